@@ -1,4 +1,6 @@
-"""``python -m benchmarks``: decoding speed, then latency three ways; prints what was measured and the ratios."""
+"""``python -m benchmarks``: decoding speed, then latency three ways; prints what was measured and
+the ratios.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,32 @@ from benchmarks import decoding, latency
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=400, help="results measured on each way (default: 400)")
+    parser.add_argument(
+        "--rounds", type=int, default=400, help="results measured on each way (default: 400)"
+    )
     rounds = parser.parse_args().rounds
     print("Decoding, status lines a second on one core (goal: more than 100 000)")
     for how, rate in decoding.measure().items():
         print(f"  {how:<26}{rate:>12,.0f}")
-    print(f"\nLast byte on the wire to subscriber over Mosquitto, {rounds} results, interleaved, milliseconds")
+    print(
+        f"\nLast byte on the wire to subscriber over Mosquitto, {rounds} results, interleaved, "
+        "milliseconds"
+    )
     spent = latency.measure(rounds)
     print(f"  {'':<12}{'results':>8}{'median':>9}{'p99':>9}")
     for way, values in spent.items():
         print(
             f"  {way:<12}{len(values):>8}{latency.percentile(values, 50) * 1e3:>9.2f}{latency.percentile(values, 99) * 1e3:>9.2f}"
         )
-    print("\nRatios (goal: novamas at most 2 times the integrator's loop, which checks and stores nothing)")
+    print(
+        "\nRatios (goal: novamas at most 2 times the integrator's loop, which checks and stores "
+        "nothing)"
+    )
     for other in ("integrator", "floor"):
-        median, tail = (latency.percentile(spent["novamas"], part) / latency.percentile(spent[other], part) for part in (50, 99))
+        median, tail = (
+            latency.percentile(spent["novamas"], part) / latency.percentile(spent[other], part)
+            for part in (50, 99)
+        )
         print(f"  novamas / {other:<11}{median:>8.2f}{tail:>9.2f}")
 
 

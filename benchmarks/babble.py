@@ -1,4 +1,6 @@
-"""What a device that babbles for an hour leaves in the journal. The hour is simulated, the journal is real."""
+"""What a device that babbles for an hour leaves in the journal. The hour is simulated, the journal
+is real.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ CHUNK = 0.02
 A_SECOND, A_MINUTE = round(1 / CHUNK), round(PERIOD / CHUNK)
 
 
-BABBLES: dict[str, Callable[[int], bytes]] = {"noise": random.Random(1).randbytes, "lines": lambda size: b"x\n" * (size // 2)}
+BABBLES: dict[str, Callable[[int], bytes]] = {
+    "noise": random.Random(1).randbytes,
+    "lines": lambda size: b"x\n" * (size // 2),
+}
 
 
 async def measure(name: str, babble: str, bytes_a_second: int, seconds: float) -> tuple[int, int]:
@@ -35,7 +40,10 @@ async def measure(name: str, babble: str, bytes_a_second: int, seconds: float) -
     with tempfile.TemporaryDirectory() as folder:
         with closing(Journal(Path(folder) / "journal.sqlite3")) as journal:
             station = TableRunner(
-                lambda: Table("s", "t", "roulette-french", "ARA02", game, "b"), journal, lambda: 0.0, lambda: None
+                lambda: Table("s", "t", "roulette-french", "ARA02", game, "b"),
+                journal,
+                lambda: 0.0,
+                lambda: None,
             )
             watch.opened(0.0)
             station.note("wheel", Opened(0.0))
@@ -65,12 +73,20 @@ def main() -> None:
     """Measure both babbles and print."""
     parser = argparse.ArgumentParser(prog="benchmarks.babble", description=__doc__)
     parser.add_argument("--driver", default="cammegh-ss2")
-    parser.add_argument("--speed", type=int, default=960, help="bytes a second (default: 960, a full line of 9600 baud)")
+    parser.add_argument(
+        "--speed",
+        type=int,
+        default=960,
+        help="bytes a second (default: 960, a full line of 9600 baud)",
+    )
     parser.add_argument("--seconds", type=float, default=3600.0)
     given = parser.parse_args()
     for babble in BABBLES:
         entries, size = asyncio.run(measure(given.driver, babble, given.speed, given.seconds))
-        print(f"{given.driver}, {babble}, {given.speed} bytes/s for {given.seconds:g} s: {entries} entries, {size / 1e6:.1f} MB")
+        print(
+            f"{given.driver}, {babble}, {given.speed} bytes/s for {given.seconds:g} s: {entries} "
+            f"entries, {size / 1e6:.1f} MB"
+        )
 
 
 if __name__ == "__main__":

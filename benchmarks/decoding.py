@@ -21,12 +21,17 @@ def status_lines() -> list[bytes]:
             if state == 5:
                 lines.append(f"{number}\r\n".encode())
                 shown = number
-            lines += [f"*X;{state};{spin:03d};{shown};0;{165 + push % 3:03d};{spin % 2}\r\n".encode() for push in range(pushes)]
+            lines += [
+                f"*X;{state};{spin:03d};{shown};0;{165 + push % 3:03d};{spin % 2}\r\n".encode()
+                for push in range(pushes)
+            ]
     return lines
 
 
 def measure(repeats: int = 5) -> dict[str, float]:
-    """Lines a second, best of ``repeats``: fed line by line as they come off a wire, and in chunks of 4096 bytes."""
+    """Lines a second, best of ``repeats``: fed line by line as they come off a wire, and in chunks
+    of 4096 bytes.
+    """
     ss2 = driver("cammegh-ss2")
     lines = status_lines()
     stream = b"".join(lines)

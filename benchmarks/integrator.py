@@ -1,4 +1,6 @@
-"""What an integrator would write in an afternoon: a loop of pyserial and paho-mqtt. It neither checks nor stores anything."""
+"""What an integrator would write in an afternoon: a loop of pyserial and paho-mqtt. It neither
+checks nor stores anything.
+"""
 
 from __future__ import annotations
 

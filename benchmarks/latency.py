@@ -1,7 +1,9 @@
-"""From the last byte on the wire to a subscriber, three ways, interleaved in one run over one Mosquitto.
+"""From the last byte on the wire to a subscriber, three ways, interleaved in one run over one
+Mosquitto.
 
-``floor``: the line piped into ``mosquitto_pub -l``. ``integrator``: a loop of pyserial and paho-mqtt. ``novamas``: the
-daemon, which checks the line, plays it by the rules, and commits it to disk before it publishes.
+``floor``: the line piped into ``mosquitto_pub -l``. ``integrator``: a loop of pyserial and
+paho-mqtt. ``novamas``: the daemon, which checks the line, plays it by the rules, and commits it to
+disk before it publishes.
 """
 
 from __future__ import annotations
@@ -64,13 +66,19 @@ class Subscriber:
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.on_message = self._message
         self.client.connect("127.0.0.1", broker)
-        self.client.subscribe([("floor", 1), ("integrator", 1), ("novamas-sim/v1/bench/table-1/event", 1)])
+        self.client.subscribe(
+            [("floor", 1), ("integrator", 1), ("novamas-sim/v1/bench/table-1/event", 1)]
+        )
         self.client.loop_start()
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         now = time.perf_counter()
         way = message.topic if message.topic in {"floor", "integrator"} else "novamas"
-        last = b'"round.result"' in message.payload if way == "novamas" else message.payload.startswith(b"*X;5")
+        last = (
+            b'"round.result"' in message.payload
+            if way == "novamas"
+            else message.payload.startswith(b"*X;5")
+        )
         if last:
             with self.heard:
                 self.arrived[way] = now
@@ -114,8 +122,12 @@ def spin(number: int) -> list[bytes]:
     count = f"{number % 256 + 1:03d}"
     before, result = f"{(number - 1) * 7 % 37:2d}", f"{number * 7 % 37:2d}"
     turn = number % 2
-    statuses = [f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 2, 3, 3, 4)]
-    statuses[-1] += f"{result}\r\n".encode()  # the bare number comes just before the status that shows it
+    statuses = [
+        f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 2, 3, 3, 4)
+    ]
+    statuses[-1] += (
+        f"{result}\r\n".encode()
+    )  # the bare number comes just before the status that shows it
     return [*statuses, f"*X;5;{count};{result};0;165;{turn}\r\n".encode()]
 
 
@@ -125,7 +137,9 @@ def measure(rounds: int) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         broker = free_port()
-        (folder / "mosquitto.conf").write_text(f"listener {broker} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n")
+        (folder / "mosquitto.conf").write_text(
+            f"listener {broker} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n"
+        )
         stack.enter_context(running("mosquitto", "-c", str(folder / "mosquitto.conf")))
         for _ in range(100):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", broker), 1):
@@ -134,24 +148,55 @@ def measure(rounds: int) -> dict[str, list[float]]:
         subscriber = Subscriber(broker)
         for_novamas, novamas_line = wire()
         for_integrator, integrator_line = wire()
-        settings = CONFIGURATION.format(folder=folder, broker=broker, speed=SPEED, wire=novamas_line)
+        settings = CONFIGURATION.format(
+            folder=folder, broker=broker, speed=SPEED, wire=novamas_line
+        )
         (folder / "novamas.toml").write_text(settings)
-        stack.enter_context(running(sys.executable, "-m", "controller.cli", "run", str(folder / "novamas.toml")))
-        stack.enter_context(running(sys.executable, "-m", "benchmarks.integrator", integrator_line, str(broker), "integrator"))
+        stack.enter_context(
+            running(sys.executable, "-m", "controller.cli", "run", str(folder / "novamas.toml"))
+        )
+        stack.enter_context(
+            running(
+                sys.executable,
+                "-m",
+                "benchmarks.integrator",
+                integrator_line,
+                str(broker),
+                "integrator",
+            )
+        )
         pipe, floor = os.pipe()
         stack.enter_context(
-            running("mosquitto_pub", "-h", "127.0.0.1", "-p", str(broker), "-q", "1", "-l", "-t", "floor", stdin=pipe)
+            running(
+                "mosquitto_pub",
+                "-h",
+                "127.0.0.1",
+                "-p",
+                str(broker),
+                "-q",
+                "1",
+                "-l",
+                "-t",
+                "floor",
+                stdin=pipe,
+            )
         )
         ends = {"floor": floor, "integrator": for_integrator, "novamas": for_novamas}
         time.sleep(3)
         opened = b'{"by": "benchmark", "role": "table_head"}'
-        subscriber.client.publish("novamas-sim/v1/bench/table-1/command/session-open", opened, qos=1).wait_for_publish(5)
+        subscriber.client.publish(
+            "novamas-sim/v1/bench/table-1/command/session-open", opened, qos=1
+        ).wait_for_publish(5)
         for number in range(1, rounds + 1):
             *lines, last = spin(number)
             for line in lines:
                 os.write(for_novamas, line)
                 time.sleep(PACE)
-            order = ("novamas", "floor", "integrator") if number % 2 else ("novamas", "integrator", "floor")
+            order = (
+                ("novamas", "floor", "integrator")
+                if number % 2
+                else ("novamas", "integrator", "floor")
+            )
             for way in order:
                 since = time.perf_counter()
                 os.write(ends[way], last)

@@ -1,6 +1,8 @@
-"""Garbage that goes on, told less and less often: a device that babbles must not cost others their time, nor fill the journal.
+"""Garbage that goes on, told less and less often: a device that babbles must not cost others their
+time, nor fill the journal.
 
-Pure: when it is told is decided by the times of the garbage alone, so what was recorded gives the same readings again.
+Pure: when it is told is decided by the times of the garbage alone, so what was recorded gives the
+same readings again.
 """
 
 from __future__ import annotations
@@ -10,16 +12,20 @@ from msgspec.structs import replace
 from devices.readings import AnyReading, LinkGarbage
 
 AT_ONCE = 10
-"""Readings of garbage that are told as they come. After them the pauses grow: one second, two, four ..."""
+"""Readings of garbage that are told as they come. After them the pauses grow: one second, two, four
+...
+"""
 
 CALM = 60.0
-"""Seconds: the longest pause, and how long garbage must have been told no more before it is told at once again."""
+"""Seconds: the longest pause, and how long garbage must have been told no more before it is told at
+once again.
+"""
 
 
 class GarbageSummary:
-    """What passes between a codec and whoever hears it. Everything passes at once, in its order, but garbage may wait: it is
-    gathered into one reading, with the first frame and the bytes of all, which is told when its pause is over, or before
-    whatever else is said.
+    """What passes between a codec and whoever hears it. Everything passes at once, in its order,
+    but garbage may wait: it is gathered into one reading, with the first frame and the bytes of
+    all, which is told when its pause is over, or before whatever else is said.
     """
 
     def __init__(self) -> None:

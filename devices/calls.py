@@ -1,7 +1,7 @@
 """What a watch was told, call by call: enough to come to the same readings again.
 
-The supervisor tells its watch nothing but these calls, and hands each on to whoever keeps them. An empty arrival, a silence,
-is kept only if something was due: all others change nothing.
+The supervisor tells its watch nothing but these calls, and hands each on to whoever keeps them. An
+empty arrival, a silence, is kept only if something was due: all others change nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Step = Callable[[], list[AnyReading]]
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
-    """The base of all calls; in JSON an array: ``["lost", 12.5, "unplugged"]``. ``at``: the device's clock, in seconds."""
+    """The base of all calls; in JSON an array: ``["lost", 12.5, "unplugged"]``. ``at``: the
+    device's clock, in seconds.
+    """
 
     at: float
 
@@ -40,7 +42,9 @@ class Lost(Call, frozen=True, array_like=True, tag="lost"):
 
 
 class Missed(Call, frozen=True, array_like=True, tag="missed"):
-    """Calls with so many bytes were not kept: what follows cannot be derived until the device begins anew."""
+    """Calls with so many bytes were not kept: what follows cannot be derived until the device
+    begins anew.
+    """
 
     bytes: int
 
@@ -60,15 +64,24 @@ class _Calls(msgspec.Struct, frozen=True):
 
 
 def write_calls(device: str, calls: Sequence[AnyCall]) -> bytes:
-    """The body of a ``bytes`` entry of the journal: the calls to one device's watch since the entry before."""
-    written = [_Written(call.at, escape(call.data)) if isinstance(call, Heard) else call for call in calls]
+    """The body of a ``bytes`` entry of the journal: the calls to one device's watch since the entry
+    before.
+    """
+    written = [
+        _Written(call.at, escape(call.data)) if isinstance(call, Heard) else call for call in calls
+    ]
     return msgspec.json.encode(_Calls(device, written))
 
 
 def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
-    """Device and calls of a ``bytes`` entry. Raises ``msgspec.ValidationError`` and ``msgspec.DecodeError``."""
+    """Device and calls of a ``bytes`` entry. Raises ``msgspec.ValidationError`` and
+    ``msgspec.DecodeError``.
+    """
     read = msgspec.json.decode(body, type=_Calls)
-    return read.device, [Heard(call.at, unescape(call.data)) if isinstance(call, _Written) else call for call in read.calls]
+    return read.device, [
+        Heard(call.at, unescape(call.data)) if isinstance(call, _Written) else call
+        for call in read.calls
+    ]
 
 
 def matters(watch: Watch, call: AnyCall) -> bool:
@@ -80,7 +93,9 @@ def matters(watch: Watch, call: AnyCall) -> bool:
 
 
 def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
-    """What a call does to a watch, in steps: what one of them breaks does not keep back the next."""
+    """What a call does to a watch, in steps: what one of them breaks does not keep back
+    the next.
+    """
     match call:
         case Opened():
             return (partial(watch.opened, call.at),)

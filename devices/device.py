@@ -1,8 +1,8 @@
 """The supervisor of one device, the same for all: link + codec + watch, kept alive.
 
-It never exits and never blocks the event loop. When the link is gone it is opened again after a pause that grows from half a second
-to half a minute, with chance in it, and is short again once a frame was heard. One log line tells when the device goes down, one
-when it is back.
+It never exits and never blocks the event loop. When the link is gone it is opened again after a
+pause that grows from half a second to half a minute, with chance in it, and is short again once a
+frame was heard. One log line tells when the device goes down, one when it is back.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from devices.watch import CodecDefectError, Watch
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 MOST_WAITING = 16
-"""Writes that may wait for the port. A command that finds no room is refused, never kept for later."""
+"""Writes that may wait for the port. A command that finds no room is refused, never kept
+for later.
+"""
 
 
 class CommandRefusedError(NovamasError):
@@ -37,8 +39,8 @@ class CommandRefusedError(NovamasError):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What waits for the port. ``command``: None for what the device is asked by itself; ``unsent`` is called with the reason if it
-    is not sent after all.
+    """What waits for the port. ``command``: None for what the device is asked by itself; ``unsent``
+    is called with the reason if it is not sent after all.
     """
 
     command: str | None
@@ -47,11 +49,13 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Device:
-    """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds that never go back.
+    """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds
+    that never go back.
 
-    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`. ``note`` is given every call to the
-    watch that matters, before ``take`` is given what came of it. ``confidential``: nothing that it sends is told in a log or an
-    error, where everybody may read it.
+    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`. ``note``
+    is given every call to the watch that matters, before ``take`` is given what came of it.
+    ``confidential``: nothing that it sends is told in a log or an error, where everybody may read
+    it.
     """
 
     def __init__(
@@ -90,14 +94,23 @@ class Device:
         self._error: str | None = None
 
     async def run(self) -> None:
-        """Keep the device. Ends only when it is cancelled: then the port is closed and the reader's thread is done."""
+        """Keep the device. Ends only when it is cancelled: then the port is closed and the reader's
+        thread is done.
+        """
         try:
             while True:
                 try:
                     now, reason = await self._serve()
-                except Exception as error:  # a defect of ours, not of the device: told each time, and gone on with
+                except (
+                    Exception
+                ) as error:  # a defect of ours, not of the device: told each time, and gone on with
                     self._log_defect("defect of the supervisor", error)
-                    now, reason = self._clock(), type(error).__name__ if self._confidential else f"{type(error).__name__}: {error}"
+                    now, reason = (
+                        self._clock(),
+                        type(error).__name__
+                        if self._confidential
+                        else f"{type(error).__name__}: {error}",
+                    )
                 self._error = reason
                 self._tell(Lost(now, reason))
                 self._failures += 1
@@ -107,9 +120,13 @@ class Device:
                 self._recorder.close()
 
     def prepare(self, command: str, argument: str = "") -> Request:
-        """A command that changes the device, to be sent now. Raises :class:`CommandRefusedError` where it cannot be."""
+        """A command that changes the device, to be sent now. Raises :class:`CommandRefusedError`
+        where it cannot be.
+        """
         if not self._commands_enabled:
-            raise CommandRefusedError(f"{self.id} takes no commands: its setting commands is not true")
+            raise CommandRefusedError(
+                f"{self.id} takes no commands: its setting commands is not true"
+            )
         self._room()
         try:
             return Request(f"{command} {argument}".strip(), self._codec.encode(command, argument))
@@ -117,8 +134,9 @@ class Device:
             raise CommandRefusedError(f"{self.id}: {error}") from error
 
     def send(self, request: Request, unsent: Callable[[str], None] = lambda _: None) -> None:
-        """Send what was prepared; a command is never sent later than now. ``unsent`` is called with the reason where it cannot be
-        sent, now or by a link that ends before: now raises :class:`CommandRefusedError` besides.
+        """Send what was prepared; a command is never sent later than now. ``unsent`` is called with
+        the reason where it cannot be sent, now or by a link that ends before: now raises
+        :class:`CommandRefusedError` besides.
         """
         try:
             self._room().put_nowait(msgspec.structs.replace(request, unsent=unsent))
@@ -129,7 +147,9 @@ class Device:
     def _room(self) -> asyncio.Queue[Request]:
         """Where a write may wait. Raises :class:`CommandRefusedError` where none may."""
         if self._outbox is None:
-            raise CommandRefusedError(f"{self.id} is not connected: {self._error or 'not yet opened'}")
+            raise CommandRefusedError(
+                f"{self.id} is not connected: {self._error or 'not yet opened'}"
+            )
         if self._outbox.full():
             raise CommandRefusedError(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
         return self._outbox
@@ -193,7 +213,9 @@ class Device:
             self._log.error("recording fails", reason=failure)
 
     def _tell(self, call: AnyCall) -> None:
-        """Tell the watch, and take what it says step by step, whatever the codec does in one of them."""
+        """Tell the watch, and take what it says step by step, whatever the codec does in one of
+        them.
+        """
         if not matters(self._watch, call):
             return
         self._note(call)
@@ -207,9 +229,15 @@ class Device:
 
     def _note_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
-        self._error = "defect of the codec" if self._confidential else f"defect of the codec: {defect}"
+        self._error = (
+            "defect of the codec" if self._confidential else f"defect of the codec: {defect}"
+        )
         if self._defects == 1:
-            self._log_defect("defect of the codec, told once", defect.__cause__ or defect, bytes=escape(defect.data))
+            self._log_defect(
+                "defect of the codec, told once",
+                defect.__cause__ or defect,
+                bytes=escape(defect.data),
+            )
 
     def _log_defect(self, what: str, error: BaseException, **more: object) -> None:
         """With all there is to find it; of a confidential device only where it is."""
@@ -236,22 +264,31 @@ class Device:
                 self._log.info("device up", **self._facts)
             case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
                 self._down = True
-                self._log.warning("device down", state=self._watch.state, reason=_why(reading, self._confidential))
+                self._log.warning(
+                    "device down", state=self._watch.state, reason=_why(reading, self._confidential)
+                )
 
     def _start_writing(self, reader: Reader) -> list[asyncio.Task[None]]:
         outbox: asyncio.Queue[Request] = asyncio.Queue(MOST_WAITING)
         self._outbox = outbox
-        writes = [self._write(reader, outbox), *(_poll(outbox, every, data) for every, data in self._codec.polls())]
+        writes = [
+            self._write(reader, outbox),
+            *(_poll(outbox, every, data) for every, data in self._codec.polls()),
+        ]
         return [asyncio.create_task(write) for write in writes]
 
     async def _write(self, reader: Reader, outbox: asyncio.Queue[Request]) -> None:
-        """Write what waits, one at a time. A write that comes too late is told; a broken link is ended."""
+        """Write what waits, one at a time. A write that comes too late is told; a broken link is
+        ended.
+        """
         while True:
             request = await outbox.get()
             try:
                 await reader.write(request.data)
             except asyncio.CancelledError:
-                self._note_not_sent(request, "the link was closed meanwhile; part of it may have gone out")
+                self._note_not_sent(
+                    request, "the link was closed meanwhile; part of it may have gone out"
+                )
                 raise
             except LinkFailedError as failure:
                 self._error = failure.reason
@@ -261,7 +298,9 @@ class Device:
                     return
             else:
                 if request.command is not None:
-                    self._log.info("command sent", command=request.command, bytes=escape(request.data))
+                    self._log.info(
+                        "command sent", command=request.command, bytes=escape(request.data)
+                    )
 
     def _note_not_sent(self, request: Request, reason: str) -> None:
         if request.command is not None:
@@ -270,7 +309,9 @@ class Device:
 
 
 def pause(failures: int, chance: float) -> float:
-    """Seconds to wait after so many failures in a row (1: the first); ``chance`` from 0 to 1 spreads them over the upper half."""
+    """Seconds to wait after so many failures in a row (1: the first); ``chance`` from 0 to 1
+    spreads them over the upper half.
+    """
     longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
     return longest * (0.5 + chance / 2)
 
@@ -301,4 +342,7 @@ def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool)
             return f"no valid frame for {reading.age:.1f} s"
         case LinkUnintelligible():
             count = "" if confidential else f"{reading.bytes} "
-            return f"{count}bytes and no frame among them: is it the right baud rate, the right driver?"
+            return (
+                f"{count}bytes and no frame among them: is it the right baud rate, the right "
+                "driver?"
+            )

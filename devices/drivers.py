@@ -1,4 +1,6 @@
-"""The registry of drivers: one line per driver. A module is imported only when its driver is asked for."""
+"""The registry of drivers: one line per driver. A module is imported only when its driver is asked
+for.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ PRIVATE = 0o600
 
 
 def new_file(path: Path) -> BinaryIO:
-    """A new file. What had its name before is removed, and never followed where it leads elsewhere. Raises ``OSError``."""
+    """A new file. What had its name before is removed, and never followed where it leads elsewhere.
+    Raises ``OSError``.
+    """
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     return open(os.open(path, flags, PRIVATE), "wb")  # noqa: PTH123 - pathlib knows no flags

@@ -1,8 +1,10 @@
-"""The pace of a device: what came faster than it speaks had waited in a buffer, and is late. True, but not live.
+"""The pace of a device: what came faster than it speaks had waited in a buffer, and is late. True,
+but not live.
 
-:class:`Pace` is that of a hand. A shoe speaks only when a card is drawn, so a silence before a card proves nothing. Two cards that
-come closer together than any hand draws them do: the second is late. The first of such a burst cannot be told from a card that was
-just drawn. :class:`Beat` is that of a device which repeats itself at a steady pace, so that its silence means something.
+:class:`Pace` is that of a hand. A shoe speaks only when a card is drawn, so a silence before a card
+proves nothing. Two cards that come closer together than any hand draws them do: the second is late.
+The first of such a burst cannot be told from a card that was just drawn. :class:`Beat` is that of a
+device which repeats itself at a steady pace, so that its silence means something.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Pace:
         return self._report + self._min_draw if self._late and self._report is not None else None
 
     def is_late(self, now: float, card: bool) -> bool:
-        """Whether the report that came now is late; what comes right behind a late card is as late as the card."""
+        """Whether the report that came now is late; what comes right behind a late card is as late
+        as the card.
+        """
         before = self._card if card or self._late else None
         late = before is not None and now - before < self._min_draw
         if not late:
@@ -49,7 +53,9 @@ class Pace:
 SILENCE = 1.5
 """In periods: without a frame for longer than this, what follows is late."""
 PACED = 0.8
-"""In periods: a frame at least this long after the one before it was not waiting in a buffer, so it is live."""
+"""In periods: a frame at least this long after the one before it was not waiting in a buffer, so it
+is live.
+"""
 
 
 class Beat:
@@ -76,7 +82,14 @@ class Beat:
             self.late = True
             self._silence = max(self._silence, gap)
         elif self.late and gap >= PACED * self._period:
-            told = [LinkLate(at=now, device=self._device, frames=self._frames, silence=round(self._silence, 3))]
+            told = [
+                LinkLate(
+                    at=now,
+                    device=self._device,
+                    frames=self._frames,
+                    silence=round(self._silence, 3),
+                )
+            ]
             self.late, self._frames, self._silence = False, 0, 0.0
         self._last = now
         self._reopened = False
@@ -84,7 +97,11 @@ class Beat:
         return told
 
     def beside(self, now: float) -> bool:
-        """Whether a frame that came now is late, which is none of those that repeat themselves: while they are, or are missing."""
-        silent = self._last is not None and (self._reopened or now - self._last > SILENCE * self._period)
+        """Whether a frame that came now is late, which is none of those that repeat themselves:
+        while they are, or are missing.
+        """
+        silent = self._last is not None and (
+            self._reopened or now - self._last > SILENCE * self._period
+        )
         self._frames += self.late or silent
         return self.late or silent

@@ -10,7 +10,9 @@ Path = tuple[str | int, ...]
 
 
 DEEPEST = 32
-"""Tables and lists within each other that a file may have: far more than any of ours, and few enough to be walked through."""
+"""Tables and lists within each other that a file may have: far more than any of ours, and few
+enough to be walked through.
+"""
 
 TOML = {
     "Invalid value": "a text stands in quotes",
@@ -21,7 +23,9 @@ TOML = {
 
 
 def loads(text: str) -> dict[str, Any]:
-    """What stands in a TOML text. Raises ``ValueError``, ``RecursionError`` where brackets stand within brackets without end."""
+    """What stands in a TOML text. Raises ``ValueError``, ``RecursionError`` where brackets stand
+    within brackets without end.
+    """
     given = tomllib.loads(text)
     if deeper(given, DEEPEST):
         raise ValueError(f"more than {DEEPEST} tables or lists within each other")
@@ -29,9 +33,13 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def deeper(value: Any, left: int) -> bool:
-    """Whether there are more than so many tables and lists, or objects and lists of JSON, within each other."""
+    """Whether there are more than so many tables and lists, or objects and lists of JSON, within
+    each other.
+    """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, dict | list) and (left == 0 or any(deeper(each, left - 1) for each in inside))
+    return isinstance(value, dict | list) and (
+        left == 0 or any(deeper(each, left - 1) for each in inside)
+    )
 
 
 def refused(what: str) -> str:
@@ -45,11 +53,15 @@ def spell(path: Path) -> str:
     >>> spell(("table", 0, "device", 1, "link"))
     'table[0].device[1].link'
     """
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    return "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in path
+    ).removeprefix(".")
 
 
 def lines(text: str) -> dict[Path, int]:
-    """The line of each header and key of a valid TOML document, counted from 1. Keys inside one value share its line."""
+    """The line of each header and key of a valid TOML document, counted from 1. Keys inside one
+    value share its line.
+    """
     found: dict[Path, int] = {}
     counts: dict[Path, int] = {}  # how many [[...]] of that path so far
     base: Path = ()
@@ -73,7 +85,9 @@ def line(found: dict[Path, int], path: Path) -> int | None:
 
 
 def _statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
-    """One header, key or blank line, with the row after it. A value may run over several rows: it ends where TOML says so."""
+    """One header, key or blank line, with the row after it. A value may run over several rows: it
+    ends where TOML says so.
+    """
     for end in range(row + 1, len(rows) + 1):
         try:
             return tomllib.loads("\n".join(rows[row:end])), end
@@ -99,5 +113,15 @@ def _header(statement: dict[str, Any], counts: dict[Path, int]) -> Path:
 
 def _paths(value: Any) -> list[Path]:
     """Every path inside a value."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path for key, child in inside for path in ((key,), *((key, *deeper) for deeper in _paths(child)))]
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        path
+        for key, child in inside
+        for path in ((key,), *((key, *deeper) for deeper in _paths(child)))
+    ]

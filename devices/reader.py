@@ -1,7 +1,8 @@
-"""The reader: one thread that opens a link, stamps what arrives on arrival, hands it to the event loop, and does nothing else.
+"""The reader: one thread that opens a link, stamps what arrives on arrival, hands it to the event
+loop, and does nothing else.
 
-Silence is handed over too, as an empty arrival with its time. So whoever listens gets all times from one clock and in their
-order, and says "stale" only when no byte is still on its way to him.
+Silence is handed over too, as an empty arrival with its time. So whoever listens gets all times
+from one clock and in their order, and says "stale" only when no byte is still on its way to him.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ READ_TIMEOUT = 0.05
 """Seconds: how late a deadline may be noticed, and how long an end may take."""
 
 ROOM = 64
-"""Chunks on their way to the event loop. When it is slower than the line, the reader waits and the system buffers."""
+"""Chunks on their way to the event loop. When it is slower than the line, the reader waits and the
+system buffers.
+"""
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -95,7 +98,9 @@ class Reader:
             reason = self._serve()
         except LinkFailedError as failure:
             reason = failure.reason
-        except Exception as error:  # a defect of a link must not leave the supervisor waiting for ever
+        except (
+            Exception
+        ) as error:  # a defect of a link must not leave the supervisor waiting for ever
             reason = f"{type(error).__name__}: {error}"
         ended = Ended(self._clock(), reason)
         self._post(lambda: self._handed.put_nowait(ended))

@@ -1,9 +1,10 @@
 """What a device says: the readings, one frozen struct each.
 
-In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase", "device": "wheel", ...}``.
-A field that has its default value is left out. ``at`` is seconds on the clock of whoever fed the codec:
-the host's monotonic clock when live, the recording's own time in replay. ``frame`` is the evidence: the
-frame that made the reading, as received, with bytes outside printable ASCII written as backslash escapes.
+In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase", "device":
+"wheel", ...}``. A field that has its default value is left out. ``at`` is seconds on the clock of
+whoever fed the codec: the host's monotonic clock when live, the recording's own time in replay.
+``frame`` is the evidence: the frame that made the reading, as received, with bytes outside
+printable ASCII written as backslash escapes.
 """
 
 from __future__ import annotations
@@ -14,14 +15,21 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 EXACT = 2**53 - 1
-"""The largest whole number that every reader of JSON takes as it is. None that we read or write lies beyond it."""
+"""The largest whole number that every reader of JSON takes as it is. None that we read or write
+lies beyond it.
+"""
 Whole = Annotated[int, msgspec.Meta(ge=-EXACT, le=EXACT)]
 Number = Whole | str
-"""A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``, ``"000"``, ``"0000"``."""
+"""A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``,
+``"000"``, ``"0000"``.
+"""
 
-Phase = Literal["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"]
-"""The last but two are said of boule and of the wheel of fortune: ``launched``, the ball or the wheel was set going;
-``settling``, it is about to come to rest. ``settled`` all wheels say: it lies, or stands, for good.
+Phase = Literal[
+    "closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"
+]
+"""The last but two are said of boule and of the wheel of fortune: ``launched``, the ball or the
+wheel was set going; ``settling``, it is about to come to rest. ``settled`` all wheels say: it lies,
+or stands, for good.
 """
 Direction = Literal["clockwise", "anticlockwise"]
 Witness = Literal["status", "bare", "both"]
@@ -42,7 +50,14 @@ WheelFaultName = Literal[
 ]
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+class Reading(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="type",
+):
     """The base of all readings."""
 
     at: float
@@ -51,10 +66,12 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
 
 class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
-    """The phase of the game as the wheel sees it; said again when spin, direction, standstill or ``late`` changes.
+    """The phase of the game as the wheel sees it; said again when spin, direction, standstill or
+    ``late`` changes.
 
-    ``spin`` is the device's own counter, not unique. ``rpm`` is the rotor's speed, ``direction`` the rotor's.
-    ``late`` marks a line that came after a silence, faster than the device speaks: true, but not live.
+    ``spin`` is the device's own counter, not unique. ``rpm`` is the rotor's speed, ``direction``
+    the rotor's. ``late`` marks a line that came after a silence, faster than the device speaks:
+    true, but not live.
     """
 
     phase: Phase
@@ -79,8 +96,9 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
 
 
 class WheelCell(Reading, frozen=True, tag="wheel.cell"):
-    """Where the ball lies or the wheel stands, by position: hole 1 to 18 of a boule, cell 1 to 54 or 64 of a wheel of
-    fortune. What it is worth says the table's map. ``turns``: whole turns since the launch, where they were counted.
+    """Where the ball lies or the wheel stands, by position: hole 1 to 18 of a boule, cell 1 to 54
+    or 64 of a wheel of fortune. What it is worth says the table's map. ``turns``: whole turns since
+    the launch, where they were counted.
     """
 
     cell: Whole
@@ -99,10 +117,12 @@ class WheelFault(Reading, frozen=True, tag="wheel.fault"):
 
 
 class CardDrawn(Reading, frozen=True, tag="card.drawn"):
-    """A card left the shoe. ``card`` is rank then suit (``"7h"``), or null where the device could not read it: nobody guesses.
+    """A card left the shoe. ``card`` is rank then suit (``"7h"``), or null where the device could
+    not read it: nobody guesses.
 
-    ``to`` and ``index`` are the device's own claim where the card goes, e.g. ``player`` 1; ``exposed``: it came out face up.
-    ``unsure``: the report is one that a person must look at (an overdrawn card carried over, a card drawn outside the game).
+    ``to`` and ``index`` are the device's own claim where the card goes, e.g. ``player`` 1;
+    ``exposed``: it came out face up. ``unsure``: the report is one that a person must look at (an
+    overdrawn card carried over, a card drawn outside the game).
     """
 
     card: str | None
@@ -126,7 +146,9 @@ class ShoeReset(Reading, frozen=True, tag="shoe.reset"):
 
 
 class ShoeResult(Reading, frozen=True, tag="shoe.result"):
-    """The shoe's own verdict on a baccarat coup: a second witness, never the result. ``forced``: ended by hand at the shoe."""
+    """The shoe's own verdict on a baccarat coup: a second witness, never the result. ``forced``:
+    ended by hand at the shoe.
+    """
 
     winner: Literal["player", "banker", "tie"] | None
     pairs: tuple[Literal["player", "banker"], ...] = ()
@@ -171,10 +193,12 @@ class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
 
 
 class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
-    """What a shuffler says of the cards in it: that their count is right and that the set is right are two facts.
+    """What a shuffler says of the cards in it: that their count is right and that the set is right
+    are two facts.
 
-    ``count``: cards counted; null where it says only whether that is right. ``count_right`` and ``set_right`` are null
-    where it does not judge it. ``missing`` and ``extra``: cards by name, where it reads them. An order is never told.
+    ``count``: cards counted; null where it says only whether that is right. ``count_right`` and
+    ``set_right`` are null where it does not judge it. ``missing`` and ``extra``: cards by name,
+    where it reads them. An order is never told.
     """
 
     decks: Whole | None = None
@@ -187,7 +211,9 @@ class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
 
 
 class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
-    """A packet of ``size`` cards came out, face down. ``to`` and ``index`` are the device's own claim: for whom, which one."""
+    """A packet of ``size`` cards came out, face down. ``to`` and ``index`` are the device's own
+    claim: for whom, which one.
+    """
 
     size: Whole
     to: str | None = None
@@ -204,7 +230,9 @@ class DiceState(Reading, frozen=True, tag="dice.state"):
 
 
 class DiceRead(Reading, frozen=True, tag="dice.read"):
-    """The upper faces of the dice at rest, said once per throw. ``late``: seen only after a silence, a candidate."""
+    """The upper faces of the dice at rest, said once per throw. ``late``: seen only after a
+    silence, a candidate.
+    """
 
     values: tuple[Whole, ...]
     throw: Whole | None = None
@@ -222,7 +250,9 @@ DiceFaultName = Literal[
 
 
 class DiceFault(Reading, frozen=True, tag="dice.fault"):
-    """A fault of the dice or their reader begins (``active``) or ends. ``detail`` is the device's own code."""
+    """A fault of the dice or their reader begins (``active``) or ends. ``detail`` is the device's
+    own code.
+    """
 
     fault: DiceFaultName
     active: bool
@@ -239,7 +269,9 @@ class SlotCoin(Reading, frozen=True, tag="slot.coin"):
 
 
 class DeviceReport(Reading, frozen=True, tag="device.report"):
-    """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a proof."""
+    """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a
+    proof.
+    """
 
     report: str
     value: str
@@ -257,7 +289,9 @@ class LinkUp(Reading, frozen=True, tag="link.up"):
 
 
 class LinkOpen(Reading, frozen=True, tag="link.open"):
-    """The link of a device that speaks only when something happens was opened: nothing was heard of the device yet."""
+    """The link of a device that speaks only when something happens was opened: nothing was heard of
+    the device yet.
+    """
 
 
 class LinkStale(Reading, frozen=True, tag="link.stale"):
@@ -273,26 +307,34 @@ class LinkLost(Reading, frozen=True, tag="link.lost"):
 
 
 class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
-    """Bytes arrive but no frame is among them: most often the wrong baud rate or the wrong driver."""
+    """Bytes arrive but no frame is among them: most often the wrong baud rate or the
+    wrong driver.
+    """
 
     bytes: Whole
 
 
 class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
-    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64). What goes on is gathered, and told seldom."""
+    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64). What goes on is
+    gathered, and told seldom.
+    """
 
     bytes: Whole
 
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
-    """``frames`` frames came in a burst after ``silence`` seconds without any; none of them was acted upon."""
+    """``frames`` frames came in a burst after ``silence`` seconds without any; none of them was
+    acted upon.
+    """
 
     frames: Whole
     silence: float
 
 
 class LinkGap(Reading, frozen=True, tag="link.gap"):
-    """Something that the device said never came whole: ``lost`` reports at least. A card may have gone unseen."""
+    """Something that the device said never came whole: ``lost`` reports at least. A card may have
+    gone unseen.
+    """
 
     lost: Whole
 
@@ -333,7 +375,8 @@ _ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*"
 
 
 def escape(data: bytes) -> str:
-    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is ``\xNN``, ``\r``, ``\n``.
+    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is
+    ``\xNN``, ``\r``, ``\n``.
 
     >>> escape(b"*X;2\r\n\xff")
     '*X;2\\r\\n\\xff'
@@ -342,7 +385,11 @@ def escape(data: bytes) -> str:
 
 
 def unescape(text: str) -> bytes:
-    """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above 255."""
+    """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above
+    255.
+    """
     if not _ESCAPED.fullmatch(text):
-        raise ValueError(r"a backslash starts \\, \t, \n, \r or \xNN, and no character is above 255")
+        raise ValueError(
+            r"a backslash starts \\, \t, \n, \r or \xNN, and no character is above 255"
+        )
     return text.encode("latin-1").decode("unicode_escape").encode("latin-1")

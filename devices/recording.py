@@ -1,15 +1,17 @@
 r"""Recordings: the bytes of a device as they went over the wire, with their times, as text.
 
-The format: header lines ``# key: value`` (device, driver, link, framing, note, started), then one line for each chunk::
+The format: header lines ``# key: value`` (device, driver, link, framing, note, started), then one
+line for each chunk::
 
     2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n
 
-that is a time (ISO 8601, taken as UTC where it names no zone, or plain seconds), ``<`` from the device or ``>`` to it, and the
-payload with backslash escapes (see :func:`devices.readings.escape`). ``framing: raw`` holds every byte as it was read;
-``framing: line``, also meant where the header names none, leaves out the ``\r\n`` that ends each payload.
+that is a time (ISO 8601, taken as UTC where it names no zone, or plain seconds), ``<`` from the
+device or ``>`` to it, and the payload with backslash escapes (see :func:`devices.readings.escape`).
+``framing: raw`` holds every byte as it was read; ``framing: line``, also meant where the header
+names none, leaves out the ``\r\n`` that ends each payload.
 
-A line that is not of the format is skipped and noted among the problems. So is a last line without its line end: the writer was
-cut off there, and a cut line is never completed.
+A line that is not of the format is skipped and noted among the problems. So is a last line without
+its line end: the writer was cut off there, and a cut line is never completed.
 """
 
 from __future__ import annotations
@@ -39,11 +41,14 @@ LATEST = 253_402_300_799.0
 """Seconds from 1970 to the end of the year 9999."""
 
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
-_CUT = rb"\cut"  # no valid escape: it keeps a line that the writer did not finish from being taken for a whole one
+# no valid escape: it keeps a line that the writer did not finish from being taken for a whole one
+_CUT = rb"\cut"
 
 
 class RecordingError(NovamasError, ValueError):
-    """A file that cannot be used as a recording: ``path``, ``line`` (0: the file as a whole) and ``what``."""
+    """A file that cannot be used as a recording: ``path``, ``line`` (0: the file as a whole) and
+    ``what``.
+    """
 
     def __init__(self, path: Path, line: int, what: str) -> None:
         super().__init__(f"{path}:{line}: {what}" if line else f"{path}: {what}")
@@ -51,7 +56,9 @@ class RecordingError(NovamasError, ValueError):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Bytes that were read at once (or written: ``sent``), ``at`` seconds on the recording's own clock, which never goes back."""
+    """Bytes that were read at once (or written: ``sent``), ``at`` seconds on the recording's own
+    clock, which never goes back.
+    """
 
     at: float
     data: bytes
@@ -68,7 +75,8 @@ class Problem(msgspec.Struct, frozen=True):
 class Recording(msgspec.Struct, frozen=True):
     """A recording, read. ``start + chunk.at`` is the time of a chunk as it was written.
 
-    Where times are absolute ``start`` is the first chunk's, in seconds since 1970, and chunks count from it; otherwise it is 0.
+    Where times are absolute ``start`` is the first chunk's, in seconds since 1970, and chunks count
+    from it; otherwise it is 0.
     """
 
     header: dict[str, str]
@@ -85,12 +93,14 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 def read_recording(path: Path | str) -> Recording:
-    """Read a whole recording, also a compressed one (``.gz``). Raises :class:`RecordingError` when the file cannot be read or has
-    an unknown framing.
+    """Read a whole recording, also a compressed one (``.gz``). Raises :class:`RecordingError` when
+    the file cannot be read or has an unknown framing.
     """
     path = Path(path)
     try:
-        lines = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).split(b"\n")
+        lines = (
+            gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        ).split(b"\n")
     except (OSError, EOFError, zlib.error) as error:
         raise RecordingError(path, 0, getattr(error, "strerror", None) or str(error)) from error
     header: dict[str, str] = {}
@@ -116,16 +126,24 @@ def read_recording(path: Path | str) -> Recording:
             start = at if absolute else 0.0
         at = round(at - start, 6)
         if at < latest:
-            problems.append(Problem(number, "the time goes back; the time of the chunk before is taken"))
+            problems.append(
+                Problem(number, "the time goes back; the time of the chunk before is taken")
+            )
         latest = max(latest, at)
         chunks.append(msgspec.structs.replace(chunk, at=latest))
     if cut.strip() and not cut.startswith(b"#"):
         problems.append(Problem(len(lines) + 1, "the last line has no line end: it may be cut"))
-    return Recording(header=header, framing=framing, start=start or 0.0, chunks=chunks, problems=problems)
+    return Recording(
+        header=header, framing=framing, start=start or 0.0, chunks=chunks, problems=problems
+    )
 
 
-def _take_header(header: dict[str, str], line: bytes, framing: Framing, path: Path, number: int) -> Framing:
-    """Add one header line; a line without a key is a note. Gives the framing, which it may have changed."""
+def _take_header(
+    header: dict[str, str], line: bytes, framing: Framing, path: Path, number: int
+) -> Framing:
+    """Add one header line; a line without a key is a note. Gives the framing, which it may have
+    changed.
+    """
     text = line[1:].decode("utf-8", "replace").strip()
     match = _HEADER.fullmatch(text)
     if match is None:
@@ -143,7 +161,9 @@ def _take_header(header: dict[str, str], line: bytes, framing: Framing, path: Pa
 
 
 def _parse(line: str, framing: Framing) -> tuple[float, bool, Chunk]:
-    """One chunk line as (time, whether it is absolute, chunk). Raises ``ValueError`` that says what is wrong."""
+    """One chunk line as (time, whether it is absolute, chunk). Raises ``ValueError`` that says what
+    is wrong.
+    """
     time, _, rest = line.partition(" ")
     direction, _, payload = rest.partition(" ")
     if direction not in {"<", ">"}:
@@ -170,11 +190,13 @@ def _parse_time(text: str) -> tuple[float, bool]:
 
 
 class RecordingWriter:
-    """Writes chunks to ``path``, each with one write to the file, so that nothing waits in the process when it dies.
+    """Writes chunks to ``path``, each with one write to the file, so that nothing waits in the
+    process when it dies.
 
-    A file that would grow past ``max_bytes``, or whose day (UTC) is over where ``max_days`` is given, is renamed to ``path.1`` and
-    compressed in a thread of its own (``path.1.gz``); the older ones move up. At most ``max_files`` are kept in all, none longer
-    than ``max_days``. An existing file is added to. The file is opened by the first chunk; every method but ``close`` may raise
+    A file that would grow past ``max_bytes``, or whose day (UTC) is over where ``max_days`` is
+    given, is renamed to ``path.1`` and compressed in a thread of its own (``path.1.gz``); the older
+    ones move up. At most ``max_files`` are kept in all, none longer than ``max_days``. An existing
+    file is added to. The file is opened by the first chunk; every method but ``close`` may raise
     ``OSError``, and the next call tries anew.
     """
 
@@ -199,7 +221,9 @@ class RecordingWriter:
         self._size = 0
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
-        """Add a chunk of the time ``at``, in seconds since 1970. ``ValueError``: half a line, where framing is ``line``."""
+        """Add a chunk of the time ``at``, in seconds since 1970. ``ValueError``: half a line, where
+        framing is ``line``.
+        """
         if self._framing == "line":
             if not data.endswith(LINE_END):
                 raise ValueError(f"not a whole line: {escape(data)}")
@@ -235,7 +259,9 @@ class RecordingWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC  # a link may lead to any file there is
+        flags = (
+            os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        )  # a link may lead to any file there is
         self._file = os.open(self.path, flags, PRIVATE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -260,10 +286,16 @@ class RecordingWriter:
         """Whether a file that was found must not be added to: it is full, or of another day."""
         if self._max_bytes is not None and found.st_size >= self._max_bytes:
             return True
-        return self._max_days is not None and found.st_size > 0 and _moment(found.st_mtime)[:10] < (self._day or "")
+        return (
+            self._max_days is not None
+            and found.st_size > 0
+            and _moment(found.st_mtime)[:10] < (self._day or "")
+        )
 
     def _rotate(self) -> None:
-        """``path`` becomes ``path.1``, ``path.1`` becomes ``path.2`` ...; the ones past the last, and too old ones, are dropped."""
+        """``path`` becomes ``path.1``, ``path.1`` becomes ``path.2`` ...; the ones past the last,
+        and too old ones, are dropped.
+        """
         self._settle()
         for number in range(self._max_files - 1, 0, -1):
             for end in (".gz", ""):
@@ -280,7 +312,9 @@ class RecordingWriter:
                     old.unlink()
         closed = self._numbered(1, "")
         if closed.exists():
-            self._compressing = threading.Thread(target=_compress, args=(closed,), name="compress", daemon=True)
+            self._compressing = threading.Thread(
+                target=_compress, args=(closed,), name="compress", daemon=True
+            )
             self._compressing.start()
 
     def _settle(self) -> None:
@@ -294,7 +328,9 @@ class RecordingWriter:
 
 
 def _compress(path: Path) -> None:
-    """``path`` becomes ``path.gz``, of the same age. Where the disk does not take that, it stays as it is."""
+    """``path`` becomes ``path.gz``, of the same age. Where the disk does not take that, it stays as
+    it is.
+    """
     part = path.with_name(f"{path.name}.part")
     try:
         with path.open("rb") as plain, new_file(part) as raw:

@@ -1,4 +1,6 @@
-"""Sections of a TOML file as structs: every mistake is noted with the way to it, an unknown key is one, and reading goes on."""
+"""Sections of a TOML file as structs: every mistake is noted with the way to it, an unknown key is
+one, and reading goes on.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import msgspec
 
 from devices import places
 
-PLAIN = {bool: ": write true or false", int: ": write a whole number", float: ": write a number", str: ": write a text in quotes"}
+PLAIN = {
+    bool: ": write true or false",
+    int: ": write a whole number",
+    float: ": write a number",
+    str: ": write a text in quotes",
+}
 """The types of values, as they are written in TOML."""
 
 Notes = list[tuple[places.Path, str]]
@@ -19,37 +26,62 @@ _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
 def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Kind:
-    """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its default, or is empty."""
+    """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its
+    default, or is empty.
+    """
     known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     if not isinstance(given, dict):
         notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
         given = dict.fromkeys(known)
         notes = []  # one mistake, not one for each key
     notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
-    notes += [(at, f"the key `{key}` is missing") for key, field in known.items() if field.required and key not in given]
+    notes += [
+        (at, f"the key `{key}` is missing")
+        for key, field in known.items()
+        if field.required and key not in given
+    ]
     values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
     try:
         return kind(**values)
     except ValueError as error:  # values that do not go together
         notes.append((at, str(error)))
-        return kind(**{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()})
+        return kind(
+            **{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()}
+        )
 
 
-def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes) -> Any:
+def _value(
+    field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes
+) -> Any:
     value = given.get(field.encode_name, msgspec.UNSET)
     kind, part = field.type, next(iter(get_args(field.type)), None)
     if _is_section(kind):
-        return read(kind, {} if value is msgspec.UNSET else value, at, notes if value is not msgspec.UNSET else [])
+        return read(
+            kind,
+            {} if value is msgspec.UNSET else value,
+            at,
+            notes if value is not msgspec.UNSET else [],
+        )
     if value is not msgspec.UNSET:
         if _is_section(part) and get_origin(kind) is UnionType:  # a section that may be left out
             return read(part, value, at, notes)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, dict):
-            notes.append((at, f"there may be several, so each begins with two brackets: [[{'.'.join(_keys(at))}]]"))
+            notes.append(
+                (
+                    at,
+                    (
+                        "there may be several, so each begins with two brackets: "
+                        f"[[{'.'.join(_keys(at))}]]"
+                    ),
+                )
+            )
             return (read(part, value, at, notes),)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, list):
             return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
         if get_origin(kind) is dict and _is_section(get_args(kind)[1]) and isinstance(value, dict):
-            return {key: read(get_args(kind)[1], item, (*at, key), notes) for key, item in value.items()}
+            return {
+                key: read(get_args(kind)[1], item, (*at, key), notes) for key, item in value.items()
+            }
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
@@ -66,7 +98,9 @@ def _keys(at: places.Path) -> list[str]:
 
 
 def choices(kind: Any) -> list[str]:
-    """The words that a value of a type may be, however deep they stand in it; none where it is no word."""
+    """The words that a value of a type may be, however deep they stand in it; none where it is no
+    word.
+    """
     if get_origin(kind) is Literal:
         return [str(choice) for choice in get_args(kind)]
     return [choice for part in get_args(kind) for choice in choices(part)]
@@ -105,7 +139,11 @@ def _expected(kind: Any, value: Any, error: str) -> str:
     if meant is not None and (description := meant.__metadata__[0].description):
         return f"expected {description}, got {value!r}"
     if get_origin(kind) is Literal:
-        texts = "; write it in quotes" if str(value) in get_args(kind) and value not in get_args(kind) else ""
+        texts = (
+            "; write it in quotes"
+            if str(value) in get_args(kind) and value not in get_args(kind)
+            else ""
+        )
         return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}{texts}"
     parts = get_args(kind) if get_origin(kind) is UnionType else (kind,)
     plain = next((words for type_, words in PLAIN.items() if type_ in parts), "")

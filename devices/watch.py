@@ -1,7 +1,7 @@
 """The watch over one device: whether it is heard, and the one place that decides it.
 
-Pure: no clock, no I/O. Live, the supervisor feeds it what the reader stamped; in replay, a recording with its own times; so both
-come to the same readings. Time must not go back.
+Pure: no clock, no I/O. Live, the supervisor feeds it what the reader stamped; in replay, a
+recording with its own times; so both come to the same readings. Time must not go back.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from devices.errors import NovamasError
 from devices.readings import AnyReading, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
-"""``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long; ``unintelligible``: bytes come
-but no frame is among them; ``lost``: closed."""
+"""``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long;
+``unintelligible``: bytes come but no frame is among them; ``lost``: closed.
+"""
 
 NOISE = 64
-"""Bytes without a frame that make a device unintelligible. Longer than any frame we know, so half a frame is never enough."""
+"""Bytes without a frame that make a device unintelligible. Longer than any frame we know, so half a
+frame is never enough.
+"""
 
 
 class CodecDefectError(NovamasError):
-    """A codec raised an exception, which none may. It has been told to start afresh; the watch goes on.
+    """A codec raised an exception, which none may. It has been told to start afresh; the watch goes
+    on.
 
     ``data``: the bytes it was given. ``readings``: what was read before, in the same call.
     """
@@ -37,7 +41,8 @@ class CodecDefectError(NovamasError):
 class Watch:
     """A codec, and what its frames say about the link. Every state is told once, when it begins.
 
-    ``stale_after``: seconds without a valid frame. The silence of a device that is not steady is none, only noise is told.
+    ``stale_after``: seconds without a valid frame. The silence of a device that is not steady is
+    none, only noise is told.
     """
 
     def __init__(self, codec: Codec, device: str, stale_after: float) -> None:
@@ -48,7 +53,9 @@ class Watch:
         self._stale_after = stale_after
         self._opened_before = False
         self._told: State | None = None
-        self._latest = float("-inf")  # the last time that was seen: what is told never goes back behind it
+        self._latest = float(
+            "-inf"
+        )  # the last time that was seen: what is told never goes back behind it
         self._quiet_since: float | None = None  # the last frame, or the opening; None while closed
         self._noise = 0  # bytes since then
         self._noise_began = 0.0
@@ -58,12 +65,17 @@ class Watch:
     @property
     def deadline(self) -> float | None:
         """The time at which :meth:`tick` wants to be called though no byte came, or None."""
-        times = [time for time in (self._codec.deadline, self._verdict_due(), self._babble.due) if time is not None]
+        times = [
+            time
+            for time in (self._codec.deadline, self._verdict_due(), self._babble.due)
+            if time is not None
+        ]
         return min(times, default=None)
 
     def opened(self, now: float) -> list[AnyReading]:
-        """The link is open. Of a steady device nothing is told before something is heard, or is not; of another it may be long
-        until something is heard, and an open port is no proof that it lives, so that is what is told.
+        """The link is open. Of a steady device nothing is told before something is heard, or is
+        not; of another it may be long until something is heard, and an open port is no proof that
+        it lives, so that is what is told.
         """
         if self._opened_before:
             self._codec.reconnected(now)
@@ -77,21 +89,27 @@ class Watch:
         return [LinkOpen(at=now, device=self._device)]
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``, after whatever was due before them. Raises :class:`CodecDefectError`."""
+        """Take bytes that arrived at ``now``, after whatever was due before them. Raises
+        :class:`CodecDefectError`.
+        """
         readings = self.tick(now)
         if data:
             self._hear(data, now, readings)
         return readings
 
     def hear(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`. Raises :class:`CodecDefectError`."""
+        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`.
+        Raises :class:`CodecDefectError`.
+        """
         readings: list[AnyReading] = []
         if data:
             self._hear(data, now, readings)
         return readings
 
     def tick(self, now: float) -> list[AnyReading]:
-        """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefectError`."""
+        """Everything that was due until ``now``, each with the time at which it was due. Raises
+        :class:`CodecDefectError`.
+        """
         readings: list[AnyReading] = []
         while (due := self.deadline) is not None and due <= now:
             self._latest = max(self._latest, due)
@@ -108,7 +126,9 @@ class Watch:
         return readings
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
-        """The link is closed, or could not be opened. Raises :class:`CodecDefectError`, as :meth:`tick` does."""
+        """The link is closed, or could not be opened. Raises :class:`CodecDefectError`, as
+        :meth:`tick` does.
+        """
         readings = [*self.tick(now), *self._babble.tell(now)]
         self.state = "lost"
         self._quiet_since = None
@@ -166,7 +186,9 @@ class Watch:
         assert self._quiet_since is not None
         if self.state != "unintelligible" and self._noise >= NOISE:
             self.state = self._told = "unintelligible"
-            self._noise_ended = now  # a full silence from here on, not from the last byte, makes it stale
+            self._noise_ended = (
+                now  # a full silence from here on, not from the last byte, makes it stale
+            )
             return LinkUnintelligible(at=now, device=self._device, bytes=self._noise)
         self.state = self._told = "stale"
         self._noise = 0

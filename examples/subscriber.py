@@ -1,4 +1,5 @@
-"""Print every event of a site once and in order: ``python subscriber.py --site casino-mayor``. Needs paho-mqtt 2.
+"""Print every event of a site once and in order: ``python subscriber.py --site casino-mayor``.
+Needs paho-mqtt 2.
 
 What a subscriber has to do, as docs/mqtt.md says:
 
@@ -31,7 +32,9 @@ class Table:
         """Events that came after a gap, by ``seq``."""
 
     def take(self, event: dict[str, Any]) -> tuple[list[dict[str, Any]], int | None]:
-        """The events that can be printed now, and the first ``seq`` that is missing before the others."""
+        """The events that can be printed now, and the first ``seq`` that is missing before the
+        others.
+        """
         if self.last is None:
             self.last = event["seq"] - 1  # we begin in the middle: what was before is not missed
         if event["seq"] > self.last:
@@ -63,7 +66,12 @@ def main() -> None:
             print(each["table"], each["boot"], each["seq"], each["type"], flush=True)  # noqa: T201
             printed += 1
         if missing is not None:
-            order = {"boot": event["boot"], "from": missing, "to": event["seq"] - 1, "client": CLIENT}
+            order = {
+                "boot": event["boot"],
+                "from": missing,
+                "to": event["seq"] - 1,
+                "client": CLIENT,
+            }
             client.publish(f"{root}/{event['table']}/command/recall", json.dumps(order), qos=1)
         if given.count is not None and printed >= given.count:
             client.disconnect()

@@ -1,8 +1,9 @@
-"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port.
+"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a
+pseudo-terminal or a TCP port.
 
-``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y banca. What a house builds itself
-speaks as the boards of ``docs/board.md`` do: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board`` and
-``slot-board``.
+``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
+banca. What a house builds itself speaks as the boards of ``docs/board.md`` do: ``boule-board``,
+``fortune-board``, ``dice-board``, ``shuffler-board`` and ``slot-board``.
 """
 
 from __future__ import annotations
@@ -85,25 +86,39 @@ def _boule_board(arguments: argparse.Namespace) -> Device:
 
 
 def _fortune_board(arguments: argparse.Namespace) -> Device:
-    return FortuneWheel(arguments.seed, arguments.games_per_hour, cells=arguments.cells, stops=arguments.numbers)
+    return FortuneWheel(
+        arguments.seed, arguments.games_per_hour, cells=arguments.cells, stops=arguments.numbers
+    )
 
 
 def _dice_board(arguments: argparse.Namespace) -> Device:
-    return Dice(arguments.seed, arguments.games_per_hour, dice=arguments.dice, throws=arguments.throws)
+    return Dice(
+        arguments.seed, arguments.games_per_hour, dice=arguments.dice, throws=arguments.throws
+    )
 
 
 def _shuffler_board(arguments: argparse.Namespace) -> Device:
     return Shuffler(
-        arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, packet=0 if arguments.no_packets else arguments.packet
+        arguments.seed,
+        arguments.games_per_hour,
+        boxes=arguments.boxes,
+        packet=0 if arguments.no_packets else arguments.packet,
     )
 
 
 def _slot_board(arguments: argparse.Namespace) -> Device:
-    return Slots(arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, coin=arguments.coin)
+    return Slots(
+        arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, coin=arguments.coin
+    )
 
 
 DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
-    "wheel": {"cammegh-ss2": _cammegh_ss2, "saturn": _saturn, "boule-board": _boule_board, "fortune-board": _fortune_board},
+    "wheel": {
+        "cammegh-ss2": _cammegh_ss2,
+        "saturn": _saturn,
+        "boule-board": _boule_board,
+        "fortune-board": _fortune_board,
+    },
     "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
     "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SicboShaker()},
     "shuffler": {"deck-mate-1": _deck_mate_1, "shuffler-board": _shuffler_board},
@@ -148,7 +163,9 @@ def _throws(text: str) -> tuple[tuple[int, ...], ...]:
 def _cards(text: str) -> tuple[str, ...]:
     cards = tuple(text.split(","))
     if wrong := [card for card in cards if card not in CARDS]:
-        raise argparse.ArgumentTypeError(f"{wrong[0]} is no card: write rank and suit, as in 7h,Ts,Ad")
+        raise argparse.ArgumentTypeError(
+            f"{wrong[0]} is no card: write rank and suit, as in 7h,Ts,Ad"
+        )
     return cards
 
 
@@ -171,49 +188,123 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m simulators",
         description="A simulated device, served as the real one would be.",
-        epilog=f"faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with --fault:\n{faults}",
+        epilog=(
+            "faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with "
+            f"--fault:\n{faults}"
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("kind", choices=tuple(DEVICES))
-    parser.add_argument("--protocol", help=f"one of {', '.join(name for names in DEVICES.values() for name in names)}")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)")
-    where.add_argument("--tcp", type=_address, metavar="HOST:PORT", help="serve on a TCP port instead; port 0 takes a free one")
-    where.add_argument("--mqtt", type=_topic, metavar="HOST:PORT/TOPIC", help="speak below a topic of a broker instead")
     parser.add_argument(
-        "--link", metavar="PATH", help="a symbolic link to the pseudo-terminal, kept when it is unplugged and comes back"
+        "--protocol",
+        help=f"one of {', '.join(name for names in DEVICES.values() for name in names)}",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)"
+    )
+    where.add_argument(
+        "--tcp",
+        type=_address,
+        metavar="HOST:PORT",
+        help="serve on a TCP port instead; port 0 takes a free one",
+    )
+    where.add_argument(
+        "--mqtt",
+        type=_topic,
+        metavar="HOST:PORT/TOPIC",
+        help="speak below a topic of a broker instead",
+    )
+    parser.add_argument(
+        "--link",
+        metavar="PATH",
+        help="a symbolic link to the pseudo-terminal, kept when it is unplugged and comes back",
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--speed", type=_positive, default=1.0, help="run so many times faster, bytes included")
+    parser.add_argument(
+        "--speed", type=_positive, default=1.0, help="run so many times faster, bytes included"
+    )
     parser.add_argument("--rounds", type=_count, help="end after so many rounds")
     parser.add_argument("--pockets", type=int, choices=(37, 38, 39, 40), default=37)
     parser.add_argument(
-        "--mode", type=int, default=ARCADE, help=f"the wheel's mode bits; {ARCADE} plays by itself, 1159 waits for *u 1"
+        "--mode",
+        type=int,
+        default=ARCADE,
+        help=f"the wheel's mode bits; {ARCADE} plays by itself, 1159 waits for *u 1",
     )
     parser.add_argument("--games-per-hour", type=_count, default=60)
-    parser.add_argument("--numbers", type=_numbers, default=(), metavar="N,N,...", help="the first winning pockets, holes or cells")
+    parser.add_argument(
+        "--numbers",
+        type=_numbers,
+        default=(),
+        metavar="N,N,...",
+        help="the first winning pockets, holes or cells",
+    )
     parser.add_argument("--cells", type=_count, default=54, help="of the wheel of fortune")
     parser.add_argument("--dice", type=_count, default=2, help="that are thrown")
-    parser.add_argument("--throws", type=_throws, default=(), metavar="34,66,...", help="the faces of the first throws")
-    parser.add_argument("--boxes", type=_count, default=3, help="that the shuffler deals to, or that have a slot")
-    parser.add_argument("--packet", type=_count, default=5, help="cards in a packet of the shuffler")
-    parser.add_argument("--no-packets", action="store_true", help="the shuffler only shuffles; a hand deals")
-    parser.add_argument("--coin", type=_count, default=500, help="what a coin of the slots is worth, in minor units")
+    parser.add_argument(
+        "--throws",
+        type=_throws,
+        default=(),
+        metavar="34,66,...",
+        help="the faces of the first throws",
+    )
+    parser.add_argument(
+        "--boxes", type=_count, default=3, help="that the shuffler deals to, or that have a slot"
+    )
+    parser.add_argument(
+        "--packet", type=_count, default=5, help="cards in a packet of the shuffler"
+    )
+    parser.add_argument(
+        "--no-packets", action="store_true", help="the shuffler only shuffles; a hand deals"
+    )
+    parser.add_argument(
+        "--coin", type=_count, default=500, help="what a coin of the slots is worth, in minor units"
+    )
     parser.add_argument("--decks", type=_count, default=6, help="in the shoe")
-    parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card of the shoe")
-    parser.add_argument("--no-burn", action="store_true", help="no cards are burned when the shoe is new")
-    parser.add_argument("--cards", type=_cards, default=(), metavar="7h,Ts,...", help="the first cards of the first shoe")
-    parser.add_argument("--suit-first", action="store_true", help="the Bee-Tek shoe says S4 and H10 for 4S and TH")
-    parser.add_argument("--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself")
     parser.add_argument(
-        "--fault", type=_scheduled, action="append", default=[], metavar="SECONDS:NAME=VALUE", help="a fault at its time"
+        "--cut", type=_count, default=52, help="cards behind the cut card of the shoe"
     )
-    parser.add_argument("--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour")
-    parser.add_argument("--wait", action="store_true", help="the power comes on with the line 'start' on standard input")
     parser.add_argument(
-        "--tell-lines", action="store_true", help="tell each line that the device says, as it was before the line's faults"
+        "--no-burn", action="store_true", help="no cards are burned when the shoe is new"
     )
-    parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
+    parser.add_argument(
+        "--cards",
+        type=_cards,
+        default=(),
+        metavar="7h,Ts,...",
+        help="the first cards of the first shoe",
+    )
+    parser.add_argument(
+        "--suit-first", action="store_true", help="the Bee-Tek shoe says S4 and H10 for 4S and TH"
+    )
+    parser.add_argument(
+        "--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself"
+    )
+    parser.add_argument(
+        "--fault",
+        type=_scheduled,
+        action="append",
+        default=[],
+        metavar="SECONDS:NAME=VALUE",
+        help="a fault at its time",
+    )
+    parser.add_argument(
+        "--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour"
+    )
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="the power comes on with the line 'start' on standard input",
+    )
+    parser.add_argument(
+        "--tell-lines",
+        action="store_true",
+        help="tell each line that the device says, as it was before the line's faults",
+    )
+    parser.add_argument(
+        "--end-with-stdin", action="store_true", help="end when standard input ends"
+    )
     return parser
 
 
@@ -227,7 +318,9 @@ def _tell_line(at: float, line: bytes) -> None:
     tell(at=at, line=line.decode("latin-1").rstrip("\r\n"))
 
 
-def _random_faults(server: Server, known: dict[str, Fault], per_hour: float, seed: int, hours: float = 24.0) -> None:
+def _random_faults(
+    server: Server, known: dict[str, Fault], per_hour: float, seed: int, hours: float = 24.0
+) -> None:
     random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
     at = random.expovariate(per_hour / 3600)
     while at < hours * 3600:

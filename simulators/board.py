@@ -1,7 +1,8 @@
 """A sensor board and what it is fixed to: what all simulated boards have in common.
 
-What happens at the table is a scene, a generator that yields the seconds to wait. The board sees it, counts, and says its state
-when that changes and once a second. A board whose power goes forgets its counts; what happens at the table goes on.
+What happens at the table is a scene, a generator that yields the seconds to wait. The board sees
+it, counts, and says its state when that changes and once a second. A board whose power goes forgets
+its counts; what happens at the table goes on.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from simulators.device import Timed
 Scene = Generator[float, None, None]
 
 BOOT, FIRST = 0.2, 10.0
-"""Seconds from the power to the first report, and to the first round: a host has to know how prompt the reports are."""
+"""Seconds from the power to the first report, and to the first round: a host has to know how prompt
+the reports are.
+"""
 
 
 class Board(ABC):
-    """``games_per_hour``: the pace of the table. ``rounds``: played to their end; ``counted``: launches, throws, packets or coins
-    since the board was started.
+    """``games_per_hour``: the pace of the table. ``rounds``: played to their end; ``counted``:
+    launches, throws, packets or coins since the board was started.
     """
 
     baud = 115200
@@ -86,7 +89,9 @@ class Board(ABC):
             return
         if self.strikes("lost_report") is None:
             ms = round((self.time - self._powered) * 1000)
-            self._said.append((self.time, write_report(self._number, ms, self.kind, str(word), *fields)))
+            self._said.append(
+                (self.time, write_report(self._number, ms, self.kind, str(word), *fields))
+            )
         self._number += 1
 
     def show(self) -> None:

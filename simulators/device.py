@@ -1,7 +1,7 @@
 """The contract of a simulated device: a pure model that is told the time and says what it sends.
 
-Times are seconds of the model's own clock, from 0 at power-on; the model never looks at a clock itself, so the
-same seed, commands and faults always give the same bytes at the same times.
+Times are seconds of the model's own clock, from 0 at power-on; the model never looks at a clock
+itself, so the same seed, commands and faults always give the same bytes at the same times.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The line between a simulated device and its host: bytes at the pace of the baud rate, and what goes wrong on the way.
+"""The line between a simulated device and its host: bytes at the pace of the baud rate, and what
+goes wrong on the way.
 
-Pure like the device: it is told the time, and gives pieces of bytes with the time at which they arrive.
+Pure like the device: it is told the time, and gives pieces of bytes with the time at which they
+arrive.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ BITS = 10
 
 
 def garbled(data: bytes) -> bytes:
-    """What a host reads that samples at twice the speed: every bit is seen twice, and half a byte is taken for a whole one."""
+    """What a host reads that samples at twice the speed: every bit is seen twice, and half a byte
+    is taken for a whole one.
+    """
     read = bytearray()
     for byte in data:
         bits = [0, *(byte >> place & 1 for place in range(8)), 1]
@@ -113,7 +117,9 @@ class Line:
         return data
 
     def _damage(self, data: bytes) -> bytes:
-        """One character is lost or overwritten with noise: never so that the line is whole again."""
+        """One character is lost or overwritten with noise: never so that the line is
+        whole again.
+        """
         place = self._random.randrange(max(1, len(data) - 2))
         noise = self._random.choice((b"", b"\x00", b"\xff"))
         return data[:place] + noise + data[place + 1 :]

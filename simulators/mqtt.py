@@ -1,4 +1,5 @@
-"""A topic of a broker as the simulator's line: what a device says is published below it, what hosts publish is heard.
+"""A topic of a broker as the simulator's line: what a device says is published below it, what hosts
+publish is heard.
 
 A line of the device is ``topic payload``; so is what it hears.
 """
@@ -17,7 +18,9 @@ PATIENCE = 10.0
 
 
 class Mqtt:
-    """A connection to the broker at ``host:port``. ``says``: the topics that are the device's own, and that it does not hear."""
+    """A connection to the broker at ``host:port``. ``says``: the topics that are the device's own,
+    and that it does not hear.
+    """
 
     def __init__(self, host: str, port: int, base: str, says: tuple[str, ...] = ("says",)) -> None:
         self._host, self._port, self._base, self._says = host, port, base, says

@@ -1,4 +1,6 @@
-"""A pseudo-terminal as the simulator's serial port, under a name that stays when the port is unplugged and comes back."""
+"""A pseudo-terminal as the simulator's serial port, under a name that stays when the port is
+unplugged and comes back.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ from tempfile import TemporaryDirectory
 
 
 class Pty:
-    """One pseudo-terminal. ``link`` is a symbolic link to it; without one the name is the terminal's own.
+    """One pseudo-terminal. ``link`` is a symbolic link to it; without one the name is the
+    terminal's own.
 
-    As on a real line, bytes that nobody reads are lost: nothing is sent while no program has the port open, and what
-    does not fit into its buffer is dropped.
+    As on a real line, bytes that nobody reads are lost: nothing is sent while no program has the
+    port open, and what does not fit into its buffer is dropped.
     """
 
     def __init__(self, link: str | None = None) -> None:
@@ -30,7 +33,9 @@ class Pty:
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptors to wait on. None while nobody has the port open, for then it would always be ready."""
+        """The file descriptors to wait on. None while nobody has the port open, for then it would
+        always be ready.
+        """
         return [self._master] if self._opened() else []
 
     def plug(self) -> None:
@@ -44,7 +49,9 @@ class Pty:
             self._point(self._link)
 
     def unplug(self) -> None:
-        """Take the terminal away. Whoever has it open sees an end of file or an error; the link is gone."""
+        """Take the terminal away. Whoever has it open sees an end of file or an error; the link is
+        gone.
+        """
         if self._link is not None and self._link.is_symlink():
             self._link.unlink()
         if self._master >= 0:

@@ -1,4 +1,6 @@
-"""Serve one simulated device on one port, in its own time, until it has played enough or is told to stop."""
+"""Serve one simulated device on one port, in its own time, until it has played enough or is told to
+stop.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from simulators.faults import FAULTS, Fault, Switch, read_switch
 from simulators.line import Line
 
 SETTLING = 0.25
-"""Seconds that the line stays open after the last round, and two of the model: a host needs time to read it."""
+"""Seconds that the line stays open after the last round, and two of the model: a host needs time to
+read it.
+"""
 LONGEST = 3600.0
 """Seconds of one sleep: a model that only answers has nothing to do by itself."""
 LOOK = 0.05
@@ -58,10 +62,12 @@ class Port(Protocol):
 
 
 class Server:
-    """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times faster.
+    """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times
+    faster.
 
-    Lines on standard input switch faults on, those that are ``known``. With ``wait`` the power comes on with the line ``start``.
-    What happens is told on standard output, one JSON object a line.
+    Lines on standard input switch faults on, those that are ``known``. With ``wait`` the power
+    comes on with the line ``start``. What happens is told on standard output, one JSON object a
+    line.
     """
 
     def __init__(
@@ -89,12 +95,18 @@ class Server:
         heappush(self._schedule, (at, len(self._schedule), switch))
 
     def serve(self, wake: int) -> None:
-        """Run until the rounds are played, standard input ends (if it was asked for), or ``wake`` can be read."""
+        """Run until the rounds are played, standard input ends (if it was asked for), or ``wake``
+        can be read.
+        """
         while True:
             now = self._now()
             self._due(now)
             self._send(now)
-            if self._rounds is not None and self._end_at == inf and self._line.device.rounds >= self._rounds:
+            if (
+                self._rounds is not None
+                and self._end_at == inf
+                and self._line.device.rounds >= self._rounds
+            ):
                 self._end_at = now + SETTLING * self._speed + 2.0
             if now >= self._end_at or not self._wait(wake, now):
                 return
@@ -108,7 +120,9 @@ class Server:
             self._port.write(data)
 
     def _due(self, now: float) -> None:
-        """A fault of the schedule strikes at its own time, however late we look: the same schedule always strikes the same line."""
+        """A fault of the schedule strikes at its own time, however late we look: the same schedule
+        always strikes the same line.
+        """
         while self._schedule and self._schedule[0][0] <= now:
             at, _, switch = heappop(self._schedule)
             self._send(at)
@@ -125,7 +139,9 @@ class Server:
                 self._port.unplug()
                 self._replug_at = now + switch.value
             else:
-                (self._line if where == "line" else self._line.device).fault(switch.name, switch.value, now)
+                (self._line if where == "line" else self._line.device).fault(
+                    switch.name, switch.value, now
+                )
         tell(at=now, fault=switch.name, value=switch.value, times=switch.times)
 
     def _wait(self, wake: int, now: float) -> bool:
@@ -167,4 +183,12 @@ class Server:
 
 def tell(**what: Any) -> None:
     """One JSON object on standard output."""
-    print(json.dumps({key: round(value, 3) if isinstance(value, float) else value for key, value in what.items()}), flush=True)  # noqa: T201
+    print(  # noqa: T201
+        json.dumps(
+            {
+                key: round(value, 3) if isinstance(value, float) else value
+                for key, value in what.items()
+            }
+        ),
+        flush=True,
+    )

@@ -7,7 +7,9 @@ import socket
 
 
 class Tcp:
-    """A listening socket on ``host:port``; port 0 takes a free one. Every client gets the same bytes."""
+    """A listening socket on ``host:port``; port 0 takes a free one. Every client gets the same
+    bytes.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port
@@ -23,7 +25,11 @@ class Tcp:
     @property
     def readers(self) -> list[int]:
         """The file descriptors to wait on."""
-        return [] if self._listener is None else [self._listener.fileno(), *(client.fileno() for client in self._clients)]
+        return (
+            []
+            if self._listener is None
+            else [self._listener.fileno(), *(client.fileno() for client in self._clients)]
+        )
 
     def plug(self) -> None:
         """Listen."""

@@ -1,4 +1,6 @@
-"""A simulated device that tells what it says: the truth, before anything happens to it on the line."""
+"""A simulated device that tells what it says: the truth, before anything happens to it on
+the line.
+"""
 
 from __future__ import annotations
 

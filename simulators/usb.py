@@ -1,7 +1,9 @@
-"""A virtual USB bus that stands for the hardware under pyusb: a backend whose devices are data and whose reports are queues.
+"""A virtual USB bus that stands for the hardware under pyusb: a backend whose devices are data and
+whose reports are queues.
 
-A device can be plugged and unplugged, stall, fail, be denied or held by another program while somebody reads it. What was done to
-it is in its ``log``. As on a real machine, what it reports while the kernel's driver has it is typed into the console.
+A device can be plugged and unplugged, stall, fail, be denied or held by another program while
+somebody reads it. What was done to it is in its ``log``. As on a real machine, what it reports
+while the kernel's driver has it is typed into the console.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class Interface(NamedTuple):
 
 
 class UsbDevice(NamedTuple):
-    """What a device is. ``port``: the ports on the way to it. ``strings``: manufacturer, product, serial number."""
+    """What a device is. ``port``: the ports on the way to it. ``strings``: manufacturer, product,
+    serial number.
+    """
 
     vendor: int = 0x0C2E
     product: int = 0x0B61
@@ -54,10 +58,15 @@ class UsbDevice(NamedTuple):
 
 
 VENDOR_READER = UsbDevice(
-    interfaces=(Interface((3, 1, 1)), Interface((0xFF, 0, 0), (Endpoint(0x82, 64, BULK), Endpoint(0x02, 64, BULK))))
+    interfaces=(
+        Interface((3, 1, 1)),
+        Interface((0xFF, 0, 0), (Endpoint(0x82, 64, BULK), Endpoint(0x02, 64, BULK))),
+    )
 )
 POS_SCANNER = UsbDevice(interfaces=(Interface((3, 0, 0), (Endpoint(packet=64),)),))
-RNDIS_GADGET = UsbDevice(interfaces=(Interface((0xE0, 1, 3), (Endpoint(),)), Interface((0x0A, 0, 0), ()), Interface()))
+RNDIS_GADGET = UsbDevice(
+    interfaces=(Interface((0xE0, 1, 3), (Endpoint(),)), Interface((0x0A, 0, 0), ()), Interface())
+)
 
 
 class Plugged:
@@ -160,7 +169,9 @@ class VirtualBus(IBackend):
     def get_device_descriptor(self, dev: Plugged) -> Any:
         """Vendor, product, class, and where it is."""
         device = dev.device
-        maker, product, serial = (index if text else 0 for index, text in enumerate(device.strings, 1))
+        maker, product, serial = (
+            index if text else 0 for index, text in enumerate(device.strings, 1)
+        )
         return SimpleNamespace(
             bLength=18, bDescriptorType=1, bcdUSB=0x200, bMaxPacketSize0=64, bcdDevice=0x100, bNumConfigurations=1, speed=2,
             bDeviceClass=device.kind[0], bDeviceSubClass=device.kind[1], bDeviceProtocol=device.kind[2],
@@ -186,7 +197,14 @@ class VirtualBus(IBackend):
             iInterface=0, extra_descriptors=[],
         )  # fmt: skip
 
-    def get_endpoint_descriptor(self, dev: Plugged, ep: int, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
+    def get_endpoint_descriptor(
+        self,
+        dev: Plugged,
+        ep: int,
+        intf: int,
+        alt: int,  # noqa: ARG002
+        config: int,  # noqa: ARG002
+    ) -> Any:
         """Raises ``IndexError`` past the last."""
         endpoint = dev.device.interfaces[intf].endpoints[ep]
         return SimpleNamespace(
@@ -219,7 +237,11 @@ class VirtualBus(IBackend):
     def claim_interface(self, dev_handle: Handle, intf: int) -> None:
         """Not while the kernel or another has it."""
         device = dev_handle.plugged
-        if device.held or intf in device.kernel or device.claimed.get(intf, dev_handle.number) != dev_handle.number:
+        if (
+            device.held
+            or intf in device.kernel
+            or device.claimed.get(intf, dev_handle.number) != dev_handle.number
+        ):
             raise error(errno.EBUSY)
         self._do(dev_handle, f"claim {intf}").claimed[intf] = dev_handle.number
 
@@ -227,7 +249,14 @@ class VirtualBus(IBackend):
         """Give it back."""
         self._do(dev_handle, f"release {intf}").claimed.pop(intf)
 
-    def intr_read(self, dev_handle: Handle, ep: int, intf: int, buff: array[int], timeout: int) -> int:  # noqa: ARG002
+    def intr_read(
+        self,
+        dev_handle: Handle,
+        ep: int,  # noqa: ARG002
+        intf: int,
+        buff: array[int],
+        timeout: int,
+    ) -> int:
         """Only for whoever claimed it."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
@@ -240,7 +269,14 @@ class VirtualBus(IBackend):
 
     bulk_read = intr_read
 
-    def bulk_write(self, dev_handle: Handle, ep: int, intf: int, data: array[int], timeout: int) -> int:  # noqa: ARG002
+    def bulk_write(
+        self,
+        dev_handle: Handle,
+        ep: int,
+        intf: int,
+        data: array[int],
+        timeout: int,  # noqa: ARG002
+    ) -> int:
         """Only for whoever claimed it. A device that is deaf lets the time run out."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
@@ -262,13 +298,19 @@ class VirtualBus(IBackend):
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Strings, and what a keyboard can be told. Any other request stalls, as it does on a real device."""
+        """Strings, and what a keyboard can be told. Any other request stalls, as it does on a real
+        device.
+        """
         if bRequest in REQUESTS:
             self._do(dev_handle, f"{REQUESTS[bRequest]} {wValue} of {wIndex}")
             return 0
         if bmRequestType & IN and bRequest == GET_DESCRIPTOR and wValue >> 8 == STRING:
             index = wValue & 0xFF
-            text = dev_handle.plugged.device.strings[index - 1].encode("utf-16-le") if index else b"\x09\x04"
+            text = (
+                dev_handle.plugged.device.strings[index - 1].encode("utf-16-le")
+                if index
+                else b"\x09\x04"
+            )
             answer = array("B", bytes((len(text) + 2, STRING)) + text)[: len(data)]
             data[: len(answer)] = answer
             return len(answer)

@@ -1,4 +1,5 @@
-"""What a subscriber knows of the cards at a table: a fold over the events of card games, without clock and without I/O.
+"""What a subscriber knows of the cards at a table: a fold over the events of card games, without
+clock and without I/O.
 
 A card that lies face down is ``None``: nobody tells it before it is turned.
 """
@@ -18,8 +19,8 @@ KEPT = 120
 
 
 class Bead(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one round. ``winner`` of a result: a hand, or ``tie``; empty where each box is settled for itself.
-    ``marks``: what else wins or loses bets.
+    """The outcome of one round. ``winner`` of a result: a hand, or ``tie``; empty where each box is
+    settled for itself. ``marks``: what else wins or loses bets.
     """
 
     round: int
@@ -39,11 +40,12 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cards:
-    """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its bead, as soon as it has one.
+    """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its
+    bead, as soon as it has one.
 
-    ``made``: what the hands came to; ``said``: what they decided in this round, and of how many cards.
-    ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
-    ``beads``: the rounds of this shoe.
+    ``made``: what the hands came to; ``said``: what they decided in this round, and of how many
+    cards. ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that
+    says how many are ``burned``. ``beads``: the rounds of this shoe.
     """
 
     def __init__(self) -> None:
@@ -61,21 +63,31 @@ class Cards:
 
     def event(self, fields: Fields) -> None:
         """Take one event."""
-        self.round = max(self.round, fields.get("round") or 0)  # what is said of an earlier round does not bring it back
+        self.round = max(
+            self.round, fields.get("round") or 0
+        )  # what is said of an earlier round does not bring it back
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
             handle(self, fields)
 
     def state(self, shown: Fields, joining: bool) -> None:
-        """Take the retained state: counts of the shoe, and the hands where no event has told them."""
+        """Take the retained state: counts of the shoe, and the hands where no event has
+        told them.
+        """
         self.shoe = shown.get("shoe") or {}
         self.round = shown.get("round") or self.round
         if joining:
-            self.hands = {str(who): list(cards) for who, cards in (shown.get("hands") or {}).items() if isinstance(cards, list)}
+            self.hands = {
+                str(who): list(cards)
+                for who, cards in (shown.get("hands") or {}).items()
+                if isinstance(cards, list)
+            }
             self.expected = shown.get("expected")
 
     def history(self, results: list[Fields]) -> None:
-        """Take the latest rounds: they settle what was missed. Those of an earlier shoe are known to be over."""
+        """Take the latest rounds: they settle what was missed. Those of an earlier shoe are known
+        to be over.
+        """
         known = {bead.round: bead for bead in self.beads}
         known |= {bead.round: bead for bead in map(_bead, results) if bead.round > self._since}
         self.beads = deque((known[number] for number in sorted(known)), maxlen=KEPT)
@@ -118,7 +130,12 @@ def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
 
 
 def _made(hand: Fields) -> Made:
-    return Made(points=hand.get("points"), kind=hand.get("kind"), low=hand.get("low_kind"), outcome=hand.get("outcome"))
+    return Made(
+        points=hand.get("points"),
+        kind=hand.get("kind"),
+        low=hand.get("low_kind"),
+        outcome=hand.get("outcome"),
+    )
 
 
 def _decided(cards: Cards, fields: Fields) -> None:

@@ -1,4 +1,6 @@
-"""The picture of a table of punto y banca: both hands, who has won, the bead plate and what is left in the shoe."""
+"""The picture of a table of punto y banca: both hands, who has won, the bead plate and what is left
+in the shoe.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +39,26 @@ def body(view: TableView) -> list[RenderableType]:
     rows: list[RenderableType] = []
     for who in HANDS:
         rows += [Align.center(_hand(cards, who, view.language)), Text()]
-    return [*rows, Align.center(_verdict(cards, view.language)), Align.center(_marks(cards, view.language))]
+    return [
+        *rows,
+        Align.center(_verdict(cards, view.language)),
+        Align.center(_marks(cards, view.language)),
+    ]
 
 
 def _hand(cards: Cards, who: str, language: str) -> Text:
     """Three lines: the name and the points of the hand at the left of its cards."""
     own = cards.hands.get(who, [])
-    won = cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
+    won = (
+        cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
+    )
     total = "" if not own else "-" if None in own else str(points(own))
     name = f"bold {'white on ' if won else ''}{COLOURS[who]}"
-    labels = ((f"{words.who(who, language).upper():<{NAME}}", name), (f"{total:>4}    ", "bold"), (" " * NAME, ""))
+    labels = (
+        (f"{words.who(who, language).upper():<{NAME}}", name),
+        (f"{total:>4}    ", "bold"),
+        (" " * NAME, ""),
+    )
     slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:DREW]]
     if cards.expected == who and len(slots) < DREW:
         slots.append((("┌╌╌╌┐", "╎   ╎", "└╌╌╌┘"), "bright_black"))
@@ -74,7 +86,14 @@ def short(card: str) -> str:
 
 def points(hand: list[str | None]) -> int:
     """The units of the sum; ten and pictures count nothing, what is not known neither."""
-    return sum("0A23456789".find(card[0]) for card in hand if card is not None and card[0] in "A23456789") % 10
+    return (
+        sum(
+            "0A23456789".find(card[0])
+            for card in hand
+            if card is not None and card[0] in "A23456789"
+        )
+        % 10
+    )
 
 
 def _verdict(cards: Cards, language: str) -> Text:
@@ -83,7 +102,13 @@ def _verdict(cards: Cards, language: str) -> Text:
         burn = [text("display.burn_card", language, card=short(cards.shown))] if cards.shown else []
         burn += [text("display.burned", language, count=cards.burned)] if cards.burned else []
         due = cards.expected if cards.expected in HANDS else None
-        nearest = [text("display.next_card", language, who=words.who(due, language))] if due else [] if cards.hands else burn
+        nearest = (
+            [text("display.next_card", language, who=words.who(due, language))]
+            if due
+            else []
+            if cards.hands
+            else burn
+        )
         return Text(", ".join(nearest) or " ", style="dim")
     if outcome.kind != "result":
         return Text(f" {text(f'display.{outcome.kind}', language)} ", style="bold black on yellow")
@@ -92,12 +117,19 @@ def _verdict(cards: Cards, language: str) -> Text:
     totals = " - ".join(str(points(cards.hands[who])) for who in order if cards.hands.get(who))
     winner = words.who(outcome.winner, language)
     name = winner if outcome.winner == "tie" else text("display.wins", language, who=winner)
-    return Text(f" {name.upper()} {totals}{corrected} ", style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}")
+    return Text(
+        f" {name.upper()} {totals}{corrected} ",
+        style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}",
+    )
 
 
 def _marks(cards: Cards, language: str) -> Text:
     marks = cards.outcome.marks if cards.outcome else ()
-    return Text(" · ".join(words.mark(mark, language) for mark in marks if mark != "tie") or " ", style="bold", justify="center")
+    return Text(
+        " · ".join(words.mark(mark, language) for mark in marks if mark != "tie") or " ",
+        style="bold",
+        justify="center",
+    )
 
 
 def side(view: TableView, width: int) -> RenderableType:
@@ -106,9 +138,21 @@ def side(view: TableView, width: int) -> RenderableType:
     columns = (width - 4) // CELL
     language = view.language
     gap = [Text()] if width >= WIDE else []  # else lines that are wrapped need the room
-    lines = [*_plate(beads, columns, language), *gap, *_counts(beads, language), *gap, *_shoe(view.cards, language)]
-    title = text("display.bead_plate_counted", language, count=len(beads)) if beads else text("display.bead_plate", language)
-    return Panel(Group(*lines), title=title, box=box.ROUNDED, border_style="bright_black", padding=(0, 1))
+    lines = [
+        *_plate(beads, columns, language),
+        *gap,
+        *_counts(beads, language),
+        *gap,
+        *_shoe(view.cards, language),
+    ]
+    title = (
+        text("display.bead_plate_counted", language, count=len(beads))
+        if beads
+        else text("display.bead_plate", language)
+    )
+    return Panel(
+        Group(*lines), title=title, box=box.ROUNDED, border_style="bright_black", padding=(0, 1)
+    )
 
 
 def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
@@ -117,13 +161,19 @@ def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
     for row in range(ROWS):
         line = Text(no_wrap=True)
         for index in range(first + row, first + columns * ROWS, ROWS):
-            line.append_text(_cell(beads[index], language) if index < len(beads) else Text(" · ", style="bright_black"))
+            line.append_text(
+                _cell(beads[index], language)
+                if index < len(beads)
+                else Text(" · ", style="bright_black")
+            )
         lines.append(line)
     return lines
 
 
 def _cell(bead: Bead, language: str) -> Text:
-    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's left, the player's right."""
+    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's
+    left, the player's right.
+    """
     if bead.kind != "result":
         return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")
     ground = f" on {COLOURS.get(bead.winner, '#444444')}"
@@ -146,7 +196,13 @@ def _counts(beads: list[Bead], language: str) -> list[Text]:
     for winner, colour in COLOURS.items():
         line.append(f"{_letter(winner, language)} {won[winner]}   ", style=f"bold {colour}")
     pairs = marks["pair_player"] + marks["pair_banker"]
-    return [line, Text(text("display.naturals_pairs", language, naturals=marks["natural"], pairs=pairs), style="dim")]
+    return [
+        line,
+        Text(
+            text("display.naturals_pairs", language, naturals=marks["natural"], pairs=pairs),
+            style="dim",
+        ),
+    ]
 
 
 def _shoe(cards: Cards, language: str) -> list[Text]:
@@ -156,10 +212,17 @@ def _shoe(cards: Cards, language: str) -> list[Text]:
     counts = [text("display.drawn", language, count=shoe.get("drawn"))]
     counts += [text("display.unread", language, count=shoe["unread"])] if shoe.get("unread") else []
     left = shoe.get("left")
-    counts.append(text("display.not_counted", language) if left is None else text("display.left", language, count=left))
+    counts.append(
+        text("display.not_counted", language)
+        if left is None
+        else text("display.left", language, count=left)
+    )
     cut = Text(text("display.cut_card_came", language), style="bold yellow")
     return [
-        Text(text("display.shoe", language, number=shoe.get("number"), decks=shoe.get("decks")), style="bold"),
+        Text(
+            text("display.shoe", language, number=shoe.get("number"), decks=shoe.get("decks")),
+            style="bold",
+        ),
         Text(", ".join(counts)),
         cut if shoe.get("cut") else Text(text("display.before_cut_card", language), style="dim"),
     ]

@@ -1,4 +1,6 @@
-"""What a subscriber knows of the dice at a table: a fold over the events of craps, without clock and without I/O."""
+"""What a subscriber knows of the dice at a table: a fold over the events of craps, without clock
+and without I/O.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ KEPT = 30
 
 
 class Throw(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one throw. ``point``: what was thrown against; None at a come-out. ``kind`` as of any round."""
+    """The outcome of one throw. ``point``: what was thrown against; None at a come-out. ``kind`` as
+    of any round.
+    """
 
     round: int
     kind: str = "result"
@@ -29,7 +33,9 @@ class Throw(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ends(self) -> bool:
-        """Whether it ends its series: a seven or the point behind a point, or seven, eleven or craps at a come-out."""
+        """Whether it ends its series: a seven or the point behind a point, or seven, eleven or
+        craps at a come-out.
+        """
         return self.total in ((7, self.point) if self.point else (2, 3, 7, 11, 12))
 
 

@@ -34,9 +34,19 @@ def body(view: TableView) -> list[RenderableType]:
     """The dice, what they come to, and what is thrown against."""
     last = view.dice.last
     point = view.dice.point
-    rows: list[RenderableType] = [Align.center(_faces(last)), Text(), Align.center(_total(last, view.language))]
-    said = text("display.point", view.language, point=point) if point else text("display.come_out", view.language)
-    marker = Text(f" {said.upper()} ", style="bold black on white" if point else "bold white on #303030")
+    rows: list[RenderableType] = [
+        Align.center(_faces(last)),
+        Text(),
+        Align.center(_total(last, view.language)),
+    ]
+    said = (
+        text("display.point", view.language, point=point)
+        if point
+        else text("display.come_out", view.language)
+    )
+    marker = Text(
+        f" {said.upper()} ", style="bold black on white" if point else "bold white on #303030"
+    )
     rows += [Text(), Align.center(marker)]
     if view.dice.shooter is not None:
         who = words.who(f"seat:{view.dice.shooter}", view.language)
@@ -72,15 +82,24 @@ def side(view: TableView, _width: int) -> RenderableType:
     grid.add_column(ratio=1, no_wrap=True)
     for throw in list(reversed(view.dice.throws))[:SPINS]:
         grid.add_row(Text(f"{throw.round} "), _line(throw, view.language))
-    return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
+    return Panel(
+        grid,
+        title=text("display.last", view.language, count=SPINS),
+        box=box.ROUNDED,
+        border_style="bright_black",
+    )
 
 
 def _line(throw: Throw, language: str) -> Text:
     if throw.kind != "result":
         shown = text("display.void", language) if throw.kind == "void" else "?"
-        return Text(" " * LEFT).append(shown, style="yellow" if throw.kind == "void" else "bold black on yellow")
+        return Text(" " * LEFT).append(
+            shown, style="yellow" if throw.kind == "void" else "bold black on yellow"
+        )
     lost = throw.total == 7 and throw.point is not None
     style = f"bold white on {'#b3001b' if lost else '#1f8a4c'}" if throw.ends else "bold"
     total = f" {throw.total}{'*' if throw.corrected else ''} "
     line = Text(" " * LEFT).append(total, style=style)
-    return line.append(" " * (TOTAL - len(total))).append("+".join(map(str, throw.dice)), style="dim")
+    return line.append(" " * (TOTAL - len(total))).append(
+        "+".join(map(str, throw.dice)), style="dim"
+    )

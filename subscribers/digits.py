@@ -1,4 +1,6 @@
-"""Large digits for a terminal, three pixels wide and five high; a pixel is two characters wide, so that it is square."""
+"""Large digits for a terminal, three pixels wide and five high; a pixel is two characters wide, so
+that it is square.
+"""
 
 from __future__ import annotations
 
@@ -22,4 +24,7 @@ _FONT = {
 def large(text: str) -> list[str]:
     """The five lines of ``text``: digits and dashes; anything else is shown as a dash."""
     glyphs = [_FONT.get(character, _FONT["-"]) for character in text]
-    return ["  ".join(glyph[row].replace("1", "██").replace("0", "  ") for glyph in glyphs) for row in range(HEIGHT)]
+    return [
+        "  ".join(glyph[row].replace("1", "██").replace("0", "  ") for glyph in glyphs)
+        for row in range(HEIGHT)
+    ]

@@ -1,4 +1,6 @@
-"""``python -m subscribers.display``: tables on a terminal, or their events as JSON lines, from MQTT alone."""
+"""``python -m subscribers.display``: tables on a terminal, or their events as JSON lines, from MQTT
+alone.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,15 @@ from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 
 QUIET = 75.0
-"""Seconds without any word from the daemon after which the picture is marked as old; it reports its health every 30."""
+"""Seconds without any word from the daemon after which the picture is marked as old; it reports its
+health every 30.
+"""
 BLINK = 0.1
 """Seconds between two looks whether there is something new to draw."""
 ABREAST, FEW = 4, 2
-"""Tables beside each other in a screenshot; more than a few have the room that they need, and no more."""
+"""Tables beside each other in a screenshot; more than a few have the room that they need, and no
+more.
+"""
 SHOT = (80, 40)
 """Columns for each table, and lines, of a screenshot."""
 LINGER = 2.0
@@ -37,8 +43,8 @@ LINGER = 2.0
 
 
 class Display:
-    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when the last word came;
-    ``language``: as :class:`TableView` has it.
+    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when
+    the last word came; ``language``: as :class:`TableView` has it.
     """
 
     def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
@@ -56,13 +62,19 @@ class Display:
         return self._rounds is not None and self.view.results >= self._rounds
 
     def take(self, message: Said | Linked) -> bytes | None:
-        """Take one message. Gives the event that was new, as it came. What is no JSON object is passed over, loudly."""
+        """Take one message. Gives the event that was new, as it came. What is no JSON object is
+        passed over, loudly.
+        """
         if isinstance(message, Linked):
             self._linked = message
             self._nodes.clear()
             return None
         try:
-            fields = msgspec.json.decode(message.body, type=dict[str, Any] | None) if message.body else None
+            fields = (
+                msgspec.json.decode(message.body, type=dict[str, Any] | None)
+                if message.body
+                else None
+            )
         except (ValueError, RecursionError) as error:
             print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
@@ -94,7 +106,9 @@ class Display:
         return Trouble("quiet", round(quiet)) if quiet > QUIET else Trouble()
 
 
-async def watch(displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event) -> None:
+async def watch(
+    displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event
+) -> None:
     """Show or print until all rounds are seen, or until we are told to stop."""
     drawing = sys.stdout.isatty() and not arguments.json
     reading = asyncio.create_task(_read(displays, arguments, printing=not drawing))
@@ -102,7 +116,9 @@ async def watch(displays: list[Display], arguments: argparse.Namespace, stop: as
     showing = [asyncio.create_task(_draw(displays))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
     if reading.done() and showing:
-        await asyncio.wait({stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            {stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED
+        )
     for task in (reading, stopping, *showing):
         task.cancel()
     for end in await asyncio.gather(reading, *showing, return_exceptions=True):
@@ -112,7 +128,9 @@ async def watch(displays: list[Display], arguments: argparse.Namespace, stop: as
 
 async def _read(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
-    wire = table_feed(arguments.broker, topics, arguments.table, arguments.username, arguments.password)
+    wire = table_feed(
+        arguments.broker, topics, arguments.table, arguments.username, arguments.password
+    )
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, Linked) and message.up and arguments.ready:
@@ -129,14 +147,23 @@ async def _read(displays: list[Display], arguments: argparse.Namespace, printing
 
 
 async def _draw(displays: list[Display]) -> None:
-    """Draw when something has changed, and only then: a picture that is drawn again and again flickers."""
+    """Draw when something has changed, and only then: a picture that is drawn again and again
+    flickers.
+    """
     console = Console()
     drawn, began = None, time.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             seen = [TableOnFloor(each.view, each.trouble()) for each in displays]
             turn, size = int((time.monotonic() - began) / TURN), console.size
-            if drawn != (drawn := ([each.heard for each in displays], [each.trouble for each in seen], turn, size)):
+            if drawn != (
+                drawn := (
+                    [each.heard for each in displays],
+                    [each.trouble for each in seen],
+                    turn,
+                    size,
+                )
+            ):
                 live.update(floor(seen, size.width, turn, size.height), refresh=True)
             await asyncio.sleep(BLINK)
 
@@ -146,12 +173,24 @@ def _touch(path: str) -> None:
 
 
 def screenshot(displays: list[Display], path: Path) -> None:
-    """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are the reader's own."""
+    """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are
+    the reader's own.
+    """
     columns = min(len(displays), ABREAST)
     each = SHOT[0] if len(displays) <= FEW else ROOM
     width, height = each * columns, SHOT[1] * -(-len(displays) // columns)
-    console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(floor([TableOnFloor(each.view, each.trouble()) for each in displays], width, height=height), height=height)
+    console = Console(
+        record=True,
+        width=width,
+        height=height,
+        file=StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+    )
+    console.print(
+        floor([TableOnFloor(each.view, each.trouble()) for each in displays], width, height=height),
+        height=height,
+    )
     names = " and ".join(each.view.table for each in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
@@ -171,20 +210,41 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
     parser.add_argument("--username", help="who we are to the broker")
     parser.add_argument(
-        "--password-file", dest="password", type=_password, metavar="FILE", help="what holds the password, and nothing else"
+        "--password-file",
+        dest="password",
+        type=_password,
+        metavar="FILE",
+        help="what holds the password, and nothing else",
     )
     parser.add_argument("--site", required=True)
     parser.add_argument(
         "--table",
         required=True,
         action="append",
-        help="a table; several stand side by side and above each other where there is room, and take turns where not",
+        help=(
+            "a table; several stand side by side and above each other where there is room, and "
+            "take turns where not"
+        ),
     )
-    parser.add_argument("--language", choices=LANGUAGES, help="of the picture; else each table's is that of its decree")
-    parser.add_argument("--simulated", action="store_true", help="simulated tables: they live under topics of their own")
-    parser.add_argument("--json", action="store_true", help="print events as JSON lines, as is done without a terminal")
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        help="of the picture; else each table's is that of its decree",
+    )
+    parser.add_argument(
+        "--simulated",
+        action="store_true",
+        help="simulated tables: they live under topics of their own",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print events as JSON lines, as is done without a terminal",
+    )
     parser.add_argument("--rounds", type=int, help="end after so many results at the first table")
-    parser.add_argument("--ready", metavar="FILE", help="make this file as soon as we are subscribed")
+    parser.add_argument(
+        "--ready", metavar="FILE", help="make this file as soon as we are subscribed"
+    )
     parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
     return parser
 

@@ -1,4 +1,6 @@
-"""The messages of some tables from a broker, over one connection and through any number of reconnects."""
+"""The messages of some tables from a broker, over one connection and through any number of
+reconnects.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ AGAIN = 0.5
 
 
 class Said(msgspec.Struct, frozen=True):
-    """Something came from the broker: ``what`` is the leaf of the ``table``'s topic, or ``node/<node>/<leaf>`` for all tables."""
+    """Something came from the broker: ``what`` is the leaf of the ``table``'s topic, or
+    ``node/<node>/<leaf>`` for all tables.
+    """
 
     what: str
     body: bytes
@@ -34,16 +38,26 @@ def check_broker(url: str) -> str | None:
     """What is wrong with the address of a broker, if anything."""
     try:
         address = urlsplit(url)
-        fine = address.scheme == "mqtt" and address.hostname and (address.port is None or address.port > 0)
+        fine = (
+            address.scheme == "mqtt"
+            and address.hostname
+            and (address.port is None or address.port > 0)
+        )
         if fine and address.username is not None:
-            return f"{address.hostname}: holds a name or password: use --username and --password-file"
+            return (
+                f"{address.hostname}: holds a name or password: use --username and --password-file"
+            )
     except ValueError as error:
         return f"{url}: {error}"
     return None if fine else f"{url}: not of the form mqtt://host:port"
 
 
 async def table_feed(
-    broker: str, topics: Topics, tables: Sequence[str], username: str | None = None, password: str | None = None
+    broker: str,
+    topics: Topics,
+    tables: Sequence[str],
+    username: str | None = None,
+    password: str | None = None,
 ) -> AsyncGenerator[Said | Linked, None]:
     """Never ends. After each :class:`Linked` the retained topics come first."""
     address = urlsplit(broker)

@@ -1,4 +1,6 @@
-"""Several tables on one terminal: side by side and one above the other where there is room, else in turns."""
+"""Several tables on one terminal: side by side and one above the other where there is room, else in
+turns.
+"""
 
 from __future__ import annotations
 
@@ -29,31 +31,43 @@ class TableOnFloor(msgspec.Struct, frozen=True):
     trouble: Trouble = Trouble()
 
 
-def floor(tables: Sequence[TableOnFloor], width: int = 80, turn: int = 0, height: int = TALL) -> RenderableType:
+def floor(
+    tables: Sequence[TableOnFloor], width: int = 80, turn: int = 0, height: int = TALL
+) -> RenderableType:
     """The picture of all tables; of those whose ``turn`` it is where they do not all fit."""
     columns, rows = max(1, min(len(tables), width // ROOM)), max(1, height // TALL)
     room = columns * rows
     pages = [tables[begin : begin + room] for begin in range(0, len(tables), room)]
     page = pages[turn % len(pages)]
-    elsewhere = [seen.view for seen in tables if seen not in page and seen.view.state.get("status") in CALLS]
+    elsewhere = [
+        seen.view for seen in tables if seen not in page and seen.view.state.get("status") in CALLS
+    ]
     if len(page) == 1:
         turns = [each.view.table for each in tables] if room == 1 else ()
         return picture(page[0].view, page[0].trouble, width, turns, elsewhere)
     whole = Layout()
     lines = [page[begin : begin + columns] for begin in range(0, len(page), columns)]
-    whole.split_column(*(_row(line, columns, width, elsewhere if line is lines[-1] else ()) for line in lines))
+    whole.split_column(
+        *(_row(line, columns, width, elsewhere if line is lines[-1] else ()) for line in lines)
+    )
     return whole
 
 
-def _row(tables: Sequence[TableOnFloor], columns: int, width: int, elsewhere: Sequence[TableView]) -> Layout:
-    """Tables side by side; where there are fewer than columns, the rest is empty. The last one tells of ``elsewhere``."""
+def _row(
+    tables: Sequence[TableOnFloor], columns: int, width: int, elsewhere: Sequence[TableView]
+) -> Layout:
+    """Tables side by side; where there are fewer than columns, the rest is empty. The last one
+    tells of ``elsewhere``.
+    """
     own = (width - columns + 1) // columns
     parts: list[Layout] = []
     for index in range(columns):
         parts += [Layout(Text(" "), size=1)] if index else []
         seen = tables[index] if index < len(tables) else None
         calls = elsewhere if index == len(tables) - 1 else ()
-        parts.append(Layout(picture(seen.view, seen.trouble, own, elsewhere=calls) if seen else Text(" ")))
+        parts.append(
+            Layout(picture(seen.view, seen.trouble, own, elsewhere=calls) if seen else Text(" "))
+        )
     row = Layout()
     row.split_row(*parts)
     return row

@@ -1,4 +1,6 @@
-"""The picture of a wheel of fortune: the symbol under the tongue, the latest ones, and how often each came."""
+"""The picture of a wheel of fortune: the symbol under the tongue, the latest ones, and how often
+each came.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,44 @@ def body(view: TableView) -> list[RenderableType]:
     """The symbol, large where it is a number."""
     last = view.last
     shown = last.number if last is not None and last.number is not None else "--"
-    lines = large(shown) if shown.strip("-").isdecimal() or last is None else ["", "", f"{shown.upper():^11}", "", ""]
+    lines = (
+        large(shown)
+        if shown.strip("-").isdecimal() or last is None
+        else ["", "", f"{shown.upper():^11}", "", ""]
+    )
     width = max(map(len, lines))
     edge = " " * (width + 6)
-    face = Text("\n".join([edge, *(f"   {line:<{width}}   " for line in lines), edge]), style=FACE if last else "dim", no_wrap=True)
+    face = Text(
+        "\n".join([edge, *(f"   {line:<{width}}   " for line in lines), edge]),
+        style=FACE if last else "dim",
+        no_wrap=True,
+    )
     rows: list[RenderableType] = [Align.center(face), Text()]
     if last is None:
         rows.append(Align.center(Text(text("display.no_result", view.language), style="dim")))
     elif last.round != view.round and not view.asks:
-        rows.append(Align.center(Text(text("display.symbol_of_round", view.language, round=last.round), style="dim")))
+        rows.append(
+            Align.center(
+                Text(text("display.symbol_of_round", view.language, round=last.round), style="dim")
+            )
+        )
     return rows
 
 
 def side(view: TableView, _width: int) -> RenderableType:
     """Newest first; below them what came how often."""
     shown = [spin for spin in reversed(view.spins) if spin.kind == "result"]
-    latest = Text(" ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-", style="bold")
+    latest = Text(
+        " ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-",
+        style="bold",
+    )
     counts = Counter(spin.number for spin in shown)
     lines = [Text(f"{symbol:>7} {'■' * count} {count}") for symbol, count in counts.most_common()]
-    odd = [Text(_odd(spin, view.language), style="yellow") for spin in view.spins if spin.kind != "result"]
+    odd = [
+        Text(_odd(spin, view.language), style="yellow")
+        for spin in view.spins
+        if spin.kind != "result"
+    ]
     return Panel(
         Group(latest, Text(), *lines, Text(), *odd[-ROW:]),
         title=text("display.latest", view.language),
@@ -52,4 +73,9 @@ def side(view: TableView, _width: int) -> RenderableType:
 
 
 def _odd(spin: Spin, language: str) -> str:
-    return text("display.round_state", language, round=spin.round, state=text(f"display.{spin.kind}", language))
+    return text(
+        "display.round_state",
+        language,
+        round=spin.round,
+        state=text(f"display.{spin.kind}", language),
+    )

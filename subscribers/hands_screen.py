@@ -1,4 +1,6 @@
-"""The picture of a table where several hands play: each on a line of its own, with what it makes and what becomes of it."""
+"""The picture of a table where several hands play: each on a line of its own, with what it makes
+and what becomes of it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,14 @@ from subscribers.table_view import SPINS, TableView
 MOST = 11
 """Hands that have room."""
 NEEDS = 40
-"""Columns beside the hands without which the latest rounds are left out: names of hands are long in most languages."""
-OUTCOMES = {"win": "bold white on #1f8a4c", "lose": "bold white on #8a1f2d", "tie": "bold black on #d0b040"}
+"""Columns beside the hands without which the latest rounds are left out: names of hands are long in
+most languages.
+"""
+OUTCOMES = {
+    "win": "bold white on #1f8a4c",
+    "lose": "bold white on #8a1f2d",
+    "tie": "bold black on #d0b040",
+}
 FIRST = ("common", "board")
 """What lies in the middle is shown first."""
 
@@ -29,9 +37,22 @@ def body(view: TableView) -> list[RenderableType]:
     cards, language = view.cards, view.language
     names = sorted(cards.hands, key=_place)[:MOST]
     if not names:
-        return [Text(), Align.center(Text(text(f"display.{'no_cards' if cards.beads else 'no_result'}", language), style="dim"))]
+        return [
+            Text(),
+            Align.center(
+                Text(
+                    text(f"display.{'no_cards' if cards.beads else 'no_result'}", language),
+                    style="dim",
+                )
+            ),
+        ]
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", no_wrap=True, style="bold", min_width=max(len(words.who(who, language)) for who in names))
+    grid.add_column(
+        justify="right",
+        no_wrap=True,
+        style="bold",
+        min_width=max(len(words.who(who, language)) for who in names),
+    )
     grid.add_column(no_wrap=True, min_width=max(len(_cards(cards.hands[who])) for who in names))
     outcomes = {who: _outcome(cards.made.get(who), language) for who in names}
     grid.add_column(no_wrap=True, min_width=max(map(len, outcomes.values())))
@@ -43,7 +64,12 @@ def body(view: TableView) -> list[RenderableType]:
     rows: list[RenderableType] = [Align.center(grid)]
     marks = cards.outcome.marks if cards.outcome else ()
     if marks:
-        rows += [Text(), Align.center(Text(" · ".join(words.mark(mark, language) for mark in marks), style="bold"))]
+        rows += [
+            Text(),
+            Align.center(
+                Text(" · ".join(words.mark(mark, language) for mark in marks), style="bold")
+            ),
+        ]
     return rows
 
 
@@ -68,7 +94,10 @@ def _cards(hand: list[str | None]) -> Text:
 
 def _outcome(made: Made | None, language: str) -> Text:
     outcome = (made.outcome if made else None) or ""
-    return Text(f" {word('outcome', outcome, language)} " if outcome else "", style=OUTCOMES.get(outcome, "bold"))
+    return Text(
+        f" {word('outcome', outcome, language)} " if outcome else "",
+        style=OUTCOMES.get(outcome, "bold"),
+    )
 
 
 def _word(made: Made | None, said: tuple[str, int | None] | None, language: str) -> Text:
@@ -88,7 +117,12 @@ def side(view: TableView, width: int) -> RenderableType | None:
     grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     for bead in beads:
         grid.add_row(str(bead.round), _ended(bead, view.language))
-    return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
+    return Panel(
+        grid,
+        title=text("display.last", view.language, count=SPINS),
+        box=box.ROUNDED,
+        border_style="bright_black",
+    )
 
 
 def _ended(bead: Bead, language: str) -> Text:
@@ -99,5 +133,7 @@ def _ended(bead: Bead, language: str) -> Text:
         )
     told = bead.winner and not (bead.winner in ("tie", "refait") and bead.marks)
     named = [words.who(bead.winner, language)] if told else []
-    said = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text("display.settled", language)
+    said = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text(
+        "display.settled", language
+    )
     return Text(said + ("*" if bead.corrected else ""), style="bold")

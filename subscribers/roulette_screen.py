@@ -1,4 +1,6 @@
-"""The picture of a roulette table: the number large, what it is, and the latest ones in three lanes."""
+"""The picture of a roulette table: the number large, what it is, and the latest ones in three
+lanes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from controller.contract.messages.messages import text, word
 from subscribers.digits import large
 from subscribers.table_view import SPINS, Colour, Spin, TableView
 
-FACE: dict[Colour, str] = {"red": "bold white on #b3001b", "black": "bold white on #101010", "green": "bold white on #00783c"}
+FACE: dict[Colour, str] = {
+    "red": "bold white on #b3001b",
+    "black": "bold white on #101010",
+    "green": "bold white on #00783c",
+}
 """The large number: white on the colour of its pocket."""
 TWELVE = ("dozen", "column")
 """Chances of twelve numbers."""
@@ -34,7 +40,11 @@ def body(view: TableView) -> list[RenderableType]:
         return rows
     rows += [Align.center(Text(line, style="bold")) for line in _chances(last, language)]
     if last.round != view.round and not view.asks:
-        rows.append(Align.center(Text(text("display.number_of_round", language, round=last.round), style="dim")))
+        rows.append(
+            Align.center(
+                Text(text("display.number_of_round", language, round=last.round), style="dim")
+            )
+        )
     return rows
 
 
@@ -51,25 +61,39 @@ def _face(spin: Spin | None) -> RenderableType:
     style = "dim" if spin is None else FACE[spin.colour or "black"]
     lines = large(shown)
     edge = " " * (len(lines[0]) + 6)
-    return Text("\n".join([edge, *(f"   {line}   " for line in lines), edge]), style=style, no_wrap=True)
+    return Text(
+        "\n".join([edge, *(f"   {line}   " for line in lines), edge]), style=style, no_wrap=True
+    )
 
 
 def side(view: TableView, width: int) -> RenderableType:
-    """Red left, zero in the middle, black right, newest on top, so that a run of one colour reads as a line."""
+    """Red left, zero in the middle, black right, newest on top, so that a run of one colour reads
+    as a line.
+    """
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=ROUND, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True)
     lane = (width - FRAME - ROUND) // len(LANES)
     for index, spin in enumerate(reversed(view.spins)):
         grid.add_row(Text(f"{spin.round} "), _line(spin, lane, index == 0, view.language))
-    return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
+    return Panel(
+        grid,
+        title=text("display.last", view.language, count=SPINS),
+        box=box.ROUNDED,
+        border_style="bright_black",
+    )
 
 
 def _line(spin: Spin, lane: int, newest: bool, language: str) -> Text:
-    """The outcome in the middle of its lane; the word for one without a number in the middle of all three."""
+    """The outcome in the middle of its lane; the word for one without a number in the middle of all
+    three.
+    """
     if spin.kind == "result":
         colour = spin.colour or "black"
-        shown = Text(f" {spin.number}{'*' if spin.corrected else ''} ", style=FACE[colour] if newest else LANE[colour])
+        shown = Text(
+            f" {spin.number}{'*' if spin.corrected else ''} ",
+            style=FACE[colour] if newest else LANE[colour],
+        )
         before = LANES.index(colour) * lane + (lane - len(shown)) // 2
     else:
         void = spin.kind == "void"

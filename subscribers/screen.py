@@ -15,11 +15,30 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.contract.messages.messages import text, word
-from subscribers import card_screen, dice_screen, fortune_screen, hands_screen, roulette_screen, words
+from subscribers import (
+    card_screen,
+    dice_screen,
+    fortune_screen,
+    hands_screen,
+    roulette_screen,
+    words,
+)
 from subscribers.table_view import SPINS, Note, TableView
 
-STATUS = {"open": "bold green", "closed": "dim", "waiting": "bold yellow", "stale": "bold red", "fault": "bold white on red"}
-LINK = {"up": "green", "open": "yellow", "stale": "yellow", "lost": "bold red", "unintelligible": "bold red"}
+STATUS = {
+    "open": "bold green",
+    "closed": "dim",
+    "waiting": "bold yellow",
+    "stale": "bold red",
+    "fault": "bold white on red",
+}
+LINK = {
+    "up": "green",
+    "open": "yellow",
+    "stale": "yellow",
+    "lost": "bold red",
+    "unintelligible": "bold red",
+}
 STYLES = {
     "bets_open": "bold green",
     "bets_closed": "bold red",
@@ -41,7 +60,8 @@ SLIM = 70
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """Why the picture may be old: ``what`` names the text for whoever looks at it. Empty where all is well.
+    """Why the picture may be old: ``what`` names the text for whoever looks at it. Empty where all
+    is well.
 
     ``seconds``: for which nothing was heard.
     """
@@ -51,8 +71,8 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Family(NamedTuple):
-    """What the games of one kind show: in the middle, and beside it, in so many columns; and the phases that they call
-    by another name: the phase, and the name of its text.
+    """What the games of one kind show: in the middle, and beside it, in so many columns; and the
+    phases that they call by another name: the phase, and the name of its text.
     """
 
     body: Callable[[TableView], list[RenderableType]]
@@ -67,17 +87,26 @@ def picture(
     tables: Sequence[str] = (),
     elsewhere: Sequence[TableView] = (),
 ) -> RenderableType:
-    """All of it. It fills the height that it is given. ``tables``: those that take turns with this one, itself among them;
-    ``elsewhere``: those that call for somebody and are not shown now.
+    """All of it. It fills the height that it is given. ``tables``: those that take turns with this
+    one, itself among them; ``elsewhere``: those that call for somebody and are not shown now.
     """
     family = FAMILIES.get(str(view.state.get("game") or view.info.get("game") or ""), PLAIN)
     layout = Layout()
     layout.split_column(
-        Layout(name="head", size=1), Layout(name="table", size=SPINS + 2), Layout(name="notes"), Layout(name="foot", size=1)
+        Layout(name="head", size=1),
+        Layout(name="table", size=SPINS + 2),
+        Layout(name="notes"),
+        Layout(name="foot", size=1),
     )
     room = next(columns for least, columns in BESIDE if width >= least)
     beside = family.side(view, room)
-    now = Layout(Panel(_now(view, trouble, family), box=box.ROUNDED, border_style="red" if trouble.what else "bright_black"))
+    now = Layout(
+        Panel(
+            _now(view, trouble, family),
+            box=box.ROUNDED,
+            border_style="red" if trouble.what else "bright_black",
+        )
+    )
     layout["table"].split_row(now, *([Layout(beside, size=room)] if beside is not None else []))
     layout["head"].update(_head(view, width, tables or (view.table,)))
     layout["notes"].update(_notes(view))
@@ -102,13 +131,19 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     language = view.language
     simulated = view.state.get("simulated") or view.info.get("simulated")
     right = Text.assemble(
-        (f" {text('display.simulated', language).upper()} ", "bold black on yellow") if simulated else "",
-        f"  {text('display.session', language, session=view.session or '-')}" if width >= SLIM else "",
+        (f" {text('display.simulated', language).upper()} ", "bold black on yellow")
+        if simulated
+        else "",
+        f"  {text('display.session', language, session=view.session or '-')}"
+        if width >= SLIM
+        else "",
         f"  {text('display.round', language, round=view.round or '-')} ",
     )
     grid.add_column(justify="right", no_wrap=True)
     game, behind = Text(_game(view), style="bold"), f"  {decree}"
-    game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")  # the decree is told whole
+    game.truncate(
+        max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis"
+    )  # the decree is told whole
     left.append("  ").append_text(game).append(behind)
     left.truncate(max(0, width - len(right)), overflow="ellipsis")
     grid.add_row(left, right)
@@ -116,19 +151,25 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
 
 
 def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
-    """The phase with its call, what lies on the table or in the wheel, and what the table waits for."""
+    """The phase with its call, what lies on the table or in the wheel, and what the table waits
+    for.
+    """
     phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
     name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
     if trouble.what:
         why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
         said = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
     else:
-        said = Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center")
+        said = Text(
+            " · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center"
+        )
     return Group(Align.center(name), Align.center(said), _asks(view), *family.body(view))
 
 
 def _asks(view: TableView) -> RenderableType:
-    """What a person has to do, each with its command; it stands above the cards, so that many hands do not push it out."""
+    """What a person has to do, each with its command; it stands above the cards, so that many hands
+    do not push it out.
+    """
     if not view.asks:
         return Text()
     commands = " · ".join(words.command(name, view.language) for name in view.asks)
@@ -153,22 +194,34 @@ PLAIN = Family(hands_screen.body, hands_screen.side)
 
 
 def _notes(view: TableView) -> RenderableType:
-    """What the table asks about, then open alerts, then what else was irregular, newest on top, each with its article."""
+    """What the table asks about, then open alerts, then what else was irregular, newest on top,
+    each with its article.
+    """
     notes, language = list(reversed(view.notes)), view.language
     asked = 1 if view.asks and notes and notes[0].round == view.round else 0
     lines: list[RenderableType] = [_note(note, language) for note in notes[:asked]]
     lines += [_alert(alert, language) for alert in view.alerts.values()]
     lines += [_note(note, language) for note in notes[asked:]]
     counts = {"open_alerts": len(view.alerts), "irregularities_counted": len(view.notes)}
-    titles = [text(f"display.{what}", language, count=count) for what, count in counts.items() if count]
+    titles = [
+        text(f"display.{what}", language, count=count) for what, count in counts.items() if count
+    ]
     title = " · ".join(titles) or text("display.irregularities", language)
     body = Group(*lines) if lines else Text(text("display.none", language), style="dim")
-    return Panel(body, title=title, box=box.ROUNDED, border_style="yellow" if view.alerts else "bright_black", padding=(0, 1))
+    return Panel(
+        body,
+        title=title,
+        box=box.ROUNDED,
+        border_style="yellow" if view.alerts else "bright_black",
+        padding=(0, 1),
+    )
 
 
 def _alert(alert: dict[str, Any], language: str) -> Text:
     severity = word("severity", str(alert.get("severity", "fault")), language)
-    return Text.assemble((f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}")
+    return Text.assemble(
+        (f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}"
+    )
 
 
 def _note(note: Note, language: str) -> Text:
@@ -190,7 +243,9 @@ def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> 
     devices = Text(" ")
     for device, standing in (view.state.get("devices") or {}).items():
         state = str(standing.get("state"))
-        devices.append("● ", style=LINK.get(state, "yellow")).append(f"{device} {word('link', state, view.language)}  ")
+        devices.append("● ", style=LINK.get(state, "yellow")).append(
+            f"{device} {word('link', state, view.language)}  "
+        )
     if view.missed:
         devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
     right = Text()
@@ -198,7 +253,10 @@ def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> 
         calls = word("status", str(each.state["status"]), view.language)
         right.append(f" {each.table} {calls} ", style="bold black on yellow").append(" ")
     more = len(elsewhere) - NAMED
-    right.append(f"{text('display.more', view.language, count=more)}  " if more > 0 else "", style="bold yellow")
+    right.append(
+        f"{text('display.more', view.language, count=more)}  " if more > 0 else "",
+        style="bold yellow",
+    )
     status = str(view.state.get("status") or "unknown")
     if trouble.what:
         right.append(f" {text('display.old', view.language).upper()} ", style="bold white on red")

@@ -1,7 +1,9 @@
-"""What a subscriber knows of one table: a fold over its MQTT messages, without clock and without I/O.
+"""What a subscriber knows of one table: a fold over its MQTT messages, without clock and without
+I/O.
 
-Retained topics say where the table stands; events say what happens. Both are taken as JSON objects, and a field or an
-event that is not known here is passed over, so that a display outlives a newer daemon.
+Retained topics say where the table stands; events say what happens. Both are taken as JSON objects,
+and a field or an event that is not known here is passed over, so that a display outlives a newer
+daemon.
 """
 
 from __future__ import annotations
@@ -42,10 +44,11 @@ class Spin(msgspec.Struct, kw_only=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that an inspector would want to see: what, in which round, and where the decree speaks of it.
+    """Something that an inspector would want to see: what, in which round, and where the decree
+    speaks of it.
 
-    ``what``: the word of the wire, by ``kind``: an irregularity, the reason of a void round, why a round is unresolved, the right
-    result. ``was`` and ``by``: of a correction.
+    ``what``: the word of the wire, by ``kind``: an irregularity, the reason of a void round, why a
+    round is unresolved, the right result. ``was`` and ``by``: of a correction.
     """
 
     round: int
@@ -67,7 +70,8 @@ def clean(value: Any) -> Any:
 
 
 class TableView:
-    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that were not.
+    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that
+    were not.
 
     ``language``: of its picture; without one that of the table's decree.
     """
@@ -93,7 +97,9 @@ class TableView:
     @property
     def language(self) -> str:
         """In which its picture is written."""
-        return self._language or first_of(map(str, (self.info.get("about") or {}).get("languages") or ()))
+        return self._language or first_of(
+            map(str, (self.info.get("about") or {}).get("languages") or ())
+        )
 
     @property
     def last(self) -> Spin | None:
@@ -143,7 +149,9 @@ class TableView:
                 self.alerts.pop(alert, None)
 
     def put(self, spin: Spin) -> None:
-        """Add the outcome of a round, or put it in the place of an earlier one of the same round."""
+        """Add the outcome of a round, or put it in the place of an earlier one of the
+        same round.
+        """
         for index, earlier in enumerate(self.spins):
             if earlier.round == spin.round:
                 self.spins[index] = spin
@@ -178,13 +186,17 @@ class TableView:
         self.cards.state(shown, joining=not self._seen)
         self.dice.state(shown)
         phase = shown.get("phase")
-        known = bool(self._seen) and self.phase != "decision"  # then the events know it better: a result, a null spin
+        known = (
+            bool(self._seen) and self.phase != "decision"
+        )  # then the events know it better: a result, a null spin
         if phase and (phase in ("closed", "decision") or not known):
             self.phase = str(phase)
             self.calls = () if phase == "closed" else self.calls
 
     def _take_history(self, history: Fields) -> None:
-        """The latest rounds as the table has them: they settle what was missed, and what came before us."""
+        """The latest rounds as the table has them: they settle what was missed, and what came
+        before us.
+        """
         known = {spin.round: spin for spin in self.spins}
         noted = {note.round for note in self.notes}
         self.spins.clear()
@@ -193,7 +205,10 @@ class TableView:
         for fields in history.get("results", []):
             spin = _from_history(fields)
             earlier = known.get(spin.round)
-            same = earlier is not None and (earlier.kind, earlier.number) == (spin.kind, spin.number)
+            same = earlier is not None and (earlier.kind, earlier.number) == (
+                spin.kind,
+                spin.number,
+            )
             self.spins.append(earlier if earlier is not None and same else spin)
             if spin.kind == "void" and spin.round not in noted:
                 self.note(fields, "void", str(fields.get("reason")))
@@ -261,7 +276,14 @@ def _unresolved(view: TableView, fields: Fields) -> None:
     view.enter("unresolved", fields)
     candidate = fields.get("candidate")
     number = None if candidate is None else str(candidate)
-    view.put(Spin(round=fields.get("round", 0), kind="unresolved", number=number, colour=_colour(fields, candidate)))
+    view.put(
+        Spin(
+            round=fields.get("round", 0),
+            kind="unresolved",
+            number=number,
+            colour=_colour(fields, candidate),
+        )
+    )
     view.note(fields, "unresolved", str(fields.get("why")))
 
 

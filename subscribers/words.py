@@ -1,4 +1,6 @@
-"""The wire's words as people read them: hands and boxes, marks, commands, and what an irregularity or an alert is."""
+"""The wire's words as people read them: hands and boxes, marks, commands, and what an irregularity
+or an alert is.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def who(name: str, language: str) -> str:
 
 
 def mark(name: str, language: str) -> str:
-    """What else a round wins or loses; at black jack with the number of the play, or with the box: ``box:3 pair_mixed``."""
+    """What else a round wins or loses; at black jack with the number of the play, or with the box:
+    ``box:3 pair_mixed``.
+    """
     first, _, second = name.partition(" ")
     if not second:
         return word("mark", name, language)
@@ -61,5 +65,9 @@ def alert(body: dict[str, Any], language: str) -> str:
     """What an alert is about; its device and its detail stand as the daemon wrote them."""
     found = word("alert", str(body.get("what") or body.get("alert")), language)
     about = ", ".join(str(body[name]) for name in ("device", "detail") if body.get(name))
-    seen = text("display.seen_by", language, person=body["acknowledged_by"]) if body.get("acknowledged_by") else ""
+    seen = (
+        text("display.seen_by", language, person=body["acknowledged_by"])
+        if body.get("acknowledged_by")
+        else ""
+    )
     return found + (f" ({about})" if about else "") + (f", {seen}" if seen else "")

@@ -1,6 +1,8 @@
-"""A pytest plugin that writes which rules the collected tests claim: ``pytest --collect-only -p tests.claims``.
+"""A pytest plugin that writes which rules the collected tests claim: ``pytest --collect-only -p
+tests.claims``.
 
-The file is named by the environment variable ``CLAIMS``; each line is a rule's id, a tab and the test that claims it.
+The file is named by the environment variable ``CLAIMS``; each line is a rule's id, a tab and the
+test that claims it.
 """
 
 from __future__ import annotations
@@ -12,5 +14,10 @@ import pytest
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    claims = [f"{rule}\t{item.nodeid}" for item in session.items for mark in item.iter_markers("rule") for rule in mark.args]
+    claims = [
+        f"{rule}\t{item.nodeid}"
+        for item in session.items
+        for mark in item.iter_markers("rule")
+        for rule in mark.args
+    ]
     Path(os.environ["CLAIMS"]).write_text("\n".join(claims), encoding="utf-8")

@@ -17,9 +17,13 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with decrees and recordings beside the checkout. Needed on CI; elsewhere its tests are skipped."""
+    """The folder with decrees and recordings beside the checkout. Needed on CI; elsewhere its tests
+    are skipped.
+    """
     if not SHARED.is_dir():
         if os.environ.get("CI"):
             pytest.fail(f"{SHARED.name}/ is missing beside the checkout, and CI is set")
-        pytest.skip(f"{SHARED.name}/ is not beside this checkout: no decrees and recordings to test against")
+        pytest.skip(
+            f"{SHARED.name}/ is not beside this checkout: no decrees and recordings to test against"
+        )
     return SHARED

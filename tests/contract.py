@@ -1,4 +1,6 @@
-"""What the documents of the contract say, and what the generated schemas say, in a form that can be compared."""
+"""What the documents of the contract say, and what the generated schemas say, in a form that can be
+compared.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,15 @@ def rows(component: dict[str, Any], without: tuple[str, ...] = ()) -> list[Row]:
     """The fields of a type, in the order of their names."""
     required = component.get("required", [])
     return [
-        Row(name, kind(field), "-" if name in required else json.dumps(field["default"]) if "default" in field else "nothing")
+        Row(
+            name,
+            kind(field),
+            "-"
+            if name in required
+            else json.dumps(field["default"])
+            if "default" in field
+            else "nothing",
+        )
         for name, field in sorted(component["properties"].items())
         if name not in ("type", *without)
     ]
@@ -97,6 +107,11 @@ def sections(document: str) -> dict[str, str]:
 
 
 def table(text: str) -> list[list[str]]:
-    """The cells of the rows of the table in a section, code marks taken off; its head is left out."""
+    """The cells of the rows of the table in a section, code marks taken off; its head is
+    left out.
+    """
     lines = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+    return [
+        [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in lines[2:]
+    ]

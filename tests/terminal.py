@@ -18,7 +18,9 @@ PATIENCE = 60.0
 
 
 class Terminal:
-    """Starts a program in the foreground of a terminal of 80 by 24. ``text`` is everything that it has drawn."""
+    """Starts a program in the foreground of a terminal of 80 by 24. ``text`` is everything that it
+    has drawn.
+    """
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
@@ -33,7 +35,12 @@ class Terminal:
         self._code: int | None = None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._code is None:
             os.kill(self._process, 9)
             os.waitpid(self._process, 0)

@@ -30,7 +30,9 @@ DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 def demo(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A demo whose table is at work; it is ended with the test."""
     command = [*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as demo:
         assert demo.stdout is not None
         while line := demo.stdout.readline():
             if b"session.opened" in line:
@@ -54,14 +56,33 @@ def left_behind(room: Path) -> list[str]:
 
 
 def ended_well(code: int | None, errors: bytes, room: Path) -> None:
-    """It ended by itself or as it was told, without a word; if not, the failure shows what it and its daemon said."""
+    """It ended by itself or as it was told, without a word; if not, the failure shows what it and
+    its daemon said.
+    """
     log = room / "daemon.log"
-    assert (code, errors) == (0, b""), f"{code}\n{errors.decode()}\n{log.read_text() if log.exists() else ''}"
+    assert (code, errors) == (0, b""), (
+        f"{code}\n{errors.decode()}\n{log.read_text() if log.exists() else ''}"
+    )
 
 
 def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
-    words = ["--rounds", "2", "--speed", "50", "--state-dir", str(tmp_path), "--screenshot", str(tmp_path / "demo.svg")]
-    done = subprocess.run([*DEMO, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    words = [
+        "--rounds",
+        "2",
+        "--speed",
+        "50",
+        "--state-dir",
+        str(tmp_path),
+        "--screenshot",
+        str(tmp_path / "demo.svg"),
+    ]
+    done = subprocess.run(
+        [*DEMO, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert all(event["simulated"] for event in events)
@@ -71,10 +92,16 @@ def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
         assert own[0]["type"] in ("session.opened", "device.state", "alert.raised")
         assert sum(event["type"] == "session.opened" for event in own) == 1
         assert [event["seq"] for event in own] == list(range(own[0]["seq"], own[-1]["seq"] + 1))
-    assert sum(event["type"] == "round.result" for event in events if event["table"] == "ruleta-1") == 2
+    assert (
+        sum(event["type"] == "round.result" for event in events if event["table"] == "ruleta-1")
+        == 2
+    )
     cards = {event["type"] for event in events if event["table"] == "punto-1"}
     assert {"shoe.started", "card.dealt"} <= cards
-    assert cards & {"cards.burned", "data.late"}  # where this machine keeps up with the shoe, what is burned is counted
+    assert cards & {
+        "cards.burned",
+        "data.late",
+    }  # where this machine keeps up with the shoe, what is burned is counted
     picture = (tmp_path / "demo.svg").read_text()
     assert "<svg" in picture
     assert "PUNTO" in picture  # the display speaks the language of the decree
@@ -84,7 +111,9 @@ def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
 def test_the_session_of_an_earlier_demo_goes_on(tmp_path: Path) -> None:
     words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
     for _ in range(2):
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+        )
         ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [event for event in events if event["type"] == "session.opened"]
@@ -97,9 +126,15 @@ def until_each_table_has_a_result(room: Path) -> list[dict[str, Any]]:
     command = [*DEMO, "--floor", "--speed", "50", "--state-dir", str(room)]
     events: list[dict[str, Any]] = []
     results: Counter[str] = Counter()
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as demo:
         assert demo.stdout is not None
-        while results.keys() != {place.table for place in FLOOR} and results["punto-1"] < 100 and (line := demo.stdout.readline()):
+        while (
+            results.keys() != {place.table for place in FLOOR}
+            and results["punto-1"] < 100
+            and (line := demo.stdout.readline())
+        ):
             events.append(json.loads(line))
             if events[-1]["type"] == "round.result":
                 results[events[-1]["table"]] += 1
@@ -114,7 +149,11 @@ def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
     for sessions in (len(FLOOR), 0):
         events = until_each_table_has_a_result(tmp_path)
         assert sum(event["type"] == "session.opened" for event in events) == sessions
-        assert not [event for event in events if event["type"] == "alert.raised" and event["what"].startswith("table.")]
+        assert not [
+            event
+            for event in events
+            if event["type"] == "alert.raised" and event["what"].startswith("table.")
+        ]
         for place in FLOOR:
             own = [event["seq"] for event in events if event["table"] == place.table]
             assert own == list(range(own[0], own[-1] + 1))
@@ -123,11 +162,28 @@ def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
 
 
 def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
-    words = [*DEMO, "--floor", "--decree", "BAL09", "--rounds", "1", "--speed", "50", "--state-dir", str(tmp_path)]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    words = [
+        *DEMO,
+        "--floor",
+        "--decree",
+        "BAL09",
+        "--rounds",
+        "1",
+        "--speed",
+        "50",
+        "--state-dir",
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+    )
     ended_well(done.returncode, done.stderr, tmp_path)
     last = json.loads(done.stdout.splitlines()[-1])
-    assert (last["type"], last["game"], last["decree"]) == ("round.result", "three-card-poker", "BAL09")
+    assert (last["type"], last["game"], last["decree"]) == (
+        "round.result",
+        "three-card-poker",
+        "BAL09",
+    )
 
 
 def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
@@ -144,18 +200,27 @@ def test_a_closed_terminal_of_which_only_another_program_is_told(tmp_path: Path)
     with Terminal(["/bin/sh", "-c", f"trap '' HUP; {demo}; true"]) as terminal:
         terminal.wait_for("RESULT")
         terminal.hang_up()
-        until("all have ended", lambda: [line for line in left_behind(tmp_path) if not line.startswith("/bin/sh")] == [])
+        until(
+            "all have ended",
+            lambda: (
+                [line for line in left_behind(tmp_path) if not line.startswith("/bin/sh")] == []
+            ),
+        )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_or_left_without_a_terminal(demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals) -> None:
+def test_told_to_end_or_left_without_a_terminal(
+    demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
+) -> None:
     demo.send_signal(number)
     _, errors = demo.communicate(timeout=PATIENCE)
     ended_well(demo.returncode, errors, tmp_path)
     assert left_behind(tmp_path) == []
 
 
-async def test_how_programs_part_that_were_told_to_end_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_how_programs_part_that_were_told_to_end_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def part(*_: object) -> int:
         os.kill(os.getpid(), signal.SIGTERM)
         try:
@@ -170,7 +235,11 @@ async def test_how_programs_part_that_were_told_to_end_is_no_failure(tmp_path: P
 
 def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
     done = subprocess.run(
-        [*DEMO, "--decree", "ROMA1"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+        [*DEMO, "--decree", "ROMA1"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1
     assert b"novamas: the daemon has ended with 78" in done.stderr
@@ -179,7 +248,9 @@ def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", ["daemon", "wheel", "shoe"])
-def test_a_program_that_dies_ends_the_demo_with_an_error(demo: subprocess.Popen[bytes], tmp_path: Path, name: str) -> None:
+def test_a_program_that_dies_ends_the_demo_with_an_error(
+    demo: subprocess.Popen[bytes], tmp_path: Path, name: str
+) -> None:
     module = b"controller.cli\0run" if name == "daemon" else b"simulators\0" + name.encode()
     pid = until(f"the {name}", lambda: _pid(tmp_path, module))
     os.kill(pid, signal.SIGKILL)
@@ -209,6 +280,12 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
         (["--rounds", "0"], b"not a whole number from 1"),
         (["--state-dir", str(taken)], b"--state-dir"),
     ):
-        done = subprocess.run([*DEMO, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+        done = subprocess.run(
+            [*DEMO, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
+        )
         assert done.returncode != 0
         assert told in done.stderr

@@ -10,8 +10,17 @@ ROOT = Path(__file__).parents[1]
 
 
 def promises() -> list[tuple[str, list[str]]]:
-    text = (ROOT / "docs" / "durability.md").read_text().split("## Promises", 1)[1].split("\n## ", 1)[0]
-    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ") and "Shown by" not in line]
+    text = (
+        (ROOT / "docs" / "durability.md")
+        .read_text()
+        .split("## Promises", 1)[1]
+        .split("\n## ", 1)[0]
+    )
+    rows = [
+        line.strip("|").split("|")
+        for line in text.splitlines()
+        if line.startswith("| ") and "Shown by" not in line
+    ]
     return [(row[0].strip(), re.findall(r"`(\w+)`", row[1])) for row in rows]
 
 

@@ -1,4 +1,6 @@
-"""The project itself: pinned dependencies, short files, documents that tell the truth, no trace of anybody's machine."""
+"""The project itself: pinned dependencies, short files, documents that tell the truth, no trace of
+anybody's machine.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,15 @@ ORDINARY = ("/", "/tmp", "/opt", "/srv")
 
 def tracked() -> list[Path]:
     """The files of the project that are text."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
     paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
-    return [path for path in paths if path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]]
+    return [
+        path
+        for path in paths
+        if path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]
+    ]
 
 
 def requirement(text: str) -> str:
@@ -32,12 +40,16 @@ def requirement(text: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text, maxsplit=1)[0]).lower()
 
 
-PIN = r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)( ; [^\\]+?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+PIN = (
+    r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)( ; [^\\]+?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+)
 """One entry of a file of pins: name, version, where it is needed, hashes."""
 
 
 def pins(name: str) -> dict[str, tuple[str, str]]:
-    """What a file of pins holds, each entry with its version and its hashes. Anything else in it, an address say, is a mistake."""
+    """What a file of pins holds, each entry with its version and its hashes. Anything else in it,
+    an address say, is a mistake.
+    """
     text = re.sub(r"^#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
     assert re.sub(PIN, "", text) == ""
     found = {requirement(entry[1]): (entry[2], entry[4]) for entry in re.finditer(PIN, text)}
@@ -45,7 +57,9 @@ def pins(name: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "dev"), [("constraints.txt", False), ("constraints-dev.txt", True)])
+@pytest.mark.parametrize(
+    ("name", "dev"), [("constraints.txt", False), ("constraints-dev.txt", True)]
+)
 def test_every_dependency_is_pinned_with_its_hashes(name: str, dev: bool) -> None:
     project = PROJECT["project"]
     asked = [*project["dependencies"], *PROJECT["build-system"]["requires"]]
@@ -61,7 +75,9 @@ def test_the_checks_run_with_what_is_installed_in_production() -> None:
 def test_what_is_installed_is_what_is_pinned() -> None:
     checks = {name: version for name, (version, _) in pins("constraints-dev.txt").items()}
     installed = {requirement(each.name): each.version for each in distributions()}
-    assert {name: version for name, version in installed.items() if version != checks.get(name, version)} == {}
+    assert {
+        name: version for name, version in installed.items() if version != checks.get(name, version)
+    } == {}
 
 
 @pytest.mark.parametrize("document", ["Makefile", "README.md", "docs/systemd.md"])
@@ -71,12 +87,20 @@ def test_pip_takes_nothing_without_its_hash(document: str) -> None:
     ours = [step for step in steps if "--no-deps --no-build-isolation" in step]
     assert ours
     assert [
-        step for step in steps if step not in ours and "--require-hashes" not in step and "pip install --quiet" not in step
+        step
+        for step in steps
+        if step not in ours and "--require-hashes" not in step and "pip install --quiet" not in step
     ] == []
 
 
 def test_every_dependency_is_used() -> None:
-    modules = {"libusb-package": "libusb_package", "paho-mqtt": "paho", "pyserial": "serial", "pynacl": "nacl", "pyusb": "usb"}
+    modules = {
+        "libusb-package": "libusb_package",
+        "paho-mqtt": "paho",
+        "pyserial": "serial",
+        "pynacl": "nacl",
+        "pyusb": "usb",
+    }
     imported: set[str] = set()
     for path in tracked():
         if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:
@@ -85,13 +109,21 @@ def test_every_dependency_is_used() -> None:
                     imported |= {name.name.partition(".")[0] for name in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module:
                     imported.add(node.module.partition(".")[0])
-    asked = {modules.get(name, name) for name in map(requirement, PROJECT["project"]["dependencies"])}
+    asked = {
+        modules.get(name, name) for name in map(requirement, PROJECT["project"]["dependencies"])
+    }
     assert asked <= imported
 
 
 def test_no_file_tells_of_a_machine_or_a_registry() -> None:
-    """Paths below the checkout's own folder, home directories, and addresses that packages were fetched from."""
-    homes = ["/" + "root/", "/" + "home/", *([] if str(ROOT.parent) in ORDINARY else [f"{ROOT.parent}/"])]
+    """Paths below the checkout's own folder, home directories, and addresses that packages were
+    fetched from.
+    """
+    homes = [
+        "/" + "root/",
+        "/" + "home/",
+        *([] if str(ROOT.parent) in ORDINARY else [f"{ROOT.parent}/"]),
+    ]
     marks = [*homes, "index" + "-url", "file:" + "///", "pypi" + ".org"]
     found = [
         f"{path.relative_to(ROOT)}:{number}: {mark}"
@@ -104,16 +136,29 @@ def test_no_file_tells_of_a_machine_or_a_registry() -> None:
 
 
 def test_every_module_says_what_it_is() -> None:
-    modules = [path for path in tracked() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES]
+    modules = [
+        path
+        for path in tracked()
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES
+    ]
     assert modules
-    assert [str(path.relative_to(ROOT)) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))] == []
+    assert [
+        str(path.relative_to(ROOT))
+        for path in modules
+        if not ast.get_docstring(ast.parse(path.read_text()))
+    ] == []
 
 
 def test_every_package_is_under_the_import_contracts() -> None:
     folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.name == "__init__.py"}
     assert folders == {*PACKAGES, "tests"}
-    shipped = {name.removesuffix("*") for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]}
-    assert shipped == set(PACKAGES) - {"benchmarks"}  # they stay in the source tree, as the tests do
+    shipped = {
+        name.removesuffix("*")
+        for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    }
+    assert shipped == set(PACKAGES) - {
+        "benchmarks"
+    }  # they stay in the source tree, as the tests do
 
 
 def test_the_readme_names_commands_and_files_that_exist() -> None:
@@ -125,13 +170,17 @@ def test_the_readme_names_commands_and_files_that_exist() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    sorted(path.relative_to(ROOT) for folder in (ROOT, ROOT / "docs") for path in folder.glob("*.md")),
+    sorted(
+        path.relative_to(ROOT) for folder in (ROOT, ROOT / "docs") for path in folder.glob("*.md")
+    ),
     ids=str,
 )
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     text = (ROOT / document).read_text()
     links = [
-        link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link and not link.startswith("#")
+        link.partition("#")[0]
+        for link in re.findall(r"\]\(([^)\s]+)\)", text)
+        if "://" not in link and not link.startswith("#")
     ]
     assert [link for link in links if not (ROOT / document.parent / link).exists()] == []
 

@@ -24,13 +24,22 @@ def test_the_unit_is_sound(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     text = UNIT.read_text()
     assert text.count("/opt/novamas/bin/novamas ") == 1
-    unit.write_text(text.replace("/opt/novamas/bin/novamas ", f"{Path(sys.executable).with_name('novamas')} "))
+    unit.write_text(
+        text.replace("/opt/novamas/bin/novamas ", f"{Path(sys.executable).with_name('novamas')} ")
+    )
     checked = run("systemd-analyze", "verify", "--man=no", unit)
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
 def test_the_sandbox_is_tight() -> None:
-    judged = run("systemd-analyze", "security", "--offline=true", f"--threshold={EXPOSURE * 10:.0f}", "--no-pager", UNIT)
+    judged = run(
+        "systemd-analyze",
+        "security",
+        "--offline=true",
+        f"--threshold={EXPOSURE * 10:.0f}",
+        "--no-pager",
+        UNIT,
+    )
     assert judged.returncode == 0, judged.stdout[-300:] + judged.stderr
 
 
@@ -53,7 +62,9 @@ def test_the_unit_keeps_what_the_daemon_relies_on(line: str) -> None:
 
 
 def test_every_udev_rule_has_a_match_and_an_action() -> None:
-    """The rules and, taken as rules, the commented examples. ``udevadm verify`` says it too, where it is new enough."""
+    """The rules and, taken as rules, the commented examples. ``udevadm verify`` says it too, where
+    it is new enough.
+    """
     rules = [
         line.removeprefix("#")
         for line in (SYSTEMD / "70-novamas.rules").read_text().splitlines()

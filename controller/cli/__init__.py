@@ -1,8 +1,9 @@
 """The command line: one module per subcommand, imported when it is asked for.
 
-Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``. Output for machines is JSON
-lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call, 3 where ``play`` was refused a
-command; ``verify`` and ``audit``: see ``verdicts``).
+Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``.
+Output for machines is JSON lines on stdout; errors go to stderr, say what and where, and exit with
+1 (2 for a wrong call, 3 where ``play`` was refused a command; ``verify`` and ``audit``: see
+``verdicts``).
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ MODULES = {"import": "import_history"}
 
 
 class CommandLineError(NovamasError):
-    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to do.
+    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to
+    do.
 
     ``status``: the exit status; 2 says that the command was called wrongly.
     """
@@ -57,7 +59,9 @@ class CommandLineError(NovamasError):
 def main(argv: list[str] | None = None) -> int:
     """Entry point of ``novamas``. Gives the exit code."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever called us; else the next file opened would take its place
+        if (
+            getattr(sys, name) is None
+        ):  # closed by whoever called us; else the next file opened would take its place
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     try:
         try:
@@ -89,7 +93,8 @@ def tell(text: str) -> None:
 def _run(words: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(
-        prog="novamas", description="Results of physical casino tables that can be trusted and proved."
+        prog="novamas",
+        description="Results of physical casino tables that can be trusted and proved.",
     )
     parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -98,15 +103,21 @@ def _run(words: list[str]) -> int:
         subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(subparser)
         subparser.set_defaults(run=module.run)
-    if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen != "simulate":  # which hands its options on as they stand
-        arguments = subparser.parse_intermixed_args(words[1:])  # else no file could follow an option
+    if (
+        words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen != "simulate"
+    ):  # which hands its options on as they stand
+        arguments = subparser.parse_intermixed_args(
+            words[1:]
+        )  # else no file could follow an option
     else:
         arguments = parser.parse_args(words)
     return int(arguments.run(arguments))
 
 
 def _flush() -> None:
-    """Write what is left of the output while errors can still be told; what cannot be written is not tried again at the end."""
+    """Write what is left of the output while errors can still be told; what cannot be written is
+    not tried again at the end.
+    """
     try:
         sys.stdout.flush()
     except OSError:

@@ -12,23 +12,42 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
-from controller.cli.verdicts import STATUSES, conclude, lacks, proof, public_key, share, witness_wanted
+from controller.cli.verdicts import (
+    STATUSES,
+    conclude,
+    lacks,
+    proof,
+    public_key,
+    share,
+    witness_wanted,
+)
 
 if TYPE_CHECKING:
     from controller.proof.findings import Audit
 
-HELP = "derive every reading from its bytes and every event from its inputs again, and show the first that does not follow"
+HELP = (
+    "derive every reading from its bytes and every event from its inputs again, and show the "
+    "first that does not follow"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--unseal KEYFILE] [--json]."""
     parser.epilog = STATUSES
-    parser.add_argument("journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it")
     parser.add_argument(
-        "--key", type=public_key, metavar="PUBLICKEY", help="the public key to trust, as a checkpoint shows it (64 digits)"
+        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
     )
     parser.add_argument(
-        "--unseal", type=Path, metavar="KEYFILE", help="the private key of surveillance (64 digits), to prove sealed tables too"
+        "--key",
+        type=public_key,
+        metavar="PUBLICKEY",
+        help="the public key to trust, as a checkpoint shows it (64 digits)",
+    )
+    parser.add_argument(
+        "--unseal",
+        type=Path,
+        metavar="KEYFILE",
+        help="the private key of surveillance (64 digits), to prove sealed tables too",
     )
     parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
 
@@ -52,13 +71,19 @@ def _unseal(path: Path) -> Callable[[bytes], bytes]:
     try:
         key = PrivateKey(read_key_file(path))
     except KeyFileError as error:
-        raise CommandLineError(f"--unseal: {error}; name the file that `novamas keygen` made", status=2) from None
+        raise CommandLineError(
+            f"--unseal: {error}; name the file that `novamas keygen` made", status=2
+        ) from None
     return lambda body: bytes(open_sealed(body, key).body)
 
 
 def _as_json(made: Audit) -> str:
     whole = {"outcome": made.outcome, "proves": made.proves, **msgspec.structs.asdict(made)}
-    chain = {"outcome": made.chain.outcome, "holds": made.chain.holds, **msgspec.structs.asdict(made.chain)}
+    chain = {
+        "outcome": made.chain.outcome,
+        "holds": made.chain.holds,
+        **msgspec.structs.asdict(made.chain),
+    }
     return msgspec.json.encode({**whole, "chain": chain}).decode()
 
 
@@ -67,17 +92,31 @@ def _page(made: Audit, journal: Path) -> list[str]:
         return _headline(made)
     lines = [
         f"Journal   {made.journal}, {made.entries} entries",
-        f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their device",
-        f"Events    {made.proved_events} of {made.events} follow from readings and {made.commands} commands of persons",
+        (
+            f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their "
+            "device"
+        ),
+        (
+            f"Events    {made.proved_events} of {made.events} follow from readings and "
+            f"{made.commands} commands of persons"
+        ),
     ]
     here = f"novamas {version('novamas')}"
     for run in made.runs:
-        other = "" if run.software == here else f"; this is {here}, and a difference may come from that"
-        lines.append(f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, {run.events} events{other}")
+        other = (
+            "" if run.software == here else f"; this is {here}, and a difference may come from that"
+        )
+        lines.append(
+            f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, "
+            f"{run.events} events{other}"
+        )
     lines += [f"Unproved  {count}: {why}" for why, count in made.unproved.items()]
     lines += [f"Note      {note}" for note in made.notes]
     if made.unheard:
-        lines.append(f"Note      {made.unheard} readings were heard and not stored any more: the daemon was ended in between")
+        lines.append(
+            f"Note      {made.unheard} readings were heard and not stored any more: the daemon "
+            "was ended in between"
+        )
     return [*lines, "", *_headline(made), *witness_wanted(made.chain, journal)]
 
 
@@ -88,7 +127,10 @@ def _headline(made: Audit) -> list[str]:
     chain = made.chain
     if made.outcome is Outcome.DOES_NOT_HOLD:
         return _against(made)
-    derived = f"{made.derived} of {made.derivable} readings and events ({share(made.derived, made.derivable)})"
+    derived = (
+        f"{made.derived} of {made.derivable} readings and events "
+        f"({share(made.derived, made.derivable)})"
+    )
     if made.outcome is Outcome.HOLDS:
         whole = made.derived == made.derivable
         return [
@@ -98,14 +140,25 @@ def _headline(made: Audit) -> list[str]:
             *proof(chain),
         ]
     if not chain.entries:
-        return [f"COULD NOT BE JUDGED: {'; '.join(chain.unread) or 'the journal has no entries yet'}."]
+        return [
+            f"COULD NOT BE JUDGED: {'; '.join(chain.unread) or 'the journal has no entries yet'}."
+        ]
     lines = [f"COULD NOT BE JUDGED: nothing speaks against it, and {derived} follow."]
     if OTHER_KEY in made.unproved:
-        lines.append(f"{made.sealed} entries are sealed for another key than that of --unseal: audit again with the right one.")
+        lines.append(
+            f"{made.sealed} entries are sealed for another key than that of --unseal: audit again "
+            "with the right one."
+        )
     elif made.sealed:
-        lines.append(f"{made.sealed} entries are sealed: audit again with --unseal KEYFILE, the private key of surveillance.")
+        lines.append(
+            f"{made.sealed} entries are sealed: audit again with --unseal KEYFILE, the private "
+            "key of surveillance."
+        )
     elif made.unproved_tables:
-        lines.append(f"No event could be derived of the tables {', '.join(made.unproved_tables)}, for the reasons above.")
+        lines.append(
+            f"No event could be derived of the tables {', '.join(made.unproved_tables)}, for the "
+            "reasons above."
+        )
     elif not made.derived:
         lines.append("It has neither a reading nor an event yet that could be derived.")
     return [*lines, *lacks(chain), *proof(chain)]
@@ -115,7 +168,9 @@ def _against(made: Audit) -> list[str]:
     lines = []
     if made.chain.problems:
         first = made.chain.problems[0]
-        lines.append(f"NOT PROVED. The journal does not hold, whatever follows from it. First: {first.what}")
+        lines.append(
+            f"NOT PROVED. The journal does not hold, whatever follows from it. First: {first.what}"
+        )
         lines.append(f"  in {first.source}; `novamas verify` shows all")
     for index, difference in enumerate(made.differences):
         if index or lines:

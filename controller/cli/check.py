@@ -25,8 +25,16 @@ def run(arguments: argparse.Namespace) -> int:
         print(mistaken, file=sys.stderr)
         print(f"novamas: mistakes: {len(mistaken.mistakes)}", file=sys.stderr)
         return 1
-    print(f"ok: site {configuration.site.id}, node {configuration.site.node}, broker {configuration.broker.url}")
+    print(
+        f"ok: site {configuration.site.id}, node {configuration.site.node}, broker "
+        f"{configuration.broker.url}"
+    )
     for table in configuration.table:
-        devices = ", ".join(f"{device.id} ({device.driver}, {device.link})" for device in table.device)
-        print(f"  {table.id}: {table.game} {table.decree}{', simulated' if table.simulated else ''}: {devices}")
+        devices = ", ".join(
+            f"{device.id} ({device.driver}, {device.link})" for device in table.device
+        )
+        print(
+            f"  {table.id}: {table.game} "
+            f"{table.decree}{', simulated' if table.simulated else ''}: {devices}"
+        )
     return 0

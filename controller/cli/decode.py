@@ -30,14 +30,26 @@ SHOWN = 20
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """DRIVER RECORDING."""
-    parser.add_argument("driver", metavar="DRIVER", help="a name that `novamas devices` lists, or profile:FILE")
-    parser.add_argument("recording", type=Path, metavar="RECORDING")
-    parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
     parser.add_argument(
-        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "driver", metavar="DRIVER", help="a name that `novamas devices` lists, or profile:FILE"
+    )
+    parser.add_argument("recording", type=Path, metavar="RECORDING")
+    parser.add_argument(
+        "--device", default="device", help="the name to put in the readings (default: device)"
     )
     parser.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"
+        "--stale-after",
+        type=seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="silence that counts as stale (default: 5)",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the driver; may be repeated",
     )
 
 
@@ -47,11 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
     recording = skipped(arguments.recording)
     encoder = msgspec.json.Encoder()
     try:
-        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
+        for reading in decode(
+            Watch(codec, arguments.device, arguments.stale_after), shown(recording)
+        ):
             print(encoder.encode(reading).decode())
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"a defect of the driver {arguments.driver}, please report it: {defect}, at {escape(defect.data)}"
+            f"a defect of the driver {arguments.driver}, please report it: {defect}, at "
+            f"{escape(defect.data)}"
         ) from defect
     return 0
 
@@ -67,16 +82,22 @@ def skipped(path: Path) -> Recording:
     if (more := len(recording.problems) - SHOWN) > 0:
         print(f"{path}: and {more} more such lines", file=sys.stderr)
     if not recording.chunks:
-        raise CommandLineError(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+        raise CommandLineError(
+            f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`"
+        )
     return recording
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
-    """The readings of chunks on their own clock, with what a watch says of the silences between them."""
+    """The readings of chunks on their own clock, with what a watch says of the silences between
+    them.
+    """
     opened = False
     for chunk in chunks:
         if not opened:
-            watch.opened(chunk.at)  # what it says is left out: when the link was opened, no recording tells
+            watch.opened(
+                chunk.at
+            )  # what it says is left out: when the link was opened, no recording tells
             opened = True
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
@@ -84,7 +105,9 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises ``CommandLineError``."""
+    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises
+    ``CommandLineError``.
+    """
     known = named(name)
     notes: Notes = []
     made = read(known.options, dict(pair(option) for option in options), (), notes)
@@ -94,7 +117,9 @@ def make_codec(name: str, device: str, options: list[str]) -> Codec:
 
 
 def named(name: str) -> Driver:
-    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises ``CommandLineError``."""
+    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises
+    ``CommandLineError``.
+    """
     word, _, file = name.partition(":")
     try:
         known = driver(word)
@@ -102,11 +127,15 @@ def named(name: str) -> Driver:
             return driver(name)
         if not file:
             raise CommandLineError(f"{word} needs a file: {word}:FILE")
-        return known.described(msgspec.convert({"file": file, "text": text_of(Path(file))}, known.options))
+        return known.described(
+            msgspec.convert({"file": file, "text": text_of(Path(file))}, known.options)
+        )
     except KeyError as error:
         raise CommandLineError(error.args[0]) from error
     except profile.ProfileError as mistaken:
-        raise CommandLineError("\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])) from mistaken
+        raise CommandLineError(
+            "\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])
+        ) from mistaken
     except ValueError as error:
         raise CommandLineError(str(error)) from error
 

@@ -1,7 +1,8 @@
-"""``novamas demo``: a floor on one machine: simulated devices, the daemon with its embedded broker, a display, and who sits at the
-tables.
+"""``novamas demo``: a floor on one machine: simulated devices, the daemon with its embedded broker,
+a display, and who sits at the tables.
 
-Each is a program of its own, as on a real floor; they know each other by a serial port and by MQTT alone.
+Each is a program of its own, as on a real floor; they know each other by a serial port and by MQTT
+alone.
 """
 
 from __future__ import annotations
@@ -65,20 +66,43 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--speed",
         type=numbers.speed,
         default=1.0,
-        help="run so many times faster than real devices; then this machine's own delays show as late data",
+        help=(
+            "run so many times faster than real devices; then this machine's own delays show as "
+            "late data"
+        ),
     )
     parser.add_argument(
-        "--floor", action="store_true", help="all tables that are simulated: wheels, dice, cards out of a shoe, poker"
+        "--floor",
+        action="store_true",
+        help="all tables that are simulated: wheels, dice, cards out of a shoe, poker",
     )
     parser.add_argument(
-        "--rounds", type=numbers.count, help="end after so many results at the roulette table, or the first that there is"
+        "--rounds",
+        type=numbers.count,
+        help="end after so many results at the roulette table, or the first that there is",
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the devices; the same seed gives the same numbers and cards")
     parser.add_argument(
-        "--decree", help="under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells which there are"
+        "--seed",
+        type=int,
+        default=1,
+        help="of the devices; the same seed gives the same numbers and cards",
     )
-    parser.add_argument("--state-dir", type=Path, metavar="DIR", help="keep configuration, journal, recordings and logs here")
-    parser.add_argument("--language", choices=LANGUAGES, help="of the display; else that of the decree")
+    parser.add_argument(
+        "--decree",
+        help=(
+            "under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells "
+            "which there are"
+        ),
+    )
+    parser.add_argument(
+        "--state-dir",
+        type=Path,
+        metavar="DIR",
+        help="keep configuration, journal, recordings and logs here",
+    )
+    parser.add_argument(
+        "--language", choices=LANGUAGES, help="of the display; else that of the decree"
+    )
     parser.add_argument("--no-faults", action="store_true", help="nothing irregular happens")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
 
@@ -86,7 +110,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run until the rounds are played, or until we are told to stop. Gives 0 in both cases."""
     with ExitStack() as stack:
-        room = arguments.state_dir or Path(stack.enter_context(TemporaryDirectory(prefix="novamas-demo-")))
+        room = arguments.state_dir or Path(
+            stack.enter_context(TemporaryDirectory(prefix="novamas-demo-"))
+        )
         try:
             room.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -101,7 +127,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a closed terminal ends the demo too
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # a closed terminal ends the demo too
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     playing = asyncio.create_task(_open_and_watch(floor, arguments))
     stopping = asyncio.create_task(stop.wait())
@@ -112,14 +142,18 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     await asyncio.wait({playing, stopping})
     if playing.cancelled():
         return 0
-    if stop.is_set() and playing.exception() is not None:  # told to end: how the programs part from each other is no failure
+    if (
+        stop.is_set() and playing.exception() is not None
+    ):  # told to end: how the programs part from each other is no failure
         return 0
     return playing.result()
 
 
 async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     decree = arguments.decree or ("EUS96" if arguments.floor else "ARA02")
-    tables = places(decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults)
+    tables = places(
+        decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults
+    )
     ready, port = floor.room / "display.ready", _free_port()
     ready.unlink(missing_ok=True)
     for place in tables:
@@ -129,7 +163,15 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         await floor.until(f"the simulated {place.device}", _link(floor.room, place).is_symlink)
     floor.start("daemon", "controller.cli", "run", str(configuration))
     await floor.until("the broker", lambda: _answers(port))
-    shown = ["--broker", f"mqtt://127.0.0.1:{port}", "--site", SITE, "--simulated", "--ready", str(ready)]
+    shown = [
+        "--broker",
+        f"mqtt://127.0.0.1:{port}",
+        "--site",
+        SITE,
+        "--simulated",
+        "--ready",
+        str(ready),
+    ]
     shown += [word for place in tables for word in ("--table", place.table)]
     shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
     shown += ["--language", arguments.language] if arguments.language else []
@@ -144,7 +186,8 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
             await floor.until("the session", head.opened.is_set)
             for place in tables:
                 floor.tell(place.device, "start")
-            # A hang-up is told to the first program of a terminal alone, and "make demo" makes that one make.
+            # A hang-up is told to the first program of a terminal alone, and "make demo" makes that
+            # one make.
             while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
                 await asyncio.sleep(0.05)
@@ -166,15 +209,34 @@ def _link(room: Path, place: DemoTable) -> Path:
 
 
 def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
-    words = [place.kind, "--protocol", place.driver, "--link", str(_link(room, place)), *place.simulator]
-    words += ["--seed", str(arguments.seed), "--speed", str(arguments.speed), "--wait", "--end-with-stdin"]
+    words = [
+        place.kind,
+        "--protocol",
+        place.driver,
+        "--link",
+        str(_link(room, place)),
+        *place.simulator,
+    ]
+    words += [
+        "--seed",
+        str(arguments.seed),
+        "--speed",
+        str(arguments.speed),
+        "--wait",
+        "--end-with-stdin",
+    ]
     return [*words, *(f"--fault={fault}" for fault in place.faults)]
 
 
-def _configuration(room: Path, tables: list[DemoTable], port: int, decree: str, speed: float) -> Path:
+def _configuration(
+    room: Path, tables: list[DemoTable], port: int, decree: str, speed: float
+) -> Path:
     path = room / "demo.toml"
     text = _CONFIGURATION.format(
-        site=SITE, port=port, journal=_quoted(str(room / "journal.sqlite3")), recordings=_quoted(str(room / "recordings"))
+        site=SITE,
+        port=port,
+        journal=_quoted(str(room / "journal.sqlite3")),
+        recordings=_quoted(str(room / "recordings")),
     )
     for place in tables:
         link = f"serial://{_link(room, place)}?baud={place.baud}"

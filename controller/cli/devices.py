@@ -1,4 +1,6 @@
-"""``novamas devices``: what is plugged in, how to address it, who holds it, and what could drive it."""
+"""``novamas devices``: what is plugged in, how to address it, who holds it, and what could drive
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ HELP = "list what is plugged in, and the drivers there are"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--json."""
-    parser.add_argument("--json", action="store_true", help="one JSON object per line, for machines")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object per line, for machines"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,11 +44,20 @@ def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
 def _json(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:
     serial, usb = of_scheme(known, "serial"), of_scheme(known, "usb")
     rows: list[dict[str, object]] = [
-        {"type": "port", **msgspec.to_builtins(port), "links": {driver.name: link(port, driver) for driver in serial}}
+        {
+            "type": "port",
+            **msgspec.to_builtins(port),
+            "links": {driver.name: link(port, driver) for driver in serial},
+        }
         for port in found
     ]
     rows += [
-        {"type": "usb", **msgspec.to_builtins(reader), "links": {driver.name: reader.links for driver in usb}} for reader in readers
+        {
+            "type": "usb",
+            **msgspec.to_builtins(reader),
+            "links": {driver.name: reader.links for driver in usb},
+        }
+        for reader in readers
     ]
     facts = ("name", "kind", "title", "evidence", "scheme", "line", "commands")
     rows += [{"type": "driver", **{key: getattr(driver, key) for key in facts}} for driver in known]
@@ -55,22 +68,44 @@ def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
     lines = ["Serial ports" if found else "No serial port is plugged in."]
     for port in found:
         lines += [f"  {port.name}"]
-        lines += [f"    also     {name}" for name in (*port.names[1:], *((port.node,) if port.name != port.node else ()))]
+        lines += [
+            f"    also     {name}"
+            for name in (*port.names[1:], *((port.node,) if port.name != port.node else ()))
+        ]
         if port.usb:
             told = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
             lines += [f"    usb      {port.usb} {told}"]
-        lines += [f"    refused  it brings a network card along: {port.refused}"] if port.refused else []
-        lines += [f"    held by  {', '.join(f'{holder.name} (pid {holder.pid})' for holder in port.holders) or 'nobody'}"]
-        lines += [f"    link     {link(port, driver)}  for {driver.name}" for driver in of_scheme(known, "serial")]
+        lines += (
+            [f"    refused  it brings a network card along: {port.refused}"] if port.refused else []
+        )
+        lines += [
+            (
+                "    held by  "
+                f"{', '.join(f'{holder.name} (pid {holder.pid})' for holder in port.holders) or 'nobody'}"
+            )
+        ]
+        lines += [
+            f"    link     {link(port, driver)}  for {driver.name}"
+            for driver in of_scheme(known, "serial")
+        ]
     lines += ["USB devices that may be card readers, or keyboards"] if readers else []
     for reader in readers:
         told = ", ".join(filter(None, (reader.manufacturer, reader.product, reader.serial_number)))
         lines += [f"  {reader.usb} {told}", f"    at       {reader.location}"]
-        lines += [f"    refused  it brings a modem or a network card along: {reader.refused}"] if reader.refused else []
-        lines += [f"    link     {address}  for {driver.name}" for driver in of_scheme(known, "usb") for address in reader.links]
+        lines += (
+            [f"    refused  it brings a modem or a network card along: {reader.refused}"]
+            if reader.refused
+            else []
+        )
+        lines += [
+            f"    link     {address}  for {driver.name}"
+            for driver in of_scheme(known, "usb")
+            for address in reader.links
+        ]
     lines += ["Drivers"]
     lines += [
-        f"  {driver.name:<16}{driver.kind:<10}{driver.title} ({driver.evidence}; {driver.line or driver.scheme})"
+        f"  {driver.name:<16}{driver.kind:<10}{driver.title} ({driver.evidence}; "
+        f"{driver.line or driver.scheme})"
         for driver in known
     ]
     return lines

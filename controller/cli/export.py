@@ -22,13 +22,20 @@ HELP = "write a day, a table or a round of a journal, with its evidence"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--day D] [--table T] [--session S] [--round N] [--format F]."""
-    parser.add_argument("journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it")
+    parser.add_argument(
+        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
+    )
     parser.add_argument("--day", metavar="DAY", help="one day (UTC), as 2026-11-19")
     parser.add_argument("--table", metavar="ID", help="one table")
     parser.add_argument("--session", type=int, metavar="N", help="one session")
-    parser.add_argument("--round", type=int, metavar="N", help="one round; of every session, unless one is named")
     parser.add_argument(
-        "--format", choices=("jsonl", "csv"), default="jsonl", help="jsonl: every entry (default); csv: the events alone"
+        "--round", type=int, metavar="N", help="one round; of every session, unless one is named"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("jsonl", "csv"),
+        default="jsonl",
+        help="jsonl: every entry (default); csv: the events alone",
     )
 
 
@@ -64,7 +71,9 @@ def run(given: argparse.Namespace) -> int:
                     continue
                 found += given.table is None or entry.kind != "boot"
         except BrokenSegmentError as error:
-            raise CommandLineError(f"{error}; what comes after it is left out: `novamas verify` the journal") from error
+            raise CommandLineError(
+                f"{error}; what comes after it is left out: `novamas verify` the journal"
+            ) from error
     if not found:
         raise CommandLineError(f"{given.journal}: {_nothing(given, tables)}")
     return 1 if left_out else 0
@@ -73,10 +82,17 @@ def run(given: argparse.Namespace) -> int:
 def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
     """Why nothing was found."""
     if not tables:
-        return "it has no entries of a table" if given.table is not None else "it has no such entries"
+        return (
+            "it has no entries of a table" if given.table is not None else "it has no such entries"
+        )
     if given.table is not None and given.table not in tables:
         return f"it has no table {given.table}; its tables are {', '.join(sorted(tables))}"
-    kinds = {"--day": given.day, "--table": given.table, "--session": given.session, "--round": given.round}
+    kinds = {
+        "--day": given.day,
+        "--table": given.table,
+        "--session": given.session,
+        "--round": given.round,
+    }
     asked = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
     return f"it has nothing of {asked or 'that kind'}; its tables are {', '.join(sorted(tables))}"
 

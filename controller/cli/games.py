@@ -1,4 +1,6 @@
-"""``novamas games``: which games each decree has and which can be played now, or the rules of one of them."""
+"""``novamas games``: which games each decree has and which can be played now, or the rules of one
+of them.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook
 
-HELP = "say which games each decree has and which can be played now; or show the rules of one as data"
+HELP = (
+    "say which games each decree has and which can be played now; or show the rules of one as data"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[GAME] [--decree D] [--json]."""
-    parser.add_argument("game", nargs="?", metavar="GAME", help="show the rules of this game (needs --decree)")
+    parser.add_argument(
+        "game", nargs="?", metavar="GAME", help="show the rules of this game (needs --decree)"
+    )
     parser.add_argument("--decree", metavar="D", help="only this decree")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
 
@@ -33,7 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():
         for pair in pairs:
-            print(msgspec.json.encode({**msgspec.structs.asdict(pair), "playable": playable(pair)}).decode())
+            print(
+                msgspec.json.encode(
+                    {**msgspec.structs.asdict(pair), "playable": playable(pair)}
+                ).decode()
+            )
     else:
         _table(pairs)
     return 0
@@ -48,7 +58,9 @@ def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
     if pair is None:
         raise CommandLineError(lacking(game, decree))
     if not playable(pair):
-        raise CommandLineError(f"{game} under {decree} cannot be played yet: its rules are not in the rulebook")
+        raise CommandLineError(
+            f"{game} under {decree} cannot be played yet: its rules are not in the rulebook"
+        )
     return msgspec.json.encode(getattr(rulebook(decree), game.replace("-", "_")))
 
 
@@ -58,10 +70,14 @@ def _table(pairs: list[Pair]) -> None:
 
     table = Table("decree", "number", "game", "name in the decree", "playable")
     for pair in pairs:
-        table.add_row(pair.decree, pair.number, pair.game, pair.name, "yes" if playable(pair) else "")
+        table.add_row(
+            pair.decree, pair.number, pair.game, pair.name, "yes" if playable(pair) else ""
+        )
     now = sum(playable(pair) for pair in pairs)
     console = Console()
     console.print(table)
     console.print(f"{len(pairs)} games, {now} playable now")
-    for decree in sorted({pair.decree for pair in pairs} - {decree for decree, games in CONTESTS.items() if games}):
+    for decree in sorted(
+        {pair.decree for pair in pairs} - {decree for decree, games in CONTESTS.items() if games}
+    ):
         console.print(f"{decree} has no game of poker")

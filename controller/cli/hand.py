@@ -13,12 +13,31 @@ HELP = "say what cards make at a game of poker: the best hand, by the ranking of
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--game G --decree D [--own N] [--low] [--pack N] CARD..."""
-    parser.add_argument("cards", nargs="+", metavar="CARD", help="rank and suit (Ah, Td), the joker is X; own cards first")
-    parser.add_argument("--game", required=True, metavar="G", help="a game of poker that `novamas games` lists")
-    parser.add_argument("--decree", required=True, metavar="D", help="the decree that the table plays under")
-    parser.add_argument("--own", type=int, metavar="N", help="how many cards are own, the others common (default: as dealt)")
+    parser.add_argument(
+        "cards",
+        nargs="+",
+        metavar="CARD",
+        help="rank and suit (Ah, Td), the joker is X; own cards first",
+    )
+    parser.add_argument(
+        "--game", required=True, metavar="G", help="a game of poker that `novamas games` lists"
+    )
+    parser.add_argument(
+        "--decree", required=True, metavar="D", help="the decree that the table plays under"
+    )
+    parser.add_argument(
+        "--own",
+        type=int,
+        metavar="N",
+        help="how many cards are own, the others common (default: as dealt)",
+    )
     parser.add_argument("--low", action="store_true", help="the low hand, where the game has one")
-    parser.add_argument("--pack", type=int, metavar="N", help="cards of the pack, where the game has several (default: the larger)")
+    parser.add_argument(
+        "--pack",
+        type=int,
+        metavar="N",
+        help="cards of the pack, where the game has several (default: the larger)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(str(error)) from error
     try:
         ranking = game.low_ranking() if arguments.low else game.ranking(arguments.pack)
-        own, common = game.split([card for word in arguments.cards for card in word.split()], arguments.own)
+        own, common = game.split(
+            [card for word in arguments.cards for card in word.split()], arguments.own
+        )
         hand = best_of(own, common, ranking, game.own_exactly)
     except ValueError as error:
         raise CommandLineError(f"{arguments.game} under {arguments.decree}: {error}") from error

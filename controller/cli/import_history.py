@@ -17,12 +17,20 @@ HELP = "read the history that a device keeps of itself: events and counters as J
 def arguments(parser: argparse.ArgumentParser) -> None:
     """DEVICE FILE [--made TIME]."""
     parser.add_argument("device", choices=("deck-mate-1",), help="whose history it is")
-    parser.add_argument("file", type=Path, metavar="FILE", help="what the machine sent when its history was called for")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="what the machine sent when its history was called for",
+    )
     parser.add_argument(
         "--made",
         metavar="TIME",
         type=_time,
-        help="the right local time at which the history was called for, as 2026-11-19T14:05:00: sets the machine's clock right",
+        help=(
+            "the right local time at which the history was called for, as 2026-11-19T14:05:00: "
+            "sets the machine's clock right"
+        ),
     )
 
 
@@ -43,7 +51,10 @@ def run(given: argparse.Namespace) -> int:
     for line, what in history.problems:
         print(f"novamas: {given.file}: line {line}: {what}", file=sys.stderr)
     if any(event.doubtful for event in history.events):
-        print(f"novamas: {given.file}: the machine's clock went back: times before that are doubtful", file=sys.stderr)
+        print(
+            f"novamas: {given.file}: the machine's clock went back: times before that are doubtful",
+            file=sys.stderr,
+        )
     return 1 if history.problems else 0
 
 
@@ -51,4 +62,6 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no time: write it as 2026-11-19T14:05:00") from None
+        raise argparse.ArgumentTypeError(
+            f"{text} is no time: write it as 2026-11-19T14:05:00"
+        ) from None

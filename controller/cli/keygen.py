@@ -12,7 +12,12 @@ HELP = "make the key pair of surveillance, for cards that lie face down"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """FILE."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="where the private key is to be; it stays with surveillance")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="where the private key is to be; it stays with surveillance",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,9 @@ HELP = "print what people read on a display, in one of five languages, as JSON l
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[--language L]."""
-    parser.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="es, ca, eu, gl or en (the default)")
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default=ENGLISH, help="es, ca, eu, gl or en (the default)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,6 @@
-"""``novamas play``: a table without devices. Readings and commands in, events out, one JSON object on a line."""
+"""``novamas play``: a table without devices. Readings and commands in, events out, one JSON object
+on a line.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +21,43 @@ from controller.tables.table import Table
 HELP = "play a game: readings and commands in as JSON lines, events out"
 REFUSED = 3
 """The exit status where the table refused a command, and every line was one that can be read."""
-STATUS = f"exit status: 0 all was taken; 1 a line is no input; {REFUSED} the table refused a command (2: the call itself is wrong)"
+STATUS = (
+    f"exit status: 0 all was taken; 1 a line is no input; {REFUSED} the table refused a "
+    "command (2: the call itself is wrong)"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """GAME --decree D [SCRIPT] [--set KEY=VALUE ...]."""
     parser.epilog = STATUS
     parser.add_argument("game", metavar="GAME", help="a name that `novamas games` lists")
-    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file of inputs, one a line (default: standard input)")
+    parser.add_argument(
+        "script",
+        nargs="?",
+        metavar="SCRIPT",
+        help="a file of inputs, one a line (default: standard input)",
+    )
     add_rules(parser)
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """The arguments under which a game is played."""
-    parser.add_argument("--decree", required=True, help="the decree that the table plays under, e.g. ARA02")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the table; may be repeated")
+    parser.add_argument(
+        "--decree", required=True, help="the decree that the table plays under, e.g. ARA02"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of the table; may be repeated",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line, 3 if a command was refused."""
+    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line, 3 if a
+    command was refused.
+    """
     table = make_table("play", arguments.game, arguments.decree, arguments.set)
     if arguments.script in (None, "-"):
         return play(table, sys.stdin.buffer, "standard input")
@@ -46,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def play(table: Table, lines: Iterable[bytes], name: str) -> int:
-    """Take each line, and go on after those that cannot be taken. A line that is empty or begins with ``#`` is none."""
+    """Take each line, and go on after those that cannot be taken. A line that is empty or begins
+    with ``#`` is none.
+    """
     bad, refused = 0, 0
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(b"#"):
@@ -77,7 +99,9 @@ def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Tab
         game = make_game(game_id, decree, dict(pair(text) for text in settings))
     except (ValueError, KeyError) as error:
         raise CommandLineError(str(error.args[0] if error.args else error)) from error
-    return Table(site="local", id=name, game_id=game_id, decree=decree, game=game, boot=name, simulated=False)
+    return Table(
+        site="local", id=name, game_id=game_id, decree=decree, game=game, boot=name, simulated=False
+    )
 
 
 def _opened(path: str) -> contextlib.AbstractContextManager[BinaryIO]:

@@ -1,4 +1,6 @@
-"""``novamas profile``: a description of a device, held against itself and against what the device really said."""
+"""``novamas profile``: a description of a device, held against itself and against what the device
+really said.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,43 @@ HELP = "check a profile, or try it on a recording"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Check PROFILE, or test PROFILE RECORDING."""
-    parser.add_argument("action", choices=("check", "test"), help="check: is it sound; test: what does it make of a recording")
-    parser.add_argument("profile", metavar="PROFILE", help="the profile (TOML)")
-    parser.add_argument("recording", type=Path, nargs="?", metavar="RECORDING", help="with test: bytes of the device")
-    parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
     parser.add_argument(
-        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "action",
+        choices=("check", "test"),
+        help="check: is it sound; test: what does it make of a recording",
+    )
+    parser.add_argument("profile", metavar="PROFILE", help="the profile (TOML)")
+    parser.add_argument(
+        "recording",
+        type=Path,
+        nargs="?",
+        metavar="RECORDING",
+        help="with test: bytes of the device",
+    )
+    parser.add_argument(
+        "--device", default="device", help="the name to put in the readings (default: device)"
+    )
+    parser.add_argument(
+        "--stale-after",
+        type=seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="silence that counts as stale (default: 5)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Give 1 where the profile is mistaken, or understands nothing of the recording."""
     known = named(f"profile:{arguments.profile}")
-    if wrong := check_link(f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"):
+    if wrong := check_link(
+        f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"
+    ):
         raise CommandLineError(f"{arguments.profile}: line: {wrong}")
     if arguments.action == "check":
-        print(f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; {_commands(known)}")
+        print(
+            f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; "
+            f"{_commands(known)}"
+        )
         return 0
     if arguments.recording is None:
         raise CommandLineError("profile test needs a recording: `novamas record` makes one")
@@ -57,17 +80,21 @@ def _test(known: Driver, arguments: argparse.Namespace) -> int:
     encoder = msgspec.json.Encoder()
     said = 0
     try:
-        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
+        for reading in decode(
+            Watch(codec, arguments.device, arguments.stale_after), shown(recording)
+        ):
             print(encoder.encode(reading).decode())
             said += 1
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"a defect of the codec of profiles, please report it: {defect}, at {escape(defect.data)}"
+            f"a defect of the codec of profiles, please report it: {defect}, at "
+            f"{escape(defect.data)}"
         ) from defect
     print(_summary(codec.counters, said), file=sys.stderr)
     if not codec.counters.frames:
         raise CommandLineError(
-            f"{arguments.profile}: not one frame was understood of {arguments.recording}{_why_none(arguments.profile, recording)}"
+            f"{arguments.profile}: not one frame was understood of "
+            f"{arguments.recording}{_why_none(arguments.profile, recording)}"
         )
     return 0
 
@@ -83,13 +110,15 @@ def _why_none(file: str, recording: Recording) -> str:
         return f"; {whole} would be without a check: look at [checksum]"
     count, right = found
     return (
-        f"; {count} would be with [checksum] kind = {right.kind!r}, from = {right.first}, encoding = {right.encoding!r}: "
+        f"; {count} would be with [checksum] kind = {right.kind!r}, from = {right.first}, "
+        f"encoding = {right.encoding!r}: "
         "is that what the document says?"
     )
 
 
 def _summary(counters: Counters, said: int) -> str:
     return (
-        f"{counters.bytes} bytes: {counters.frames} frames, {counters.damaged} damaged, {counters.unknown} unknown, "
+        f"{counters.bytes} bytes: {counters.frames} frames, {counters.damaged} damaged, "
+        f"{counters.unknown} unknown, "
         f"{counters.late} late; {said} readings"
     )

@@ -1,4 +1,6 @@
-"""Progress on the terminal: one line on standard error, gone when the work is done. Nothing where that is no terminal."""
+"""Progress on the terminal: one line on standard error, gone when the work is done. Nothing where
+that is no terminal.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,12 @@ class Percent:
     def __enter__(self) -> Percent:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._shown >= 0:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

@@ -1,4 +1,6 @@
-"""``novamas record``: a device's bytes as they come, for a driver to be written or a fault to be shown."""
+"""``novamas record``: a device's bytes as they come, for a driver to be written or a fault to be
+shown.
+"""
 
 from __future__ import annotations
 
@@ -52,15 +54,24 @@ class Polls:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """URL FILE."""
     parser.add_argument(
-        "url", metavar="URL", help="where the device is: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ..."
+        "url",
+        metavar="URL",
+        help="where the device is: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ...",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording; must not exist yet")
     parser.add_argument(
         "--driver",
-        help="a name, or profile:FILE: also count the frames it understands, and send the requests that the device needs",
+        help=(
+            "a name, or profile:FILE: also count the frames it understands, and send the "
+            "requests that the device needs"
+        ),
     )
-    parser.add_argument("--seconds", type=seconds, help="end after so long (default: Ctrl-C ends it)")
-    parser.add_argument("--note", default="", help="what a reader should know: model, firmware, what happened")
+    parser.add_argument(
+        "--seconds", type=seconds, help="end after so long (default: Ctrl-C ends it)"
+    )
+    parser.add_argument(
+        "--note", default="", help="what a reader should know: model, firmware, what happened"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,7 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong := check_link(arguments.url):
         raise CommandLineError(f"{arguments.url}: {wrong}")
     if arguments.file.exists():
-        raise CommandLineError(f"{arguments.file}: exists already, and a recording is never overwritten")
+        raise CommandLineError(
+            f"{arguments.file}: exists already, and a recording is never overwritten"
+        )
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
     tally = Tally()
     try:
@@ -85,15 +98,24 @@ def run(arguments: argparse.Namespace) -> int:
     except LinkFailedError as error:
         raise CommandLineError(f"{error}{_kept(tally, codec)}") from error
     except OSError as error:
-        raise CommandLineError(f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}") from error
+        raise CommandLineError(
+            f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
+        ) from error
     print(f"{arguments.file}: {_told(tally, codec)}", file=sys.stderr)
     if not tally.bytes:
-        raise CommandLineError(f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?")
+        raise CommandLineError(
+            f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?"
+        )
     return 0
 
 
 def _record(
-    link: Link, writer: RecordingWriter, codec: Codec | None, tally: Tally, ended: list[int], seconds: float | None
+    link: Link,
+    writer: RecordingWriter,
+    codec: Codec | None,
+    tally: Tally,
+    ended: list[int],
+    seconds: float | None,
 ) -> None:
     begin = time.monotonic()
     polls = Polls(codec, begin)
@@ -130,7 +152,11 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
 
 def _told(tally: Tally, codec: Codec | None) -> str:
     told = f"{tally.bytes} bytes in {tally.chunks} chunks"
-    return f"{told}, {codec.counters.frames} frames, {codec.counters.damaged} damaged" if codec else told
+    return (
+        f"{told}, {codec.counters.frames} frames, {codec.counters.damaged} damaged"
+        if codec
+        else told
+    )
 
 
 def _kept(tally: Tally, codec: Codec | None) -> str:

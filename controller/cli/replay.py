@@ -1,4 +1,6 @@
-"""``novamas replay``: what a table makes of recordings. Their times are the clock, so the same files give the same events."""
+"""``novamas replay``: what a table makes of recordings. Their times are the clock, so the same
+files give the same events.
+"""
 
 from __future__ import annotations
 
@@ -35,19 +37,43 @@ _TOLD = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """RECORDING... --driver D --game G --decree D."""
-    parser.add_argument("recording", nargs="+", type=Path, metavar="RECORDING", help="files of one device, in any order")
-    parser.add_argument("--driver", required=True, help="a name that `novamas devices` lists, or profile:FILE")
+    parser.add_argument(
+        "recording",
+        nargs="+",
+        type=Path,
+        metavar="RECORDING",
+        help="files of one device, in any order",
+    )
+    parser.add_argument(
+        "--driver", required=True, help="a name that `novamas devices` lists, or profile:FILE"
+    )
     parser.add_argument("--game", required=True, help="a name that `novamas games` lists")
     add_rules(parser)
-    parser.add_argument("--device", default="device", help="the name to put in the events (default: device)")
     parser.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"
+        "--device", default="device", help="the name to put in the events (default: device)"
     )
     parser.add_argument(
-        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the driver; may be repeated",
     )
-    parser.add_argument("--no-session", action="store_true", help="do not open a session at the first line")
-    parser.add_argument("--shoe", metavar="NUMBER", help="the number of the shoe whose cards come from the first line on")
+    parser.add_argument(
+        "--stale-after",
+        type=seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="silence that counts as stale (default: 5)",
+    )
+    parser.add_argument(
+        "--no-session", action="store_true", help="do not open a session at the first line"
+    )
+    parser.add_argument(
+        "--shoe",
+        metavar="NUMBER",
+        help="the number of the shoe whose cards come from the first line on",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,11 +88,18 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.no_session:
             _take(table, SessionOpen(at=0.0, by="replay", role="inspector"), start, said)
         if arguments.shoe is not None:
-            _take(table, ShoeStart(at=0.0, by="replay", role="inspector", shoe=arguments.shoe), start, said)
+            _take(
+                table,
+                ShoeStart(at=0.0, by="replay", role="inspector", shoe=arguments.shoe),
+                start,
+                said,
+            )
         for reading in inputs:
             _take(table, reading, start, said)
     except CodecDefectError as error:
-        raise CommandLineError(f"driver {arguments.driver}: {error}, given {error.data!r}") from error
+        raise CommandLineError(
+            f"driver {arguments.driver}: {error}, given {error.data!r}"
+        ) from error
     skipped = sum(len(recording.problems) for _, recording in recordings)
     counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
     counts.insert(4, f"{codec.counters.damaged} damaged lines")
@@ -80,7 +113,9 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
     except RejectedError as refusal:
         if isinstance(given, ShoeStart):
             raise CommandLineError(f"the shoe cannot be put in: {refusal}") from refusal
-        raise CommandLineError(f"the session cannot be opened: {refusal}; try --no-session") from refusal
+        raise CommandLineError(
+            f"the session cannot be opened: {refusal}; try --no-session"
+        ) from refusal
     for event in events:
         line = write(event).decode()
         said[str(event.__struct_config__.tag)] += 1
@@ -93,17 +128,26 @@ def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
 
 
 def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
-    """All chunks, counted from the beginning of the first recording, with progress on the terminal. Raises ``CommandLineError``."""
+    """All chunks, counted from the beginning of the first recording, with progress on the terminal.
+    Raises ``CommandLineError``.
+    """
     total, done, shown, latest = sum(len(recording) for _, recording in recordings), 0, -1, 0.0
     progress = sys.stderr.isatty() and not sys.stdout.isatty()
     for path, recording in recordings:
         offset = round(recording.start - recordings[0][1].start, 6)
         if offset < latest:
-            raise CommandLineError(f"{path}: begins before the recording before it ends; replay them one by one")
+            raise CommandLineError(
+                f"{path}: begins before the recording before it ends; replay them one by one"
+            )
         for chunk in recording:
             done += 1
             if progress and (percent := 100 * done // total) != shown:
                 shown = percent
-                print(f"\r{percent} %" if done < total else "\r     \r", end="", file=sys.stderr, flush=True)
+                print(
+                    f"\r{percent} %" if done < total else "\r     \r",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
             latest = round(offset + chunk.at, 6)
             yield replace(chunk, at=latest)

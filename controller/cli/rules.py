@@ -15,31 +15,52 @@ from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
 
-HELP = "count the rules of the decrees: enforced, published, asserted by a person, out of reach, not yet; or show them"
+HELP = (
+    "count the rules of the decrees: enforced, published, asserted by a person, out of reach, "
+    "not yet; or show them"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[ID...] [--decree D] [--game G] [--disposition K] [--list] [--json] [--pages FOLDER]."""
-    parser.add_argument("rules", nargs="*", metavar="ID", help="all that is known of this rule: EUS96-173")
+    parser.add_argument(
+        "rules", nargs="*", metavar="ID", help="all that is known of this rule: EUS96-173"
+    )
     parser.add_argument("--decree", metavar="D", help="only this decree")
     parser.add_argument("--game", metavar="G", help="list the rules of this game alone")
-    parser.add_argument("--disposition", metavar="K", help=f"list the rules that are {', '.join(KINDS)} or not_yet alone")
-    parser.add_argument("--list", action="store_true", help="each rule: what becomes of it, and where it is carried")
+    parser.add_argument(
+        "--disposition",
+        metavar="K",
+        help=f"list the rules that are {', '.join(KINDS)} or not_yet alone",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="each rule: what becomes of it, and where it is carried"
+    )
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
-    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="write a page for each decree into this folder")
+    parser.add_argument(
+        "--pages", type=Path, metavar="FOLDER", help="write a page for each decree into this folder"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print counts per decree and subject, each rule, or all that is known of some."""
     machine = arguments.json or not sys.stdout.isatty()
-    asked = {name: _known(name, told) for name in FILTERS if (told := getattr(arguments, name)) is not None}
+    asked = {
+        name: _known(name, told)
+        for name in FILTERS
+        if (told := getattr(arguments, name)) is not None
+    }
     if arguments.pages:
         _write(arguments.pages)
     elif arguments.rules:
         found = [numbered()[_known("id", rule.upper())] for rule in arguments.rules]
         _lines(found) if machine else _tell(found)
     elif arguments.list or asked.keys() - {"decree"}:
-        found = [rule for rule in numbered().values() if all(getattr(rule, name) == told for name, told in asked.items())]
+        found = [
+            rule
+            for rule in numbered().values()
+            if all(getattr(rule, name) == told for name, told in asked.items())
+        ]
         _lines(found) if machine else _list(found)
     else:
         counts = [count for count in coverage() if asked.get("decree") in (None, count.decree)]
@@ -51,17 +72,25 @@ FILTERS = ("decree", "game", "disposition")
 
 
 def _known(name: str, told: str) -> str:
-    """A decree, game, disposition or id that there is. Raises ``CommandLineError`` that suggests another."""
-    there = sorted({getattr(rule, name) for rule in numbered().values()} | set(KINDS if name == "disposition" else ()))
+    """A decree, game, disposition or id that there is. Raises ``CommandLineError`` that suggests
+    another.
+    """
+    there = sorted(
+        {getattr(rule, name) for rule in numbered().values()}
+        | set(KINDS if name == "disposition" else ())
+    )
     for word in (told, told.upper(), told.lower().replace(" ", "_")):
         if word in there:
             return word
-    near = difflib.get_close_matches(told, there, n=3) or difflib.get_close_matches(told.upper(), there, n=3)
+    near = difflib.get_close_matches(told, there, n=3) or difflib.get_close_matches(
+        told.upper(), there, n=3
+    )
     what = "rule" if name == "id" else name
     if near:
         raise CommandLineError(f"no {what} {told!r}; is {' or '.join(near)} meant?")
     raise CommandLineError(
-        f"no {what} {told!r}; {'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}"
+        f"no {what} {told!r}; "
+        f"{'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}"
     )
 
 
@@ -99,14 +128,23 @@ def _list(found: list[Numbered]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
-    table = Table("rule", "game", "disposition", Column("says; where, or why not", overflow="fold"), show_lines=True)
+    table = Table(
+        "rule",
+        "game",
+        "disposition",
+        Column("says; where, or why not", overflow="fold"),
+        show_lines=True,
+    )
     table.columns[0].no_wrap = True
     for rule in found:
         says = "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))
         table.add_row(rule.id, rule.game, rule.disposition.replace("_", " "), says)
     console = Console()
     console.print(table)
-    console.print(f"{len(found)} rules; all that is known of one: novamas rules {found[0].id if found else 'ID'}")
+    console.print(
+        f"{len(found)} rules; all that is known of one: novamas rules "
+        f"{found[0].id if found else 'ID'}"
+    )
 
 
 def _tell(found: list[Numbered]) -> None:

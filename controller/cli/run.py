@@ -7,7 +7,9 @@ import argparse
 HELP = "read the devices of the tables and publish their results, until stopped"
 
 CONFIGURATION = 78
-"""Exit code for a configuration that cannot be used (EX_CONFIG); the service manager must not try again."""
+"""Exit code for a configuration that cannot be used (EX_CONFIG); the service manager must not try
+again.
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +18,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run until a signal. Gives 0 after a clean stop, and ``SOFTWARE`` where a defect has ended it."""
+    """Run until a signal. Gives 0 after a clean stop, and ``SOFTWARE`` where a defect has
+    ended it.
+    """
     import asyncio
 
     from controller.cli import CommandLineError, tell
@@ -46,12 +50,17 @@ def run(given: argparse.Namespace) -> int:
     except (JournalUnusableError, KeyFileError) as error:
         raise CommandLineError(str(error)) from None
     except OSError as error:
-        raise CommandLineError(f"{error.filename or configuration.broker.url}: {error.strerror or error}") from None
+        raise CommandLineError(
+            f"{error.filename or configuration.broker.url}: {error.strerror or error}"
+        ) from None
     except BaseExceptionGroup as group:
         died, others = group.split(TaskDiedError)
         if died is None or others is not None:
             raise
-        tell(f"novamas: {died.exceptions[0]}: a task that the daemon needs has ended; the log says why")
+        tell(
+            f"novamas: {died.exceptions[0]}: a task that the daemon needs has ended; the log says "
+            "why"
+        )
         return SOFTWARE
     finally:
         deadline.lift()

@@ -8,23 +8,37 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 
-HELP = "write the JSON Schemas and the AsyncAPI document, or check that a folder has them as they are"
+HELP = (
+    "write the JSON Schemas and the AsyncAPI document, or check that a folder has them as they are"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[--check] DIR."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where asyncapi.json and schemas/ are, or shall be")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file differs or is missing")
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="where asyncapi.json and schemas/ are, or shall be"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit with 1 where a file differs or is missing",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, or name those that are not as they should be."""
     from controller.contract.schemas import documents
 
-    differing = [path for path, content in documents().items() if _read(arguments.folder / path) != content]
+    differing = [
+        path for path, content in documents().items() if _read(arguments.folder / path) != content
+    ]
     if arguments.check:
         for path in differing:
-            print(f"{arguments.folder / path}: not what the types say; write it with `novamas schemas DIR`", file=sys.stderr)
+            print(
+                f"{arguments.folder / path}: not what the types say; write it with `novamas "
+                "schemas DIR`",
+                file=sys.stderr,
+            )
         return 1 if differing else 0
     found = documents()
     for path in differing:

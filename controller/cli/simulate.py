@@ -1,4 +1,6 @@
-"""``novamas simulate``: a simulated device, in a program of its own, for a controller knows no simulator."""
+"""``novamas simulate``: a simulated device, in a program of its own, for a controller knows no
+simulator.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,17 @@ KINDS = ("wheel", "shoe", "shuffler", "dice", "slot")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is handed on; ``novamas simulate wheel --help`` tells what there is."""
-    parser.add_argument("kind", choices=KINDS, help="the kind of device; 'wheel --help' tells the options and faults")
+    parser.add_argument(
+        "kind",
+        choices=KINDS,
+        help="the kind of device; 'wheel --help' tells the options and faults",
+    )
     parser.add_argument("options", nargs=argparse.REMAINDER, help="handed on to the simulator")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Become the simulator."""
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "simulators", arguments.kind, *arguments.options])  # noqa: S606
+    os.execv(  # noqa: S606
+        sys.executable, [sys.executable, "-m", "simulators", arguments.kind, *arguments.options]
+    )

@@ -14,7 +14,10 @@ from typing import BinaryIO
 from controller.cli import CommandLineError
 from controller.cli.verdicts import public_key
 
-HELP = "open what is sealed for surveillance: messages of the topic `sealed`, a journal, or a sealed day of it"
+HELP = (
+    "open what is sealed for surveillance: messages of the topic `sealed`, a journal, or a "
+    "sealed day of it"
+)
 
 SQLITE, GZIP = b"SQLite format 3\0", b"\x1f\x8b"
 """With what a journal begins, and with what a segment."""
@@ -25,12 +28,20 @@ WORDS = {
     "not_signed": "not signed (anybody may have made them, or a release that did not sign)",
     "bad_signature": "with a signature that does not hold (somebody changed them)",
 }
-"""Who made a box, as ``signed`` says it: anybody can seal for surveillance, and a daemon alone can sign with its key."""
+"""Who made a box, as ``signed`` says it: anybody can seal for surveillance, and a daemon alone can
+sign with its key.
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--key FILE [--signer PUBLICKEY] [SOURCE...]."""
-    parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the private key that `novamas keygen` made")
+    parser.add_argument(
+        "--key",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the private key that `novamas keygen` made",
+    )
     parser.add_argument(
         "--signer",
         type=public_key,
@@ -38,12 +49,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the public key of the daemon, as a checkpoint shows it (64 digits)",
     )
     parser.add_argument(
-        "source", nargs="*", metavar="SOURCE", help="messages one on a line, a journal, or a segment of it; -: stdin"
+        "source",
+        nargs="*",
+        metavar="SOURCE",
+        help="messages one on a line, a journal, or a segment of it; -: stdin",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one JSON line for each box, and in the end who made them on stderr. What does not open is named there.
+    """Print one JSON line for each box, and in the end who made them on stderr. What does not open
+    is named there.
 
     Gives 1 if one did not open, or was not made by the daemon whose key was given.
     """
@@ -67,11 +82,20 @@ def run(arguments: argparse.Namespace) -> int:
             continue
         signed, signer = _made_by(body, arguments.signer)
         made[signed] += 1
-        print(msgspec.json.encode({**msgspec.structs.asdict(opened), "signed": signed, "signer": signer}).decode(), flush=True)
+        print(
+            msgspec.json.encode(
+                {**msgspec.structs.asdict(opened), "signed": signed, "signer": signer}
+            ).decode(),
+            flush=True,
+        )
     if made:
-        told = ", ".join(f"{made[signed]} {words}" for signed, words in WORDS.items() if made[signed])
+        told = ", ".join(
+            f"{made[signed]} {words}" for signed, words in WORDS.items() if made[signed]
+        )
         print(f"novamas: {made.total()} boxes: {told}", file=sys.stderr)
-    others = made.total() - made["key_given"] if arguments.signer is not None else made["bad_signature"]
+    others = (
+        made.total() - made["key_given"] if arguments.signer is not None else made["bad_signature"]
+    )
     return 1 if unopened or others else 0
 
 

@@ -1,4 +1,6 @@
-"""How the commands that judge a journal say what they found: the page or the JSON object, and the exit status."""
+"""How the commands that judge a journal say what they found: the page or the JSON object, and the
+exit status.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,25 @@ def public_key(text: str) -> str:
     """A public Ed25519 key on the command line."""
     key = text.lower()
     if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a public key: it has 64 hexadecimal digits, as a checkpoint shows it")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a public key: it has 64 hexadecimal digits, as a checkpoint shows it"
+        )
     return key
 
 
 def conclude(outcome: Outcome, lines: list[str]) -> int:
-    """Print the page. Gives the exit status: that of the verdict also where nobody reads to the end."""
+    """Print the page. Gives the exit status: that of the verdict also where nobody reads to the
+    end.
+    """
     try:
         print("\n".join(map(_printable, lines)), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"novamas: the verdict ({outcome}) cannot be written: {error.strerror}", file=sys.stderr)
+        print(
+            f"novamas: the verdict ({outcome}) cannot be written: {error.strerror}", file=sys.stderr
+        )
     return outcome.status
 
 

@@ -9,23 +9,41 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from controller.cli.progress import Percent
-from controller.cli.verdicts import STATUSES, conclude, lacks, proof, public_key, share, witness_wanted
+from controller.cli.verdicts import (
+    STATUSES,
+    conclude,
+    lacks,
+    proof,
+    public_key,
+    share,
+    witness_wanted,
+)
 
 if TYPE_CHECKING:
     from controller.proof.verdict import Verdict
 
-HELP = "walk the chain of a journal and its sealed days, and name the first entry that does not hold"
+HELP = (
+    "walk the chain of a journal and its sealed days, and name the first entry that does not hold"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--witness ARCHIVE] [--json]."""
     parser.epilog = STATUSES
-    parser.add_argument("journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it")
     parser.add_argument(
-        "--key", type=public_key, metavar="PUBLICKEY", help="the public key to trust, as a checkpoint shows it (64 digits)"
+        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
     )
     parser.add_argument(
-        "--witness", type=Path, metavar="ARCHIVE", help="a subscriber's archive: events and checkpoints as JSON lines, in any order"
+        "--key",
+        type=public_key,
+        metavar="PUBLICKEY",
+        help="the public key to trust, as a checkpoint shows it (64 digits)",
+    )
+    parser.add_argument(
+        "--witness",
+        type=Path,
+        metavar="ARCHIVE",
+        help="a subscriber's archive: events and checkpoints as JSON lines, in any order",
     )
     parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
 
@@ -53,7 +71,10 @@ def run(given: argparse.Namespace) -> int:
         witness.testify(verdict)
     if unheard is not None:
         verdict.unread.append(unheard)
-    return conclude(verdict.outcome, [as_json(verdict)] if given.json else _page(verdict, given.journal, given.witness))
+    return conclude(
+        verdict.outcome,
+        [as_json(verdict)] if given.json else _page(verdict, given.journal, given.witness),
+    )
 
 
 def as_json(verdict: Verdict) -> str:
@@ -69,23 +90,40 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
     whose = "given with --key" if verdict.trusted else "named by the journal itself"
     lines = [
         f"Journal     {verdict.journal}",
-        f"Entries     {verdict.entries}, from {verdict.first or '-'} to {verdict.last or '-'}; {verdict.segments} sealed days",
-        f"Checkpoints {signed} signed, {verdict.unsigned} not; vouched for up to entry {verdict.through} of {verdict.head}",
+        (
+            f"Entries     {verdict.entries}, from {verdict.first or '-'} to {verdict.last or '-'}; "
+            f"{verdict.segments} sealed days"
+        ),
+        (
+            f"Checkpoints {signed} signed, {verdict.unsigned} not; vouched for up to entry "
+            f"{verdict.through} of {verdict.head}"
+        ),
         f"Keys        {', '.join(verdict.keys) or 'none'} ({whose})",
     ]
     if witness is not None:
-        lines.append(f"Witness     {witness}: {verdict.witnessed} events as they stand in the journal")
+        lines.append(
+            f"Witness     {witness}: {verdict.witnessed} events as they stand in the journal"
+        )
     notes = list(verdict.notes)
     if verdict.elsewhere:
         notes.append(f"{verdict.elsewhere} checkpoints are of other journals, and were passed over")
     if verdict.disbelieved:
-        notes.append(f"{verdict.disbelieved} checkpoints of the archive are not signed with a key to trust, and were not believed")
+        notes.append(
+            f"{verdict.disbelieved} checkpoints of the archive are not signed with a key to "
+            "trust, and were not believed"
+        )
     notes += [
-        f"entries {span.first} to {span.last} were removed when their time was over, as the journal says"
+        f"entries {span.first} to {span.last} were removed when their time was over, as the "
+        "journal says"
         for span in verdict.removed
     ]
     lines += [f"Note        {note}" for note in notes]
-    return [*lines, "", *headline(verdict), *([] if witness is not None else witness_wanted(verdict, journal))]
+    return [
+        *lines,
+        "",
+        *headline(verdict),
+        *([] if witness is not None else witness_wanted(verdict, journal)),
+    ]
 
 
 def headline(verdict: Verdict) -> list[str]:
@@ -96,18 +134,32 @@ def headline(verdict: Verdict) -> list[str]:
         lines += [f"Also: {problem.what}" for problem in verdict.problems[1:]]
         lines += [f"And {verdict.more} more."] if verdict.more else []
         return [*lines, *lacks(verdict)]
-    covered = f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
-    saved = "What each table goes on with after a restart (table saved) is in no hash: `novamas audit` derives and compares it."
+    covered = (
+        f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
+    )
+    saved = (
+        "What each table goes on with after a restart (table saved) is in no hash: `novamas "
+        "audit` derives and compares it."
+    )
     if verdict.holds and verdict.trusted:
-        return [f"HOLDS: {covered} are as they were signed with the key given, and none is missing.", saved]
+        return [
+            f"HOLDS: {covered} are as they were signed with the key given, and none is missing.",
+            saved,
+        ]
     if verdict.holds:
         return [
-            f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before, and none is missing.",
+            (
+                f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before, "
+                "and "
+                "none is missing."
+            ),
             saved,
             *proof(verdict),
         ]
     if not verdict.entries:
-        return [f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."]
+        return [
+            f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."
+        ]
     told = f"; {covered} are proved" if verdict.trusted else ""
     return [
         f"COULD NOT BE JUDGED: nothing speaks against it, and not all is there to prove it{told}.",

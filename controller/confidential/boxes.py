@@ -1,10 +1,12 @@
-"""What lies face down: sealed for surveillance, and locked away where the daemon itself must remember it.
+"""What lies face down: sealed for surveillance, and locked away where the daemon itself must
+remember it.
 
-Sealed is what leaves: a libsodium sealed box to the X25519 public key of surveillance, which the daemon cannot open again. It
-is stored in the journal in place of the body, and published as it is stored. Since anybody can seal for a public key, the daemon
-signs each box with the key of its checkpoints: Ed25519, over three lines, each ended by a newline, ``novamas sealed 1``, the
-public key and the box as they stand. Locked is what a table needs to go on after a
-restart: a libsodium secret box, under a key that the daemon keeps beside the journal.
+Sealed is what leaves: a libsodium sealed box to the X25519 public key of surveillance, which the
+daemon cannot open again. It is stored in the journal in place of the body, and published as it is
+stored. Since anybody can seal for a public key, the daemon signs each box with the key of its
+checkpoints: Ed25519, over three lines, each ended by a newline, ``novamas sealed 1``, the public
+key and the box as they stand. Locked is what a table needs to go on after a restart: a libsodium
+secret box, under a key that the daemon keeps beside the journal.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from controller.contract.sealed import Opened, Sealed
 from devices.errors import NovamasError
 
 PADDING = 512
-"""Bytes that what goes into a box is filled up to a multiple of: the length of a box tells no card."""
+"""Bytes that what goes into a box is filled up to a multiple of: the length of a box
+tells no card.
+"""
 
 _SEALED = b'{"sealed":'
 _LOCKED = b'{"locked":'
@@ -42,7 +46,8 @@ class BadSignatureError(NovamasError, ValueError):
 
 
 class Keeper:
-    """Seals for surveillance, and locks what the daemon itself has to read again. ``where``: where the secret is kept.
+    """Seals for surveillance, and locks what the daemon itself has to read again. ``where``: where
+    the secret is kept.
 
     ``signer``: gives the key that boxes are signed with, if there is one now.
     """
@@ -72,14 +77,19 @@ class Keeper:
         return msgspec.json.encode(_Locked(_text(self._lock.encrypt(_padded(body)))))
 
     def unlock(self, body: bytes) -> bytes:
-        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises :class:`UnopenedBoxError`."""
+        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises
+        :class:`UnopenedBoxError`.
+        """
         if not is_locked(body):
             return body
         try:
-            return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True)).rstrip(b" ")
+            return self._lock.decrypt(
+                base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True)
+            ).rstrip(b" ")
         except (CryptoError, ValueError):
             raise UnopenedBoxError(
-                f"what was saved was locked with another key than that in {self._where}, or is damaged"
+                f"what was saved was locked with another key than that in {self._where}, or is "
+                "damaged"
             ) from None
 
 
@@ -104,18 +114,26 @@ def open_sealed(body: bytes, key: PrivateKey) -> Opened:
     except CryptoError:
         raise UnopenedBoxError("it was sealed for another key, or it is damaged") from None
     except (ValueError, RecursionError):
-        raise UnopenedBoxError("what is in it is no entry of a journal: no daemon sealed it") from None
+        raise UnopenedBoxError(
+            "what is in it is no entry of a journal: no daemon sealed it"
+        ) from None
 
 
 def signer_of(body: bytes) -> str | None:
-    """The public key that what is sealed was signed with; None: it is not signed. Raises :class:`BadSignatureError`."""
+    """The public key that what is sealed was signed with; None: it is not signed. Raises
+    :class:`BadSignatureError`.
+    """
     sealed = _sealed(body)
     if sealed.key is None or sealed.signature is None:
         return None
     try:
-        VerifyKey(bytes.fromhex(sealed.key)).verify(_signed(sealed.sealed, sealed.key), bytes.fromhex(sealed.signature))
+        VerifyKey(bytes.fromhex(sealed.key)).verify(
+            _signed(sealed.sealed, sealed.key), bytes.fromhex(sealed.signature)
+        )
     except (CryptoError, ValueError, TypeError):
-        raise BadSignatureError(f"it was not signed with the key {sealed.key[:64]} that it names") from None
+        raise BadSignatureError(
+            f"it was not signed with the key {sealed.key[:64]} that it names"
+        ) from None
     return sealed.key.lower()
 
 
@@ -137,7 +155,9 @@ def public_key(text: str) -> PublicKey:
     except (ValueError, binascii.Error):
         raw = b""
     if len(raw) != PublicKey.SIZE:
-        raise ValueError("expected an X25519 public key, 64 hexadecimal digits or 44 characters of base64")
+        raise ValueError(
+            "expected an X25519 public key, 64 hexadecimal digits or 44 characters of base64"
+        )
     return PublicKey(raw)
 
 

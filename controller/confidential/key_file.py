@@ -1,4 +1,6 @@
-"""Files that hold one secret key: 64 hexadecimal digits, and nobody but their owner may read them."""
+"""Files that hold one secret key: 64 hexadecimal digits, and nobody but their owner may
+read them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ SIZE = 32
 
 
 class KeyFileError(NovamasError):
-    """A key cannot be read or written. The message names the file and says what to do; never what is in it."""
+    """A key cannot be read or written. The message names the file and says what to do; never what
+    is in it.
+    """
 
 
 def read_key_file(path: Path) -> bytes:
@@ -32,7 +36,9 @@ def read_key_file(path: Path) -> bytes:
 def write_key_file(path: Path, key: bytes) -> None:
     """Write a key into a file that was not there before. Raises :class:`KeyFileError`."""
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+        with open(  # noqa: PTH123
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
+        ) as file:
             file.write(key.hex().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())

@@ -1,6 +1,8 @@
-"""Whether a configuration makes sense: what no single value shows. Each check gives the flaws it finds, with their paths.
+"""Whether a configuration makes sense: what no single value shows. Each check gives the flaws it
+finds, with their paths.
 
-A field that is empty or at its default here may have been mistaken in the file; that was noted when it was read.
+A field that is empty or at its default here may have been mistaken in the file; that was noted when
+it was read.
 """
 
 from __future__ import annotations
@@ -44,7 +46,11 @@ CREDENTIALS = "/run/credentials/"
 def flaws(configuration: Configuration) -> Notes:
     """Everything that does not fit, of the whole configuration."""
     tables = list(enumerate(configuration.table))
-    devices = [(("table", t, "device", d), device) for t, table in tables for d, device in enumerate(table.device)]
+    devices = [
+        (("table", t, "device", d), device)
+        for t, table in tables
+        for d, device in enumerate(table.device)
+    ]
     return [
         *([] if tables else [(("table",), "there is no table: add [[table]]")]),
         *_broker(configuration.broker),
@@ -53,7 +59,9 @@ def flaws(configuration: Configuration) -> Notes:
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
         *(flaw for t, table in tables for flaw in _served(("table", t), table)),
-        *_once([((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"),
+        *_once(
+            [((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"
+        ),
     ]
 
 
@@ -65,19 +73,39 @@ def _broker(broker: Broker) -> Flaws:
         yield ("broker", "url"), f"is no address: {error}"
         return
     if address.username is not None or address.password is not None:
-        yield ("broker", "url"), "holds a name or password: use `username`, and `password_file` or `password_credential`"
-    if scheme not in ("mqtt", "mqtts", "embedded") or not host or address.path.strip("/") or address.query or address.fragment:
-        yield ("broker", "url"), "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port"
+        yield (
+            ("broker", "url"),
+            (
+                "holds a name or password: use `username`, and `password_file` or "
+                "`password_credential`"
+            ),
+        )
+    if (
+        scheme not in ("mqtt", "mqtts", "embedded")
+        or not host
+        or address.path.strip("/")
+        or address.query
+        or address.fragment
+    ):
+        yield (
+            ("broker", "url"),
+            "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port",
+        )
     elif scheme == "embedded":
         try:
             loopback(host)
         except NotLoopbackError as error:
             yield ("broker", "url"), _words(error)
     if (broker.cert_file is None) != (broker.key_file is None):
-        has, lacks = ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
+        has, lacks = (
+            ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
+        )
         yield ("broker", has), f"needs `{lacks}` too"
     if broker.password_file and broker.password_credential:
-        yield ("broker", "password_credential"), "the password is in `password_file` already; leave one of them out"
+        yield (
+            ("broker", "password_credential"),
+            "the password is in `password_file` already; leave one of them out",
+        )
     if (broker.password_file or broker.password_credential) and not broker.username:
         yield ("broker",), "a password needs a `username`"
     for key in ("ca_file", "cert_file", "key_file"):
@@ -90,7 +118,9 @@ def _broker(broker: Broker) -> Flaws:
 
 
 def _surveillance(configuration: Configuration) -> Flaws:
-    """Whether there is somebody to seal the cards for that lie face down. Simulated tables make a key of their own."""
+    """Whether there is somebody to seal the cards for that lie face down. Simulated tables make a
+    key of their own.
+    """
     key = configuration.surveillance.public_key
     if key is not None:
         try:
@@ -100,7 +130,13 @@ def _surveillance(configuration: Configuration) -> Flaws:
         return
     for t, table in enumerate(configuration.table):
         if not table.simulated and deals_face_down(table):
-            yield ("table", t, "game"), f"{table.game} deals cards face down: set surveillance.public_key (`novamas keygen`)"
+            yield (
+                ("table", t, "game"),
+                (
+                    f"{table.game} deals cards face down: set surveillance.public_key (`novamas "
+                    "keygen`)"
+                ),
+            )
 
 
 def deals_face_down(table: Table) -> bool:
@@ -124,7 +160,10 @@ def _table(at: Path, table: Table) -> Flaws:
         yield at, "has no device: add [[table.device]]"
     if table.speed != 1.0 and not table.simulated:
         yield (*at, "speed"), "only a table with `simulated = true` may run at another speed than 1"
-    yield from _once([((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)], "another device has the id")
+    yield from _once(
+        [((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)],
+        "another device has the id",
+    )
     yield from _game(at, table)
 
 
@@ -177,7 +216,9 @@ def _device(at: Path, device: Device) -> Flaws:
 
 
 def _served(at: Path, table: Table) -> Flaws:
-    """Whether each device is one for the table's game: of another it could make nothing, and of two wheels only nonsense."""
+    """Whether each device is one for the table's game: of another it could make nothing, and of two
+    wheels only nonsense.
+    """
     if table.game not in GAMES:
         return
     serve = SERVE.get(table.game, CARDS)
@@ -188,13 +229,22 @@ def _served(at: Path, table: Table) -> Flaws:
             continue
         wheels += known.kind == "wheel"
         if known.games and table.game not in known.games:
-            what = f"the driver {device.driver} is for {' and '.join(known.games)}; this table plays {table.game}"
+            what = (
+                f"the driver {device.driver} is for {' and '.join(known.games)}; this table "
+                f"plays {table.game}"
+            )
             yield (*at, "device", d, "driver"), what
         elif known.kind not in serve:
-            what = f"the driver {device.driver} is of the kind {known.kind}; {table.game} takes: {', '.join(serve)}"
+            what = (
+                f"the driver {device.driver} is of the kind {known.kind}; {table.game} takes: "
+                f"{', '.join(serve)}"
+            )
             yield (*at, "device", d, "driver"), what
         elif known.kind == "wheel" and wheels > 1:
-            yield (*at, "device", d), "a second wheel: a table has one, and could not tell their numbers apart"
+            yield (
+                (*at, "device", d),
+                "a second wheel: a table has one, and could not tell their numbers apart",
+            )
         else:
             yield from _pockets((*at, "device", d), device, known, table)
 
@@ -209,10 +259,16 @@ def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:
 
 
 def _described(device: Device) -> Driver | None:
-    """The driver of a device, after its profile if it has one; None if it cannot be known, which is told elsewhere."""
+    """The driver of a device, after its profile if it has one; None if it cannot be known, which is
+    told elsewhere.
+    """
     try:
         known = driver(device.driver)
-        return known.described(msgspec.convert(device.options, known.options)) if known.described is not None else known
+        return (
+            known.described(msgspec.convert(device.options, known.options))
+            if known.described is not None
+            else known
+        )
     except (KeyError, ValueError):
         return None
 
@@ -227,9 +283,15 @@ def _once(values: list[tuple[Path, str]], what: str) -> Flaws:
 
 
 def _line(link: str) -> str:
-    """What a link reaches, to compare it with others: without settings, a name in /dev as its node. A recording may serve many."""
+    """What a link reaches, to compare it with others: without settings, a name in /dev as its node.
+    A recording may serve many.
+    """
     scheme, _, rest = link.partition("://")
-    target = rest.partition("?")[0].lower() if scheme != "serial" else os.path.realpath(rest.partition("?")[0])
+    target = (
+        rest.partition("?")[0].lower()
+        if scheme != "serial"
+        else os.path.realpath(rest.partition("?")[0])
+    )
     return "" if scheme == "replay" else target
 
 

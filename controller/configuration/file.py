@@ -1,4 +1,6 @@
-"""The configuration file, read and checked: every mistake in one pass, named with its line and key."""
+"""The configuration file, read and checked: every mistake in one pass, named with its
+line and key.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ import msgspec
 
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
-from controller.configuration.settings import BROKER_FILES, Configuration, ConfigurationError, Mistake
+from controller.configuration.settings import (
+    BROKER_FILES,
+    Configuration,
+    ConfigurationError,
+    Mistake,
+)
 from devices import places
 from devices.sections import Notes, read
 
@@ -17,18 +24,26 @@ from devices.sections import Notes, read
 def load(path: str | Path) -> Configuration:
     """Read a configuration file. Raises :class:`ConfigurationError` with every mistake in it.
 
-    A relative ``path`` of the journal and the recordings is meant from ``$STATE_DIRECTORY`` (systemd sets it), else from the
-    folder of the file; a relative file of the broker, or a profile, always from the folder of the file.
+    A relative ``path`` of the journal and the recordings is meant from ``$STATE_DIRECTORY``
+    (systemd sets it), else from the folder of the file; a relative file of the broker, or a
+    profile, always from the folder of the file.
     """
     file = Path(path)
     try:
         text = file.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
         given = places.loads(text)
     except OSError as error:
-        raise ConfigurationError(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
+        raise ConfigurationError(
+            str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)) from error
-    except (ValueError, RecursionError) as error:  # a number of too many digits, or brackets within brackets without end
+        raise ConfigurationError(
+            str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)
+        ) from error
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a number of too many digits, or brackets within brackets without end
         what, _, where = str(error).rpartition(" (at ")
         told = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
         raise ConfigurationError(str(path), (told,)) from error
@@ -38,8 +53,13 @@ def load(path: str | Path) -> Configuration:
     notes += flaws(configuration)
     if notes:
         found = places.lines(text)
-        ordered = sorted({note: places.line(found, note[0]) or 0 for note in notes}.items(), key=lambda item: item[1])
-        raise ConfigurationError(str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered))
+        ordered = sorted(
+            {note: places.line(found, note[0]) or 0 for note in notes}.items(),
+            key=lambda item: item[1],
+        )
+        raise ConfigurationError(
+            str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered)
+        )
     return configuration
 
 
@@ -53,7 +73,11 @@ def _absolute(configuration: Configuration, folder: Path) -> Configuration:
     files = {key: str(folder / name) for key in BROKER_FILES if (name := getattr(broker, key))}
     return msgspec.structs.replace(
         configuration,
-        journal=msgspec.structs.replace(configuration.journal, path=str(state / configuration.journal.path)),
-        recordings=msgspec.structs.replace(configuration.recordings, path=str(state / configuration.recordings.path)),
+        journal=msgspec.structs.replace(
+            configuration.journal, path=str(state / configuration.journal.path)
+        ),
+        recordings=msgspec.structs.replace(
+            configuration.recordings, path=str(state / configuration.recordings.path)
+        ),
         broker=msgspec.structs.replace(broker, **files),
     )

@@ -33,18 +33,33 @@ def is_described(name: str) -> bool:
 
 
 def taken(configuration: Configuration, folder: Path, notes: Notes) -> Configuration:
-    """The configuration with the text of each profile beside its file, which is meant from ``folder`` if it is relative."""
+    """The configuration with the text of each profile beside its file, which is meant from
+    ``folder`` if it is relative.
+    """
 
     def table(index: int, one: Table) -> Table:
-        return replace(one, device=tuple(device(("table", index, "device", d), each) for d, each in enumerate(one.device)))
+        return replace(
+            one,
+            device=tuple(
+                device(("table", index, "device", d), each) for d, each in enumerate(one.device)
+            ),
+        )
 
     def device(at: tuple[str | int, ...], one: Device) -> Device:
-        return replace(one, options=_options(at, one.options, folder, notes)) if is_described(one.driver) else one
+        return (
+            replace(one, options=_options(at, one.options, folder, notes))
+            if is_described(one.driver)
+            else one
+        )
 
-    return replace(configuration, table=tuple(table(t, one) for t, one in enumerate(configuration.table)))
+    return replace(
+        configuration, table=tuple(table(t, one) for t, one in enumerate(configuration.table))
+    )
 
 
-def _options(at: tuple[str | int, ...], options: dict[str, Any], folder: Path, notes: Notes) -> dict[str, Any]:
+def _options(
+    at: tuple[str | int, ...], options: dict[str, Any], folder: Path, notes: Notes
+) -> dict[str, Any]:
     file = options.get("file")
     if "text" in options:
         notes.append(((*at, "options", "text"), "is put in by Novamás; name the profile by `file`"))

@@ -1,6 +1,7 @@
 """The configuration: one TOML file, its types and its mistakes.
 
-Every mistake is found in one pass and named with its place (line and key); an unknown key is a mistake.
+Every mistake is found in one pass and named with its place (line and key); an unknown key is a
+mistake.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ Slug = Annotated[
     ),
 ]
 Name = Annotated[
-    str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*\Z", description="a text of 1 to 4096 characters, without NUL")
+    str,
+    Meta(
+        min_length=1,
+        max_length=4096,
+        pattern=r"^[^\x00]*\Z",
+        description="a text of 1 to 4096 characters, without NUL",
+    ),
 ]
 Days = Annotated[int, Meta(ge=1, le=36_500, description="whole days, 1 to 36500")]
 Size = Annotated[int, Meta(ge=1, le=1 << 40, description="bytes, 1 to 1099511627776")]
@@ -54,8 +61,9 @@ class Site(_Section, frozen=True):
 class Journal(_Section, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
-    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the systemd credential ``key_credential``, or
-    with a key that is made beside the file. ``read_back_every``: seconds from one reading back from the disk to the next.
+    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the systemd
+    credential ``key_credential``, or with a key that is made beside the file. ``read_back_every``:
+    seconds from one reading back from the disk to the next.
     """
 
     path: Name = "journal.sqlite3"
@@ -65,10 +73,11 @@ class Journal(_Section, frozen=True):
 
 
 class Surveillance(_Section, frozen=True):
-    """``[surveillance]``: who alone may read cards that lie face down. ``public_key``: an X25519 key, hexadecimal or base64.
+    """``[surveillance]``: who alone may read cards that lie face down. ``public_key``: an X25519
+    key, hexadecimal or base64.
 
-    ``secret_credential``: the systemd credential with the daemon's own key, for what such tables remember; else the key is made
-    beside the journal.
+    ``secret_credential``: the systemd credential with the daemon's own key, for what such tables
+    remember; else the key is made beside the journal.
     """
 
     public_key: Name | None = None
@@ -76,7 +85,9 @@ class Surveillance(_Section, frozen=True):
 
 
 class Recordings(_Section, frozen=True):
-    """``[recordings]``: the raw bytes of each device, on by default, bounded: a new file each day, and where one is full."""
+    """``[recordings]``: the raw bytes of each device, on by default, bounded: a new file each day,
+    and where one is full.
+    """
 
     enabled: bool = True
     path: Name = "recordings"
@@ -86,10 +97,12 @@ class Recordings(_Section, frozen=True):
 
 
 class Broker(_Section, frozen=True):
-    """``[broker]``: where results go. ``url``: ``mqtt://host:port``, ``mqtts://host:port`` or ``embedded://127.0.0.1:port``.
+    """``[broker]``: where results go. ``url``: ``mqtt://host:port``, ``mqtts://host:port`` or
+    ``embedded://127.0.0.1:port``.
 
-    The password is read from ``password_file``, or from the systemd credential named ``password_credential``. ``response_topics``:
-    below these a response topic of MQTT 5 may lie too, not below ``reply/`` alone.
+    The password is read from ``password_file``, or from the systemd credential named
+    ``password_credential``. ``response_topics``: below these a response topic of MQTT 5 may lie
+    too, not below ``reply/`` alone.
     """
 
     url: Name = "mqtt://127.0.0.1:1883"
@@ -102,7 +115,10 @@ class Broker(_Section, frozen=True):
     key_file: Name | None = None
     protocol: Literal["5", "3.1.1"] = "5"
     keepalive: KeepAlive = 10
-    response_topics: Annotated[tuple[ResponseTopic, ...], Meta(max_length=16, description="at most 16 beginnings of topics")] = ()
+    response_topics: Annotated[
+        tuple[ResponseTopic, ...],
+        Meta(max_length=16, description="at most 16 beginnings of topics"),
+    ] = ()
 
 
 class Log(_Section, frozen=True):
@@ -113,7 +129,9 @@ class Log(_Section, frozen=True):
 
 
 class Device(_Section, frozen=True):
-    """``[[table.device]]``: one device of a table. ``link`` is an address: ``serial:///dev/serial/by-id/...?baud=9600``."""
+    """``[[table.device]]``: one device of a table. ``link`` is an address:
+    ``serial:///dev/serial/by-id/...?baud=9600``.
+    """
 
     id: Slug
     driver: Name
@@ -124,7 +142,9 @@ class Device(_Section, frozen=True):
 
 
 class Table(_Section, frozen=True):
-    """``[[table]]``: one gaming table. ``speed`` runs the clock of a simulated table faster; a real one has 1."""
+    """``[[table]]``: one gaming table. ``speed`` runs the clock of a simulated table faster; a real
+    one has 1.
+    """
 
     id: Slug
     game: Name

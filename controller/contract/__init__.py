@@ -1,1 +1,3 @@
-"""What goes over the wire: commands in, events and retained topics out, and the words they are written in."""
+"""What goes over the wire: commands in, events and retained topics out, and the words they are
+written in.
+"""

@@ -15,7 +15,9 @@ Words = Annotated[tuple[Word, ...], Meta(max_length=100)]
 Card = Annotated[str, Meta(max_length=8)]
 Cards = Annotated[tuple[Card, ...], Meta(max_length=1000)]
 Count = Annotated[int, Meta(ge=-1000, le=1000)]
-"""Of cards, dice, boxes, seats, or which of them. Less than nothing is for the game to refuse, which says why."""
+"""Of cards, dice, boxes, seats, or which of them. Less than nothing is for the game to refuse,
+which says why.
+"""
 Counts = Annotated[tuple[Count, ...], Meta(max_length=100)]
 Rounds = Annotated[int, Meta(ge=-1, le=1_000_000_000)]
 Money = Annotated[int, Meta(ge=-1_000_000_000_000, le=1_000_000_000_000)]

@@ -12,10 +12,12 @@ from controller.contract.event_fields import Announcement, Event, Settled
 
 
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``, ``bust``, ``full_house`` ...).
+    """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``,
+    ``bust``, ``full_house`` ...).
 
-    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``, its bets; no points. Of black
-    jack: ``settled``, the bet on the hand and what it pays; none of a hand that was given up for half its bet.
+    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``,
+    its bets; no points. Of black jack: ``settled``, the bet on the hand and what it pays; none of a
+    hand that was given up for half its bet.
     """
 
     who: str
@@ -30,7 +32,9 @@ class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ShoeStarted(Event, frozen=True, tag="shoe.started"):
-    """A talla begins: shoe ``shoe`` of ``model`` with ``cards`` cards of ``decks`` decks, ``cut`` of them behind the cut card."""
+    """A talla begins: shoe ``shoe`` of ``model`` with ``cards`` cards of ``decks`` decks, ``cut``
+    of them behind the cut card.
+    """
 
     shoe: str
     model: str | None
@@ -43,7 +47,8 @@ class ShoeStarted(Event, frozen=True, tag="shoe.started"):
 
 
 class ShoeCut(Event, frozen=True, tag="shoe.cut"):
-    """The cut card has come: ``drawn`` cards came before it, ``left`` are behind it by the count; null without a count.
+    """The cut card has come: ``drawn`` cards came before it, ``left`` are behind it by the count;
+    null without a count.
 
     ``rounds_left``: how many rounds may still be played, the one in hand among them.
     """
@@ -55,7 +60,9 @@ class ShoeCut(Event, frozen=True, tag="shoe.cut"):
 
 
 class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
-    """The talla is over. ``missing`` and ``extra``: what the cards seen say against the composition, as far as all were read."""
+    """The talla is over. ``missing`` and ``extra``: what the cards seen say against the
+    composition, as far as all were read.
+    """
 
     why: Literal["cut", "person", "reset"]
     drawn: int
@@ -66,14 +73,18 @@ class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
 
 
 class CardsBurned(Event, frozen=True, tag="cards.burned"):
-    """``count`` cards were burned, unseen. ``shown``: the card that was shown and said how many, where the decree has one."""
+    """``count`` cards were burned, unseen. ``shown``: the card that was shown and said how many,
+    where the decree has one.
+    """
 
     count: int
     shown: str | None = None
 
 
 class CardExpected(Event, frozen=True, tag="card.expected"):
-    """Where the next card belongs; null: none may come now. ``announcement``: what is called before it comes."""
+    """Where the next card belongs; null: none may come now. ``announcement``: what is called before
+    it comes.
+    """
 
     to: str | None
     announcement: Announcement | None = None
@@ -100,7 +111,9 @@ class CardTurned(Event, frozen=True, tag="card.turned"):
 
 
 class CardRemoved(Event, frozen=True, tag="card.removed"):
-    """A card leaves the game. ``card`` is null where nobody at the table has seen it. ``to``: the hand that it lay with."""
+    """A card leaves the game. ``card`` is null where nobody at the table has seen it. ``to``: the
+    hand that it lay with.
+    """
 
     why: str
     card: str | None
@@ -110,9 +123,11 @@ class CardRemoved(Event, frozen=True, tag="card.removed"):
 
 
 class HandDecided(Event, frozen=True, tag="hand.decided"):
-    """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then).
+    """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent
+    then).
 
-    ``count``: how many cards it discards. ``valid`` false: it was told by mistake, and is taken back.
+    ``count``: how many cards it discards. ``valid`` false: it was told by mistake, and is taken
+    back.
     """
 
     who: str
@@ -142,9 +157,11 @@ class ButtonMoved(Event, frozen=True, tag="button.moved"):
 
 
 class BettingOpened(Event, frozen=True, tag="betting.opened"):
-    """A betting interval begins; they count from 1 in a round. ``first``: who speaks first, where the rules say so.
+    """A betting interval begins; they count from 1 in a round. ``first``: who speaks first, where
+    the rules say so.
 
-    Said again for the same interval where an open card was another than was read: the later one holds.
+    Said again for the same interval where an open card was another than was read: the later one
+    holds.
     """
 
     interval: int
@@ -160,7 +177,9 @@ class BettingClosed(Event, frozen=True, tag="betting.closed"):
 
 
 class BetPlaced(Event, frozen=True, tag="bet.placed"):
-    """A bet that matters beyond its own amount: it is placed, or (``withdrawn``) taken back or refused."""
+    """A bet that matters beyond its own amount: it is placed, or (``withdrawn``) taken back or
+    refused.
+    """
 
     who: str
     bet: str
@@ -170,10 +189,11 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
 
 
 class AwardQualified(Event, frozen=True, tag="award.qualified"):
-    """A hand has a right to an award: a bonus, a jackpot, a carrousel. ``hand``: its category; ``share``: what it takes, as a
-    fraction of the meter as it stood before the prizes of this play; ``of``: whose meter, the table's or that of all tables that
-    are connected; ``pays``: to 1, of a fixed one. ``valid`` false: the right is taken back, and must not be paid: the result that
-    it came of was corrected. It has all that was said when the right was given.
+    """A hand has a right to an award: a bonus, a jackpot, a carrousel. ``hand``: its category;
+    ``share``: what it takes, as a fraction of the meter as it stood before the prizes of this play;
+    ``of``: whose meter, the table's or that of all tables that are connected; ``pays``: to 1, of a
+    fixed one. ``valid`` false: the right is taken back, and must not be paid: the result that it
+    came of was corrected. It has all that was said when the right was given.
     """
 
     award: str
@@ -187,8 +207,9 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
 
 
 class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
-    """What was staked on the jackpot in this play, told at its end for whoever raises the meter. ``slots``: so much of it came
-    through slots, each coin of which was told as it fell (``bet.placed``).
+    """What was staked on the jackpot in this play, told at its end for whoever raises the meter.
+    ``slots``: so much of it came through slots, each coin of which was told as it fell
+    (``bet.placed``).
     """
 
     amount: int
@@ -196,9 +217,9 @@ class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
 
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):
-    """A deck was looked at, by a person or by a shuffler. That its count and that its set is right are two facts; null: not
-    judged. ``right``: it may be played with. Which cards are missing is for surveillance alone: a hand that nobody showed may be
-    told by them.
+    """A deck was looked at, by a person or by a shuffler. That its count and that its set is right
+    are two facts; null: not judged. ``right``: it may be played with. Which cards are missing is
+    for surveillance alone: a hand that nobody showed may be told by them.
     """
 
     right: bool

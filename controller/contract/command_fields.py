@@ -9,7 +9,9 @@ import msgspec
 from controller.contract.bounds import Name, Note
 
 Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
-"""Who speaks. ``table_head``: jefe de mesa, cap de taula, mahaiburua, xefe de mesa. What a role may say is in the rulebook."""
+"""Who speaks. ``table_head``: jefe de mesa, cap de taula, mahaiburua, xefe de mesa. What a role may
+say is in the rulebook.
+"""
 
 VoidReason = Literal[
     "foreign_object",  # a chip or anything else fell into the cylinder while the ball turned
@@ -39,7 +41,14 @@ VoidReason = Literal[
 ]
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+class Command(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="type",
+):
     """The base of all commands."""
 
     at: float

@@ -1,4 +1,5 @@
-"""What a person says to a table: the commands, one frozen struct each, with the person's name and role.
+"""What a person says to a table: the commands, one frozen struct each, with the person's name and
+role.
 
 In JSON a command is one object on one line, in the same notation as a reading:
 ``{"at": 12.5, "type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
@@ -10,14 +11,27 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta
 
-from controller.contract.bounds import Card, Cards, Count, Counts, Money, Note, Number, Rounds, Word, Words
+from controller.contract.bounds import (
+    Card,
+    Cards,
+    Count,
+    Counts,
+    Money,
+    Note,
+    Number,
+    Rounds,
+    Word,
+    Words,
+)
 from controller.contract.command_fields import Command as Command
 from controller.contract.command_fields import Role as Role
 from controller.contract.command_fields import VoidReason as VoidReason
 
 
 class SessionOpen(Command, frozen=True, tag="session.open"):
-    """The table opens. ``minimum``: the table minimum in minor units of ``currency``, if the daemon is to show limits."""
+    """The table opens. ``minimum``: the table minimum in minor units of ``currency``, if the daemon
+    is to show limits.
+    """
 
     minimum: Money | None = None
     currency: Word | None = None
@@ -34,13 +48,17 @@ class BetsOpen(Command, frozen=True, tag="bets.open"):
 
 
 class BetsClose(Command, frozen=True, tag="bets.close"):
-    """No more bets: the croupier's call. ``banco``: one player plays alone for the whole bank (baccarat)."""
+    """No more bets: the croupier's call. ``banco``: one player plays alone for the whole bank
+    (baccarat).
+    """
 
     banco: bool = False
 
 
 class RoundVoid(Command, frozen=True, tag="round.void"):
-    """The spin is null. Without ``round`` the one in hand, or that waits for a decision. ``alone``: nobody in charge is there."""
+    """The spin is null. Without ``round`` the one in hand, or that waits for a decision. ``alone``:
+    nobody in charge is there.
+    """
 
     reason: VoidReason
     round: Rounds | None = None
@@ -50,8 +68,8 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
 
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``, ``refait`` ...) or ``dice`` may be left out where the
-    round has a candidate.
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``, ``refait`` ...) or
+    ``dice`` may be left out where the round has a candidate.
     """
 
     round: Rounds | None = None
@@ -63,9 +81,10 @@ class RoundConfirm(Command, frozen=True, tag="round.confirm"):
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
     """A published result was wrong. The old event stays; a ``result.corrected`` replaces it.
 
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``) or ``dice``: the right result. ``hands`` (poker): the
-    right cards of hands that were shown, by hand. ``decisions`` (poker and texas against the house): what hands truly did that were
-    told as giving up, or as going; the cards that lay open by it are in ``hands``.
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``) or ``dice``: the right
+    result. ``hands`` (poker): the right cards of hands that were shown, by hand. ``decisions``
+    (poker and texas against the house): what hands truly did that were told as giving up, or as
+    going; the cards that lay open by it are in ``hands``.
     """
 
     round: Rounds
@@ -77,11 +96,12 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):
-    """Cards are shuffled, cut and in the shoe. ``shoe`` is its number in the establishment, ``model`` its homologated model.
+    """Cards are shuffled, cut and in the shoe. ``shoe`` is its number in the establishment,
+    ``model`` its homologated model.
 
-    ``cut``: cards behind the cut card, where it is not the decree's own number. What was seen to before, as far as it is
-    said: ``cards`` were counted; ``backs``, decks of each back colour; ``index``, whether the cards have indices; ``new``,
-    whether they were never used.
+    ``cut``: cards behind the cut card, where it is not the decree's own number. What was seen to
+    before, as far as it is said: ``cards`` were counted; ``backs``, decks of each back colour;
+    ``index``, whether the cards have indices; ``new``, whether they were never used.
     """
 
     shoe: Word
@@ -94,7 +114,9 @@ class ShoeStart(Command, frozen=True, tag="shoe.start"):
 
 
 class ShoeEnd(Command, frozen=True, tag="shoe.end"):
-    """The talla is over: the cards leave the shoe. ``left``: how many were counted in it, if they were counted."""
+    """The talla is over: the cards leave the shoe. ``left``: how many were counted in it, if they
+    were counted.
+    """
 
     left: Count | None = None
 
@@ -106,7 +128,9 @@ class BoxesSet(Command, frozen=True, tag="boxes.set"):
 
 
 class HandStand(Command, frozen=True, tag="hand.stand"):
-    """A hand takes no more cards. ``who`` as in the events: ``player``, ``banker``, ``cloth:1``, ``box:3``, ``box:3.2``."""
+    """A hand takes no more cards. ``who`` as in the events: ``player``, ``banker``, ``cloth:1``,
+    ``box:3``, ``box:3.2``.
+    """
 
     who: Word | None = None
 
@@ -136,13 +160,17 @@ class HandSurrender(Command, frozen=True, tag="hand.surrender"):
 
 
 class HandEvenMoney(Command, frozen=True, tag="hand.even_money"):
-    """The player of a black jack takes his win at par, before the dealer, who shows an ace, has drawn."""
+    """The player of a black jack takes his win at par, before the dealer, who shows an ace, has
+    drawn.
+    """
 
     who: str
 
 
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
-    """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all hands' do."""
+    """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all
+    hands' do.
+    """
 
     who: Word | None = None
     index: Count | None = None
@@ -153,8 +181,9 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
 
     ``read``: it is ``card``; ``accept``: it counts as it came; ``remove``: it leaves the game;
     ``next_round``: it is the first card of the next round; ``for``: it belongs to ``who``.
-    ``basket``, ``floor``, ``exposed``: cards of ``who``, or the ``index``-th, fell into the basket, fell to the floor, were
-    shown before their time; by whose ``fault``. Of a card that waits because a reader says so: it does lie face up.
+    ``basket``, ``floor``, ``exposed``: cards of ``who``, or the ``index``-th, fell into the basket,
+    fell to the floor, were shown before their time; by whose ``fault``. Of a card that waits
+    because a reader says so: it does lie face up.
     """
 
     action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
@@ -165,7 +194,9 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
 
 
 class CardsDeal(Command, frozen=True, tag="cards.deal"):
-    """Cards were dealt by hand: ``count`` to ``who``, or where the rules say the next go. ``cards``: those that lie face up."""
+    """Cards were dealt by hand: ``count`` to ``who``, or where the rules say the next go.
+    ``cards``: those that lie face up.
+    """
 
     who: Word | None = None
     count: Count = 1
@@ -179,7 +210,8 @@ class CardsBurn(Command, frozen=True, tag="cards.burn"):
 
 
 class CardsShow(Command, frozen=True, tag="cards.show"):
-    """The cards of a hand lie face up, and these they are; with ``index`` the one of that index alone.
+    """The cards of a hand lie face up, and these they are; with ``index`` the one of that index
+    alone.
 
     ``low``: those of them that make the low hand, where a hand is set in two (pai gow).
     """
@@ -193,13 +225,15 @@ class CardsShow(Command, frozen=True, tag="cards.show"):
 class HandAct(Command, frozen=True, tag="hand.act"):
     """What the holder of a hand does, where the game has more than standing and drawing.
 
-    ``go``: he makes the second bet; ``pass``: he gives up; ``buy``: a card; ``discard``: ``count`` cards, 0 for none;
-    ``withdraw``: he takes back the bet that may be taken back; ``check``, ``bet``, ``call``, ``raise``, ``fold``, ``all_in``: in a
-    betting interval; ``open``: the first bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
+    ``go``: he makes the second bet; ``pass``: he gives up; ``buy``: a card; ``discard``: ``count``
+    cards, 0 for none; ``withdraw``: he takes back the bet that may be taken back; ``check``,
+    ``bet``, ``call``, ``raise``, ``fold``, ``all_in``: in a betting interval; ``open``: the first
+    bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
     ``out`` and ``in``: he sits out, and is back.
 
-    ``valid`` false: the last that was told of this hand was a mistake, and is taken back (poker against the house, trijoker, texas
-    against the house, pai gow), as long as nothing has followed from it.
+    ``valid`` false: the last that was told of this hand was a mistake, and is taken back (poker
+    against the house, trijoker, texas against the house, pai gow), as long as nothing has followed
+    from it.
     """
 
     who: Word
@@ -213,7 +247,9 @@ class HandAct(Command, frozen=True, tag="hand.act"):
 
 
 class BettingClose(Command, frozen=True, tag="betting.close"):
-    """The bets of this interval are equal: the next cards may come. ``winner``: all others gave up, nothing is shown."""
+    """The bets of this interval are equal: the next cards may come. ``winner``: all others gave up,
+    nothing is shown.
+    """
 
     winner: Word | None = None
 
@@ -225,8 +261,9 @@ class ButtonSet(Command, frozen=True, tag="button.set"):
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
-    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ...
-    One that comes after no more bets, below the minimum or above the highest stake is refused.
+    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``,
+    ``bonus``, ``jackpot``, ``win`` ... One that comes after no more bets, below the minimum or
+    above the highest stake is refused.
     """
 
     who: Word
@@ -242,9 +279,10 @@ class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
 
 
 class DealError(Command, frozen=True, tag="deal.error"):
-    """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
-    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found. ``valid`` false:
-    there was no such error; who is in charge takes it back, while it waits for a decision (circle poker).
+    """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``:
+    which; ``seen``: by a player. ``deck_removed``: the croupier took the deck away too early,
+    ``recoverable`` says whether its top was found. ``valid`` false: there was no such error; who is
+    in charge takes it back, while it waits for a decision (circle poker).
     """
 
     error: Literal[
@@ -295,14 +333,18 @@ class DiceTell(Command, frozen=True, tag="dice.tell"):
 
 
 class ShooterSet(Command, frozen=True, tag="shooter.set"):
-    """Who throws the dice: a seat. ``why``: what took them from the one before, where it was not the seven."""
+    """Who throws the dice: a seat. ``why``: what took them from the one before, where it was not
+    the seven.
+    """
 
     seat: Count
     why: Literal["refused", "withdrawn"] | None = None
 
 
 class TableFollow(Command, frozen=True, tag="table.follow"):
-    """The banker keeps to the table of plays in this round: he asked for it, or a player was given ``advice`` (baccarat)."""
+    """The banker keeps to the table of plays in this round: he asked for it, or a player was given
+    ``advice`` (baccarat).
+    """
 
     advice: bool = False
 
@@ -324,7 +366,9 @@ class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
 
 
 class DeviceCommand(Command, frozen=True, tag="device.command"):
-    """A device is to do something: over MQTT ``command/device-command``. ``unsent``: the daemon adds why it was not sent."""
+    """A device is to do something: over MQTT ``command/device-command``. ``unsent``: the daemon
+    adds why it was not sent.
+    """
 
     device: Word
     command: Word
@@ -373,5 +417,7 @@ AnyCommand = (
     | DeviceCommand
 )
 
-COMMANDS: tuple[type[Command], ...] = tuple(kind for kind in get_args(AnyCommand) if kind is not DeviceCommand)
+COMMANDS: tuple[type[Command], ...] = tuple(
+    kind for kind in get_args(AnyCommand) if kind is not DeviceCommand
+)
 """What is said under its own name. A command to a device has the name that its driver gives it."""

@@ -32,7 +32,9 @@ class DieLost(Event, frozen=True, tag="die.lost"):
 
 
 class DiceThrown(Event, frozen=True, tag="dice.thrown"):
-    """What dice that decide no bet show: ``seat`` is the seat they choose, where they choose one (pai gow)."""
+    """What dice that decide no bet show: ``seat`` is the seat they choose, where they choose one
+    (pai gow).
+    """
 
     values: tuple[int, ...]
     total: int
@@ -40,7 +42,8 @@ class DiceThrown(Event, frozen=True, tag="dice.thrown"):
 
 
 class ShooterChanged(Event, frozen=True, tag="shooter.changed"):
-    """The dice go to another seat; null: to nobody yet. ``last``: this shooter is announced as the last one.
+    """The dice go to another seat; null: to nobody yet. ``last``: this shooter is announced as the
+    last one.
 
     ``why``: what took them from the one before; ``corrected``: a corrected result gives them back.
     """

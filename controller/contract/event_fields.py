@@ -19,9 +19,10 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """The envelope. ``seq`` is contiguous per table and ``boot``; ``time`` is UTC, ISO 8601 with microseconds;
-    ``mono_ns`` is the host's monotonic clock. ``session`` counts the table's sessions, ``round`` the rounds of a
-    session, both from 1; ``historical`` marks an answer to a recall or a delivery after an outage.
+    """The envelope. ``seq`` is contiguous per table and ``boot``; ``time`` is UTC, ISO 8601 with
+    microseconds; ``mono_ns`` is the host's monotonic clock. ``session`` counts the table's
+    sessions, ``round`` the rounds of a session, both from 1; ``historical`` marks an answer to a
+    recall or a delivery after an outage.
     """
 
     site: str = ""
@@ -39,9 +40,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Settled(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What becomes of one kind of bet. ``pays`` to 1, as a fraction ``(numerator, denominator)``; of a bet that wins.
+    """What becomes of one kind of bet. ``pays`` to 1, as a fraction ``(numerator, denominator)``;
+    of a bet that wins.
 
-    ``stays``: it is neither won nor lost yet. ``void``: it is given back. ``who``: whose, where it is a hand's own.
+    ``stays``: it is neither won nor lost yet. ``void``: it is given back. ``who``: whose, where it
+    is a hand's own.
     """
 
     bet: str

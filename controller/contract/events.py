@@ -1,8 +1,10 @@
-"""What a table says: the events, one frozen struct each. This is the wire contract of the topic ``event``.
+"""What a table says: the events, one frozen struct each. This is the wire contract of the topic
+``event``.
 
-A game fills the fields that are its own; the table adds the envelope (site, table, seq, boot, time ...).
-In JSON an event is one flat object on one line. A field of the envelope or an optional field that has its
-default value is left out; fields that every event of a kind must show, even as null, have no default.
+A game fills the fields that are its own; the table adds the envelope (site, table, seq, boot, time
+...). In JSON an event is one flat object on one line. A field of the envelope or an optional field
+that has its default value is left out; fields that every event of a kind must show, even as null,
+have no default.
 """
 
 from __future__ import annotations
@@ -65,8 +67,8 @@ class SessionClosed(Event, frozen=True, tag="session.closed"):
 
 
 class RoundOpened(Event, frozen=True, tag="round.opened"):
-    """Bets are open for a new round. ``relaunch``: the round before it was void, and the bets may be changed
-    where the decree says so. ``last_number`` is where the ball lies or must be put.
+    """Bets are open for a new round. ``relaunch``: the round before it was void, and the bets may
+    be changed where the decree says so. ``last_number`` is where the ball lies or must be put.
     """
 
     spin: int | None = None
@@ -78,7 +80,9 @@ class RoundOpened(Event, frozen=True, tag="round.opened"):
 
 
 class BetsClosed(Event, frozen=True, tag="bets.closed"):
-    """No more bets. ``unobserved``: it fell into a silence of the device and is known only from what followed."""
+    """No more bets. ``unobserved``: it fell into a silence of the device and is known only from
+    what followed.
+    """
 
     spin: int | None = None
     by: str | None = None
@@ -87,7 +91,9 @@ class BetsClosed(Event, frozen=True, tag="bets.closed"):
 
 
 class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
-    """Are the bets made? Boule or the wheel of fortune is about to come to rest, and bets close next."""
+    """Are the bets made? Boule or the wheel of fortune is about to come to rest, and bets close
+    next.
+    """
 
     spin: int | None = None
     announcement: Announcement | None = None
@@ -96,17 +102,19 @@ class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
 class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The round has its result. The fields of the other family of games are not there.
 
-    Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are null.
-    ``zeros`` counts consecutive zeros up to this one; ``last_of_session``: settlement of zero differs then.
-    Boule, as roulette, without dozens and columns. Wheel of fortune, always: ``number``, the symbol; ``cell``, its place, null
-    where nobody told it; ``bets``, what each bet does and pays.
-    Craps, always: the ``dice``, their ``total``, the ``point`` that the throw was played against, null at a come-out, and ``bets``.
-    Card games, always: the ``hands`` with their cards; ``winner``: a hand, ``tie``, or null where nobody has won the pot or each
-    box is for itself; ``marks``, what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour`` ...). Black jack:
-    ``bets``, what the bets beside those on the hands do and pay, as far as they are decided.
-    Trente et quarante, always: ``winner``, the row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no
-    stake goes back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0 where it is none;
-    ``choices``, what may be done with a bet then; ``last_of_session``.
+    Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or
+    column: they are null. ``zeros`` counts consecutive zeros up to this one; ``last_of_session``:
+    settlement of zero differs then. Boule, as roulette, without dozens and columns. Wheel of
+    fortune, always: ``number``, the symbol; ``cell``, its place, null where nobody told it;
+    ``bets``, what each bet does and pays. Craps, always: the ``dice``, their ``total``, the
+    ``point`` that the throw was played against, null at a come-out, and ``bets``. Card games,
+    always: the ``hands`` with their cards; ``winner``: a hand, ``tie``, or null where nobody has
+    won the pot or each box is for itself; ``marks``, what else wins or loses bets (``natural``,
+    ``pair_player``, ``tie``, ``colour`` ...). Black jack: ``bets``, what the bets beside those on
+    the hands do and pay, as far as they are decided. Trente et quarante, always: ``winner``, the
+    row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no stake goes
+    back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0
+    where it is none; ``choices``, what may be done with a bet then; ``last_of_session``.
 
     ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
     """
@@ -136,8 +144,8 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
 
 
 class RoundVoid(Event, frozen=True, tag="round.void"):
-    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is launched again. ``alone``: who says
-    it has said that nobody in charge was there.
+    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is
+    launched again. ``alone``: who says it has said that nobody in charge was there.
     """
 
     reason: VoidReason
@@ -152,11 +160,19 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
 
 
 class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
-    """The result of a round is not known for certain. ``candidate`` (of dice: ``dice``) was seen afterwards, and is no
-    result until a person confirms it.
+    """The result of a round is not known for certain. ``candidate`` (of dice: ``dice``) was seen
+    afterwards, and is no result until a person confirms it.
     """
 
-    why: Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "restart", "undecided"]
+    why: Literal[
+        "silence",
+        "witnesses_disagree",
+        "number_unknown",
+        "before_no_more_bets",
+        "no_launch",
+        "restart",
+        "undecided",
+    ]
     candidate: Number | None
     spin: int | None = None
     dice: tuple[int, ...] | None = None
@@ -164,8 +180,8 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
-    """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no longer holds,
-    ``replaces_boot`` its ``boot``; null where the daemon no longer knows them.
+    """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no
+    longer holds, ``replaces_boot`` its ``boot``; null where the daemon no longer knows them.
     """
 
     replaces: int | None
@@ -193,7 +209,9 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
 
 
 class LastRounds(Event, frozen=True, tag="last_rounds"):
-    """So many valid spins are left: before the session closes, or before a new minimum holds. Void spins do not count."""
+    """So many valid spins are left: before the session closes, or before a new minimum holds. Void
+    spins do not count.
+    """
 
     purpose: Literal["close", "limit"]
     left: int
@@ -210,9 +228,11 @@ class LimitChanged(Event, frozen=True, tag="limit.changed"):
 
 
 class Irregularity(Event, frozen=True, tag="irregularity"):
-    """Something the decree does not allow, or does not foresee. ``law`` is the rule's id, ``article`` where it stands.
+    """Something the decree does not allow, or does not foresee. ``law`` is the rule's id,
+    ``article`` where it stands.
 
-    ``asks``: the table waits for a person to say one of these commands; until then the round has no result.
+    ``asks``: the table waits for a person to say one of these commands; until then the round has no
+    result.
     """
 
     what: str
@@ -225,7 +245,9 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
 
 
 class AlertRaised(Event, frozen=True, tag="alert.raised"):
-    """Something needs a person. The same ``alert`` id is cleared later; in between it is retained under ``alert/<id>``."""
+    """Something needs a person. The same ``alert`` id is cleared later; in between it is retained
+    under ``alert/<id>``.
+    """
 
     alert: str
     what: str
@@ -259,7 +281,8 @@ class DeviceState(Event, frozen=True, tag="device.state"):
 class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
     """A person commands a device. It is sent once this is stored.
 
-    ``unsent``: the command that was told before could not be sent, and why. What of it reached the device is not known.
+    ``unsent``: the command that was told before could not be sent, and why. What of it reached the
+    device is not known.
     """
 
     device: str
@@ -271,7 +294,9 @@ class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
 
 
 class DataLate(Event, frozen=True, tag="data.late"):
-    """A burst of ``frames`` frames came after ``silence`` seconds without any. None of them was acted upon."""
+    """A burst of ``frames`` frames came after ``silence`` seconds without any. None of them was
+    acted upon.
+    """
 
     device: str
     frames: int

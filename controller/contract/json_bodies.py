@@ -1,4 +1,6 @@
-"""JSON that others may have written: read as a type, or refused with ``ValueError``, whatever it is."""
+"""JSON that others may have written: read as a type, or refused with ``ValueError``, whatever it
+is.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _Kind = TypeVar("_Kind")
 
 
 def read_body(body: bytes | str, kind: type[_Kind]) -> _Kind:
-    """A body as a ``kind``. Raises ``ValueError``, also where brackets stand within brackets without end."""
+    """A body as a ``kind``. Raises ``ValueError``, also where brackets stand within brackets
+    without end.
+    """
     try:
         return msgspec.json.decode(body, type=kind)
     except RecursionError:

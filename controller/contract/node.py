@@ -15,8 +15,9 @@ class NodeStatus(msgspec.Struct, frozen=True):
 
 
 class BrokerConnection(msgspec.Struct):
-    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection. ``thrown_away``: messages to us that
-    could not be read, or for which there was no room; ``foreign``: messages of others on our own retained topics.
+    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection.
+    ``thrown_away``: messages to us that could not be read, or for which there was no room;
+    ``foreign``: messages of others on our own retained topics.
     """
 
     connected: bool = False
@@ -29,14 +30,18 @@ class BrokerConnection(msgspec.Struct):
 
 
 class LogHealth(msgspec.Struct, kw_only=True):
-    """The log itself. ``lost``: lines that could not be written since the start; ``trouble``: why not, at present, or null."""
+    """The log itself. ``lost``: lines that could not be written since the start; ``trouble``: why
+    not, at present, or null.
+    """
 
     lost: int = 0
     trouble: str | None = None
 
 
 class JournalHealth(msgspec.Struct, kw_only=True):
-    """``waiting``: records not yet on the disk. ``commit_p99_ms``: from an input to its place on the disk, of the latest ones."""
+    """``waiting``: records not yet on the disk. ``commit_p99_ms``: from an input to its place on
+    the disk, of the latest ones.
+    """
 
     state: str
     trouble: str | None
@@ -46,22 +51,27 @@ class JournalHealth(msgspec.Struct, kw_only=True):
 
 
 class OutboxHealth(msgspec.Struct, kw_only=True):
-    """Events that the broker has not acknowledged: how many (at most 1000 are counted), and the seconds since the oldest."""
+    """Events that the broker has not acknowledged: how many (at most 1000 are counted), and the
+    seconds since the oldest.
+    """
 
     depth: int
     oldest: float | None
 
 
 class TableHealth(msgspec.Struct, kw_only=True):
-    """One table. ``readings_lost``: not taken since too much waited for the disk. ``devices``: each as it says itself."""
+    """One table. ``readings_lost``: not taken since too much waited for the disk. ``devices``: each
+    as it says itself.
+    """
 
     readings_lost: int
     devices: dict[str, DeviceHealth]
 
 
 class Health(msgspec.Struct, kw_only=True):
-    """Topic ``health``. ``uptime`` in seconds. ``commands_discarded``: nobody answered them, because too many waited;
-    ``answers_withheld``: they were wanted where this daemon does not answer.
+    """Topic ``health``. ``uptime`` in seconds. ``commands_discarded``: nobody answered them,
+    because too many waited; ``answers_withheld``: they were wanted where this daemon does not
+    answer.
     """
 
     boot: str
@@ -80,9 +90,9 @@ class Health(msgspec.Struct, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Topic ``checkpoint``, the last line of each sealed segment, and the file ``<journal>.checkpoint``: the chain of
-    ``journal`` has ``position`` entries, the last of which has this ``hash``. ``key`` and ``signature`` are null where the key
-    could not be used.
+    """Topic ``checkpoint``, the last line of each sealed segment, and the file
+    ``<journal>.checkpoint``: the chain of ``journal`` has ``position`` entries, the last of which
+    has this ``hash``. ``key`` and ``signature`` are null where the key could not be used.
     """
 
     journal: str

@@ -27,7 +27,9 @@ _encoder = msgspec.json.Encoder()
 
 
 def read_input(line: bytes | str) -> Input:
-    """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and what would be right."""
+    """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and
+    what would be right.
+    """
     try:
         return _inputs.decode(line)
     except RecursionError:
@@ -38,7 +40,9 @@ def read_input(line: bytes | str) -> Input:
         if name in KINDS:
             raise msgspec.ValidationError(worded(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)
-        raise msgspec.ValidationError(f"{error}{f'; is {near[0]} meant?' if near else ''}") from None
+        raise msgspec.ValidationError(
+            f"{error}{f'; is {near[0]} meant?' if near else ''}"
+        ) from None
 
 
 def read_event(line: bytes | str) -> AnyEvent:

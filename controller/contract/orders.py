@@ -1,4 +1,6 @@
-"""Command messages: from the topic and body of an MQTT message to a command of a person, and back to a reply."""
+"""Command messages: from the topic and body of an MQTT message to a command of a person, and back
+to a reply.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ LARGEST = 16_384
 """Bytes; a command is a short line."""
 
 DEEPEST = 16
-"""Objects and lists within each other in what is only given back: it must be written again, wherever that is."""
+"""Objects and lists within each other in what is only given back: it must be written again,
+wherever that is.
+"""
 
 GIVEN_BACK = 1024
 """Bytes of ``id``, as JSON."""
@@ -38,7 +42,9 @@ Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
 
 
 class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/device-command``: ``command`` is to be done by ``device``, with ``argument`` where it takes one."""
+    """``command/device-command``: ``command`` is to be done by ``device``, with ``argument`` where
+    it takes one.
+    """
 
     command: Word
     device: Word
@@ -49,10 +55,11 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/recall``: a subscriber saw a gap and asks for the events of ``boot`` from the number ``from`` on.
+    """``command/recall``: a subscriber saw a gap and asks for the events of ``boot`` from the
+    number ``from`` on.
 
-    ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have heard nothing at all; ``to``
-    has no meaning then.
+    ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have
+    heard nothing at all; ``to`` has no meaning then.
     """
 
     boot: Word
@@ -63,7 +70,9 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Sender(msgspec.Struct, frozen=True):
-    """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it came."""
+    """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it
+    came.
+    """
 
     client: str | None = None
     id: Any = None
@@ -82,7 +91,9 @@ class UnreadableCommandError(NovamasError, ValueError):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``reply/<client>``. ``error`` tells the person why not; ``events`` answer a recall, marked historical."""
+    """The answer on ``reply/<client>``. ``error`` tells the person why not; ``events`` answer a
+    recall, marked historical.
+    """
 
     id: Any
     ok: bool
@@ -99,25 +110,43 @@ def client_of(body: bytes) -> str | None:
     return client if isinstance(client, str) and _CLIENT.fullmatch(client) else None
 
 
-def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
-    """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`UnreadableCommandError`."""
+def read_order(
+    name: str, body: bytes, at: float
+) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
+    """The command ``name`` with the fields in ``body``, said at ``at``. Raises
+    :class:`UnreadableCommandError`.
+    """
     if len(body) > LARGEST:
-        raise UnreadableCommandError(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
+        raise UnreadableCommandError(
+            f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender()
+        )
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
-    except (ValueError, RecursionError) as error:  # also a UnicodeDecodeError; brackets within brackets without end
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also a UnicodeDecodeError; brackets within brackets without end
         raise UnreadableCommandError(f"the body is no JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
     if deeper(fields.get("id"), DEEPEST):
-        raise UnreadableCommandError(f"id: more than {DEEPEST} objects or lists within each other", Sender())
+        raise UnreadableCommandError(
+            f"id: more than {DEEPEST} objects or lists within each other", Sender()
+        )
     if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
         raise UnreadableCommandError(f"id: more than {GIVEN_BACK} bytes", Sender())
-    sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
+    sender = Sender(
+        client if isinstance(client, str) and _CLIENT.fullmatch(client) else None,
+        fields.pop("id", None),
+    )
     if client is not None and sender.client is None:
-        raise UnreadableCommandError("client: 1 to 64 letters, digits, hyphens and underscores", sender)
+        raise UnreadableCommandError(
+            "client: 1 to 64 letters, digits, hyphens and underscores", sender
+        )
     if given := sorted({"at", "type"} & set(fields)):
         raise UnreadableCommandError(
-            f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender
+            f"{', '.join(given)}: not in the body; the topic names the command and the table "
+            "stamps it",
+            sender,
         )
     kind: type[msgspec.Struct]
     if name == RECALL:
@@ -129,7 +158,9 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
     else:
         close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
         raise UnreadableCommandError(
-            f"no command {name[:64]!r}; {f'send {close[0]}' if close else 'docs/mqtt.md lists them'}", sender
+            f"no command {name[:64]!r}; "
+            f"{f'send {close[0]}' if close else 'docs/mqtt.md lists them'}",
+            sender,
         )
     try:
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))

@@ -1,4 +1,5 @@
-"""What a table keeps retained: the bodies of the topics ``info state result history shoe alert/<id>``.
+"""What a table keeps retained: the bodies of the topics ``info state result history shoe
+alert/<id>``.
 
 ``result`` is the last ``round.result`` or the ``result.corrected`` that replaces it, or ``null``.
 """
@@ -15,8 +16,8 @@ from controller.contract.events import Announcement
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
 """One word for a table, the worst that holds, so that nobody has to join topics:
 
-``fault``: the table gives no results until someone acts; ``stale``: a device is silent, so what is shown may be old;
-``waiting``: a person has to decide; ``open`` and ``closed``: the session.
+``fault``: the table gives no results until someone acts; ``stale``: a device is silent, so what is
+shown may be old; ``waiting``: a person has to decide; ``open`` and ``closed``: the session.
 """
 
 LinkState = Literal["up", "open", "stale", "lost", "unintelligible"]
@@ -31,7 +32,9 @@ class DeviceLink(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What does not change while the daemon runs, beside the table's own names. ``devices``: device id -> driver."""
+    """What does not change while the daemon runs, beside the table's own names. ``devices``: device
+    id -> driver.
+    """
 
     title: Announcement = {}
     languages: tuple[str, ...] = ()
@@ -58,8 +61,9 @@ class Info(Leaf, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class State(Leaf, frozen=True, kw_only=True):
-    """Topic ``state``. ``seq`` is the last event that it takes into account, ``time`` when it last changed. ``fault``: why
-    the table gives no results, or null; ``alerts``: the open ones; ``shown``: the game's own, as ``Game.show`` gives it.
+    """Topic ``state``. ``seq`` is the last event that it takes into account, ``time`` when it last
+    changed. ``fault``: why the table gives no results, or null; ``alerts``: the open ones;
+    ``shown``: the game's own, as ``Game.show`` gives it.
     """
 
     status: Status
@@ -78,7 +82,9 @@ class History(Leaf, frozen=True, kw_only=True):
 
 
 class ShoeTopic(Leaf, frozen=True, kw_only=True):
-    """Topic ``shoe``, of games dealt from one: counts of the shoe in use, never cards; null between tallas."""
+    """Topic ``shoe``, of games dealt from one: counts of the shoe in use, never cards; null between
+    tallas.
+    """
 
     shoe: dict[str, Any] | None
 

@@ -1,4 +1,5 @@
-"""The contract for machines: JSON Schemas and an AsyncAPI document, generated from the types that the code itself uses.
+"""The contract for machines: JSON Schemas and an AsyncAPI document, generated from the types that
+the code itself uses.
 
 The same types always give the same bytes, so a test can hold the files in ``docs/`` against them.
 """
@@ -28,7 +29,9 @@ VERSION = "1"
 """The version in the topics. It changes when a consumer would have to."""
 
 ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
-"""What every published event shows, though a game leaves it to the table and the types have defaults for it."""
+"""What every published event shows, though a game leaves it to the table and the types have
+defaults for it.
+"""
 
 EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, DeviceOrder, Recall)
@@ -39,31 +42,48 @@ def documents() -> dict[str, bytes]:
     """Every generated file: its path below ``docs/``, and what is in it."""
     schemas = {
         "readings": _family("What a device says: one object on a line.", AnyReading),
-        "commands": _family("What a person says, as the journal and the scripts of `novamas play` hold it.", AnyCommand),
+        "commands": _family(
+            "What a person says, as the journal and the scripts of `novamas play` hold it.",
+            AnyCommand,
+        ),
         "orders": _orders(),
         "replies": _family("The answers on `reply/<client>`.", Reply),
         "events": _events(),
         "retained": _family(
-            "The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert
+            "The retained topics of a table.",
+            Info,
+            State,
+            RoundResult | ResultCorrected | None,
+            History,
+            ShoeTopic,
+            Alert,
         ),
         "node": _family("The retained topics of a daemon.", NodeStatus, Health, Checkpoint),
         "sealed": _family("The topic `sealed`, and what surveillance finds in it.", Sealed, Opened),
     }
-    files = {f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema} for name, schema in schemas.items()}
-    return {path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()}
+    files = {
+        f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema}
+        for name, schema in schemas.items()
+    }
+    return {
+        path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()
+    }
 
 
 def _family(title: str, *types: Any) -> Schema:
     """One file: any of these types."""
-    schemas, components = (_plain(part) for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}"))
+    schemas, components = (
+        _plain(part)
+        for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    )
     found = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
     defs = {name: _described(component) for name, component in sorted(components.items())}
     return {"$schema": DIALECT, "title": title, **found, "$defs": defs}
 
 
 def _plain(part: Any) -> Any:
-    """The same without ``discriminator``: JSON Schema does not know that keyword, and AsyncAPI allows only a string there. Each
-    type lists its own tag under ``type``, so nothing is lost.
+    """The same without ``discriminator``: JSON Schema does not know that keyword, and AsyncAPI
+    allows only a string there. Each type lists its own tag under ``type``, so nothing is lost.
     """
     if isinstance(part, dict):
         return {key: _plain(value) for key, value in part.items() if key != "discriminator"}
@@ -86,12 +106,18 @@ def _events() -> Schema:
 
 
 def _orders() -> Schema:
-    """The bodies of command messages: the topic names the command, the table stamps it, the sender may ask for an answer."""
+    """The bodies of command messages: the topic names the command, the table stamps it, the sender
+    may ask for an answer.
+    """
     family = _family("The bodies of `command/<name>`.", *ORDERS)
     sender = {"client": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}, "id": {}}
     for order in ORDERS:
         component = family["$defs"][order.__name__]
-        left = {name: field for name, field in component["properties"].items() if name not in ("at", "type")}
+        left = {
+            name: field
+            for name, field in component["properties"].items()
+            if name not in ("at", "type")
+        }
         component["properties"] = left | sender
         component["required"] = [name for name in component["required"] if name in left]
     return family
@@ -102,26 +128,45 @@ NODE = {"site": "The site's id.", "node": "The id of the daemon at this site."}
 
 
 def _asyncapi() -> Schema:
-    """AsyncAPI 3.1: channels as ``controller/contract/topics.py`` spells them, messages as the schemas have them."""
+    """AsyncAPI 3.1: channels as ``controller/contract/topics.py`` spells them, messages as the
+    schemas have them.
+    """
     topics = Topics("{site}")
     channels: dict[str, Schema] = {
-        "event": _channel(topics.table("{table}", "event"), TABLE, {EVENT_NAMES[e]: ("events", e.__name__) for e in EVENTS}),
-        "sealed": _channel(topics.table("{table}", "sealed"), TABLE, {"sealed": ("sealed", "Sealed")}),
+        "event": _channel(
+            topics.table("{table}", "event"),
+            TABLE,
+            {EVENT_NAMES[e]: ("events", e.__name__) for e in EVENTS},
+        ),
+        "sealed": _channel(
+            topics.table("{table}", "sealed"), TABLE, {"sealed": ("sealed", "Sealed")}
+        ),
         "info": _channel(topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}),
-        "state": _channel(topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}),
+        "state": _channel(
+            topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}
+        ),
         "result": _channel(
             topics.table("{table}", "result"),
             TABLE,
             {EVENT_NAMES[e]: ("retained", e.__name__) for e in (RoundResult, ResultCorrected)},
         ),
-        "history": _channel(topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}),
-        "shoe": _channel(topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "ShoeTopic")}),
+        "history": _channel(
+            topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}
+        ),
+        "shoe": _channel(
+            topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "ShoeTopic")}
+        ),
         "alert": _channel(
-            topics.table("{table}", "alert/{alert}"), TABLE | {"alert": "The alert's id."}, {"alert": ("retained", "Alert")}
+            topics.table("{table}", "alert/{alert}"),
+            TABLE | {"alert": "The alert's id."},
+            {"alert": ("retained", "Alert")},
         ),
         "command": _channel(
             topics.command("{table}", "{command}"),
-            TABLE | {"command": f"One of {', '.join(sorted({*map(level, COMMAND_NAMES.values()), 'recall'}))}."},
+            TABLE
+            | {
+                "command": f"One of {', '.join(sorted({*map(level, COMMAND_NAMES.values()), 'recall'}))}."
+            },
             {COMMAND_NAMES[c]: ("orders", c.__name__) for c in COMMANDS}
             | {"recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
         ),
@@ -130,13 +175,22 @@ def _asyncapi() -> Schema:
             TABLE | {"client": "As the command named it in `client`."},
             {"reply": ("replies", "Reply")},
         ),
-        "status": _channel(topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}),
+        "status": _channel(
+            topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}
+        ),
         "health": _channel(topics.node("{node}", "health"), NODE, {"health": ("node", "Health")}),
-        "checkpoint": _channel(topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}),
+        "checkpoint": _channel(
+            topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}
+        ),
     }
     momentary = ("event", "sealed", "reply")
-    operations = {name: _operation("send", name, retain=name not in momentary) for name in channels if name != "command"} | {
-        "command": _operation("receive", "command", retain=False) | {"reply": {"channel": {"$ref": "#/channels/reply"}}}
+    operations = {
+        name: _operation("send", name, retain=name not in momentary)
+        for name in channels
+        if name != "command"
+    } | {
+        "command": _operation("receive", "command", retain=False)
+        | {"reply": {"channel": {"$ref": "#/channels/reply"}}}
     }
     simulated = Topics("{site}", simulated=True).root
     return {
@@ -146,8 +200,10 @@ def _asyncapi() -> Schema:
             "version": VERSION,
             "license": {"name": "Apache-2.0"},
             "description": (
-                "What gaming tables say over MQTT, seen from the daemon. The rules of a session are in mqtt.md, the words in"
-                f" vocabulary.md. Simulated tables have the same topics under `{simulated}` in place of `{topics.root}`."
+                "What gaming tables say over MQTT, seen from the daemon. The rules of a session "
+                "are in mqtt.md, the words in"
+                f" vocabulary.md. Simulated tables have the same topics under `{simulated}` in "
+                f"place of `{topics.root}`."
             ),
         },
         "defaultContentType": "application/json",
@@ -156,7 +212,9 @@ def _asyncapi() -> Schema:
     }
 
 
-def _channel(address: str, parameters: Mapping[str, str], messages: Mapping[str, tuple[str, str]]) -> Schema:
+def _channel(
+    address: str, parameters: Mapping[str, str], messages: Mapping[str, tuple[str, str]]
+) -> Schema:
     return {
         "address": address,
         "parameters": {name: {"description": meaning} for name, meaning in parameters.items()},

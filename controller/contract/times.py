@@ -1,4 +1,6 @@
-"""Times as they are written everywhere: UTC, ISO 8601, microseconds, ``2025-09-23T07:25:28.384000Z``."""
+"""Times as they are written everywhere: UTC, ISO 8601, microseconds,
+``2025-09-23T07:25:28.384000Z``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def utc(seconds: float) -> str:
-    """The time so many seconds after 1970-01-01, to the microsecond. Raises ``ValueError`` where there is no such time."""
+    """The time so many seconds after 1970-01-01, to the microsecond. Raises ``ValueError`` where
+    there is no such time.
+    """
     try:
         moment = _EPOCH + timedelta(microseconds=round(seconds * 1e6))
     except (OverflowError, ValueError):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import msgspec
 
 LONGEST, DEEPEST = 256, 16
-"""Bytes and levels of a topic to which we answer. Mosquitto takes 200 levels, and ends the connection of who sends more."""
+"""Bytes and levels of a topic to which we answer. Mosquitto takes 200 levels, and ends the
+connection of who sends more.
+"""
 
 
 class Topics(msgspec.Struct, frozen=True):
-    """The topics of one site. Simulated tables live under a root of their own, so that a broker can keep them apart."""
+    """The topics of one site. Simulated tables live under a root of their own, so that a broker can
+    keep them apart.
+    """
 
     site: str
     simulated: bool = False
@@ -20,7 +24,9 @@ class Topics(msgspec.Struct, frozen=True):
         return f"{'novamas-sim' if self.simulated else 'novamas'}/v1/{self.site}"
 
     def table(self, table: str, leaf: str) -> str:
-        """A table's topic: ``info state result history shoe alert/<id>`` retained, ``event``, ``sealed``."""
+        """A table's topic: ``info state result history shoe alert/<id>`` retained, ``event``,
+        ``sealed``.
+        """
         return f"{self.root}/{table}/{leaf}"
 
     def command(self, table: str, name: str = "+") -> str:
@@ -37,12 +43,16 @@ class Topics(msgspec.Struct, frozen=True):
 
 
 def level(command: str) -> str:
-    """A command's name as a level of a topic. Brokers that translate topics into subjects change dots or refuse them."""
+    """A command's name as a level of a topic. Brokers that translate topics into subjects change
+    dots or refuse them.
+    """
     return command.replace(".", "-").replace("_", "-")
 
 
 def within(topic: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether an answer may go to this topic: it lies below one of the prefixes, and no broker takes offence at it."""
+    """Whether an answer may go to this topic: it lies below one of the prefixes, and no broker
+    takes offence at it.
+    """
     return (
         any(topic.startswith(f"{prefix}/") for prefix in prefixes)
         and not {"+", "#"} & set(topic)

@@ -26,12 +26,15 @@ class Floor:
         self.room = room
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, module: str, *words: str, own_group: bool = True) -> subprocess.Popen[bytes]:
+    def start(
+        self, name: str, module: str, *words: str, own_group: bool = True
+    ) -> subprocess.Popen[bytes]:
         """Start one program; what it says on standard error goes to ``<name>.log``."""
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - our own modules
                 [sys.executable, "-m", module, *words],
-                stdin=subprocess.PIPE,  # its end tells a simulator that we are gone, however we went
+                # its end tells a simulator that we are gone, however we went
+                stdin=subprocess.PIPE,
                 stdout=None if name == "display" else log,
                 stderr=log,
                 start_new_session=own_group,
@@ -51,7 +54,9 @@ class Floor:
             self.check()
 
     def check(self) -> None:
-        """Raise :class:`DemoError` with everything that a program said, if one has ended that should not have."""
+        """Raise :class:`DemoError` with everything that a program said, if one has ended that
+        should not have.
+        """
         for name, program in self._programs.items():
             code = program.poll()
             if code is not None and (name != "display" or code != 0):
@@ -61,7 +66,9 @@ class Floor:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
     async def until(self, what: str, true: Callable[[], bool]) -> None:
-        """Wait for something. Raises :class:`DemoError` when it does not come, or when a program has ended."""
+        """Wait for something. Raises :class:`DemoError` when it does not come, or when a program
+        has ended.
+        """
         try:
             async with asyncio.timeout(PATIENCE):
                 while not true():

@@ -1,7 +1,8 @@
-"""The demo's people: for each game, what the head of the table or the croupier says next, from what he sees of it.
+"""The demo's people: for each game, what the head of the table or the croupier says next, from what
+he sees of it.
 
-All pure, and without a memory of their own: what a person says follows from the table's state and from what was last heard of
-it, so that whoever comes to an open table goes on where it stands.
+All pure, and without a memory of their own: what a person says follows from the table's state and
+from what was last heard of it, so that whoever comes to an open table goes on where it stands.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ Said = tuple[str, dict[str, Any]]
 
 
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sees. ``shown``: the table's state; ``heard``: the latest event of each type since he came; ``seed``: of the
-    cards that lie before him, where he alone sees them; ``slips``: in each so-many-th round he misreads one.
+    """What a person sees. ``shown``: the table's state; ``heard``: the latest event of each type
+    since he came; ``seed``: of the cards that lie before him, where he alone sees them; ``slips``:
+    in each so-many-th round he misreads one.
     """
 
     shown: Mapping[str, Any]
@@ -39,10 +41,12 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
 Person = Callable[[TableSeen], Said | None]
 
 VOID = ("ball_with_rotor", "rotor_not_reversed")
-"""What is irregular at a wheel and makes the round null by a reason of its own; all else by the word of who is in charge."""
+"""What is irregular at a wheel and makes the round null by a reason of its own; all else by the
+word of who is in charge.
+"""
 CARDS = {"card_unsure": "next_round", "silence": "accept"}
-"""What becomes of a card that stops the table between rounds: one too many is kept for the next, a burn that was not seen whole
-is over. Any other is removed.
+"""What becomes of a card that stops the table between rounds: one too many is kept for the next, a
+burn that was not seen whole is over. Any other is removed.
 """
 SEATS = (1, 2, 3)
 """Where players stand at the dice."""
@@ -53,7 +57,9 @@ THROWS: Mapping[str, Said] = {
     "die_cocked": ("round.void", {"reason": "die_on_chips"}),
     "die_off_table": ("round.void", {"reason": "die_off_table"}),
 }
-"""What becomes of a throw that waits, where the table does not see why; any other is null by the word of who is in charge."""
+"""What becomes of a throw that waits, where the table does not see why; any other is null by the
+word of who is in charge.
+"""
 
 
 def wheel(seen: TableSeen) -> Said | None:
@@ -67,7 +73,9 @@ def wheel(seen: TableSeen) -> Said | None:
 
 
 def shoe(seen: TableSeen) -> Said | None:
-    """Punto y banca: shoes are given out, a misdeal is null. Of an earlier demo's shoe nobody knows what is left."""
+    """Punto y banca: shoes are given out, a misdeal is null. Of an earlier demo's shoe nobody knows
+    what is left.
+    """
     shown, asks = seen.shown, seen.shown["asks"]
     if shown["phase"] == "closed":
         return "session.open", {}
@@ -81,12 +89,17 @@ def shoe(seen: TableSeen) -> Said | None:
 
 
 def dice(seen: TableSeen) -> Said | None:
-    """Craps: the dice of the session, seats, a shooter and his bet; then throws that cannot count, and dice that are lost."""
+    """Craps: the dice of the session, seats, a shooter and his bet; then throws that cannot count,
+    and dice that are lost.
+    """
     shown, asks, own = seen.shown, seen.shown["asks"], seen.shown["dice"]
     if shown["phase"] == "closed":
         return "session.open", {}
     if "dice.set" in asks:
-        return "dice.set", {"serials": [f"{each}{shown['session']:02}{shown['round']:03}" for each in "ABCDEF"], "side": 200}
+        return "dice.set", {
+            "serials": [f"{each}{shown['session']:02}{shown['round']:03}" for each in "ABCDEF"],
+            "side": 200,
+        }
     if "dice.choose" in asks:
         return "dice.choose", {"serials": [*own["reserve"], *own["playing"]][:2]}
     if shown["unresolved"]:
@@ -108,7 +121,9 @@ def _players(shown: Mapping[str, Any]) -> Said | None:
     if shown["series"] == "come_out" and shown["phase"] in ("waiting", "bets_open", "relaunch"):
         after = SEATS[SEATS.index(shown["shooter"]) + 1 - len(SEATS)]
         for seat, (bet, amount) in zip((shown["shooter"], after), BETS, strict=True):
-            if not any((each["who"], each["bet"]) == (f"seat:{seat}", bet) for each in shown["bets"]):
+            if not any(
+                (each["who"], each["bet"]) == (f"seat:{seat}", bet) for each in shown["bets"]
+            ):
                 return "bet.place", {"who": f"seat:{seat}", "bet": bet, "amount": amount}
     return None
 

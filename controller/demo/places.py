@@ -11,14 +11,17 @@ from controller.contract.commands import Role
 from controller.rulebooks.rulebook import rulebook
 
 LATE, MUTE = 1.0, 10.0
-"""Seconds by which what a board says may be late, and for which a device may say nothing. They are this machine's own."""
+"""Seconds by which what a board says may be late, and for which a device may say nothing. They are
+this machine's own.
+"""
 
 
 class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of the demo and its one device. ``kind`` and ``simulator``: what the simulated device is told; ``faults``: in the
-    model's seconds; ``slips``: in each so-many-th round the croupier misreads a card; ``more``: the rest of the device's and the
-    table's configuration, where ``{late}``, ``{stale}`` and ``{dealt}`` stand for what :func:`places` finds; ``role``: of the
-    person who decides there.
+    """One table of the demo and its one device. ``kind`` and ``simulator``: what the simulated
+    device is told; ``faults``: in the model's seconds; ``slips``: in each so-many-th round the
+    croupier misreads a card; ``more``: the rest of the device's and the table's configuration,
+    where ``{late}``, ``{stale}`` and ``{dealt}`` stand for what :func:`places` finds; ``role``: of
+    the person who decides there.
     """
 
     table: str
@@ -50,7 +53,10 @@ ROULETTE = DemoTable(
         "--mode",
         "2181",
     ),  # plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour
-    faults=("100:ball_with_rotor", "340:rotor_not_reversed"),  # null spins in the second and in the sixth round
+    faults=(
+        "100:ball_with_rotor",
+        "340:rotor_not_reversed",
+    ),  # null spins in the second and in the sixth round
     more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
 )
 BOULE = DemoTable(
@@ -136,7 +142,8 @@ PAIR = (ROULETTE, PUNTO)
 def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True) -> list[DemoTable]:
     """The tables that the decree has: the whole floor, or a roulette and a card table.
 
-    Of a decree that has none, or that there is not, a roulette: what is wrong there is the daemon's to say.
+    Of a decree that has none, or that there is not, a roulette: what is wrong there is the daemon's
+    to say.
     """
     asked = FLOOR if floor else PAIR
     books = [(place, _book(decree, place.game)) for place in asked]
@@ -153,7 +160,9 @@ def _book(decree: str, game: str) -> Any:
 
 
 def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
-    """As the decree has it: who calls a round null, which cards are in the shoe, and who deals where a shuffler may not."""
+    """As the decree has it: who calls a round null, which cards are in the shoe, and who deals
+    where a shuffler may not.
+    """
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"
     words: tuple[str, ...] = ()
     if place.kind == "shoe":
@@ -161,5 +170,7 @@ def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
     by_hand = place.kind == "shuffler" and "packets" not in book.exposed
     if by_hand:
         words = ("--no-packets",)
-    more = place.more.format(late=LATE * hurry, stale=MUTE * hurry, dealt="singly" if by_hand else "packets")
+    more = place.more.format(
+        late=LATE * hurry, stale=MUTE * hurry, dealt="singly" if by_hand else "packets"
+    )
     return replace(place, role=role, simulator=(*place.simulator, *words), more=more)

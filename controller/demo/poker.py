@@ -1,7 +1,8 @@
-"""The demo's croupier at poker against the dealer, and the cards that lie before him: a shuffled deck of his own each round.
+"""The demo's croupier at poker against the dealer, and the cards that lie before him: a shuffled
+deck of his own each round.
 
-The devices tell that cards were dealt, never which; where the decree has no shuffler that deals, he does. He turns them up and
-says them, as the players and the rules have it.
+The devices tell that cards were dealt, never which; where the decree has no shuffler that deals, he
+does. He turns them up and says them, as the players and the rules have it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,16 @@ MINIMUM = 1000
 RANKINGS: Mapping[int, str] = {5: "five-52", 3: "three"}
 """The ranking of hands of so many cards."""
 GOES: Mapping[int, str] = {5: "AK", 3: "AKQ"}
-"""A player whose hand is no pair or better goes on with all of these ranks of five, or with one of three."""
+"""A player whose hand is no pair or better goes on with all of these ranks of five, or with one of
+three.
+"""
 OUTCOMES = ("round.result", "round.void", "round.unresolved")
-STOPS = {"card_order": "wrong_order", "packet_wrong": "wrong_count", "card_extra": "wrong_count", "deck_wrong": "deck_defective"}
+STOPS = {
+    "card_order": "wrong_order",
+    "packet_wrong": "wrong_count",
+    "card_extra": "wrong_count",
+    "deck_wrong": "deck_defective",
+}
 """Why a deal that stands still is null; for anything else it is a misdeal."""
 
 
@@ -49,7 +57,9 @@ def croupier(seen: TableSeen) -> Said | None:
 
 
 def _bets(seen: TableSeen) -> Said | None:
-    """Boxes, a side bet now and then, and no more bets when the deck has been found right; before the cards come."""
+    """Boxes, a side bet now and then, and no more bets when the deck has been found right; before
+    the cards come.
+    """
     shown, boxes = seen.shown, seen.shown["hands"]
     if not boxes:
         return _all_boxes(shown)
@@ -66,23 +76,34 @@ def _all_boxes(shown: Mapping[str, Any]) -> Said:
 
 def _may_deal(seen: TableSeen) -> bool:
     """Whether the deck was looked at for this round and is right, and the shuffler well."""
-    return bool(seen.shown["deck"]) and seen.shown["shuffler"] is None and seen.since("deck.checked", *OUTCOMES)
+    return (
+        bool(seen.shown["deck"])
+        and seen.shown["shuffler"] is None
+        and seen.since("deck.checked", *OUTCOMES)
+    )
 
 
 def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
     """What goes on again, and what is null."""
     shown, what = seen.shown, seen.what
-    if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (*shown["hands"], DEALER):
+    if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (
+        *shown["hands"],
+        DEALER,
+    ):
         return "cards.show", {"who": who, "cards": _cards(seen)[who]}
     if what == "shuffler_unready":
         return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None
-    if what == "card_before_close" and _may_deal(seen):  # he was slower than the shuffler; of another deal it is null
+    if what == "card_before_close" and _may_deal(
+        seen
+    ):  # he was slower than the shuffler; of another deal it is null
         return ("bets.close", {}) if shown["hands"] else _all_boxes(shown)
     return void(shown["round"], STOPS.get(what or "", "misdeal"))
 
 
 def _turned_up(seen: TableSeen, phase: str) -> Said | None:
-    """The bank's card that all see, what each hand does, the bank's hand, then those that it plays against."""
+    """The bank's card that all see, what each hand does, the bank's hand, then those that it plays
+    against.
+    """
     shown, cards = seen.shown, _cards(seen)
     if phase == "dealer":
         return "cards.show", {"who": DEALER, "cards": cards[DEALER]}
@@ -93,11 +114,21 @@ def _turned_up(seen: TableSeen, phase: str) -> Said | None:
         who = shown["undecided"][0]
         return "hand.act", {"who": who, "action": "go" if _goes(cards[who]) else "pass"}
     hands = shown["hands"]
-    down = [who for who in sorted(hands, key=lambda who: not hands[who]["bets"]) if None in hands[who]["cards"]]
+    down = [
+        who
+        for who in sorted(hands, key=lambda who: not hands[who]["bets"])
+        if None in hands[who]["cards"]
+    ]
     if not down:
         return None
-    who = down[0]  # a hand with a bet by its own cards is shown whatever the bank has, so those come first
-    slip = seen.slips and shown["round"] % seen.slips == 0 and seen.heard.get("irregularity", {}).get("round") != shown["round"]
+    who = down[
+        0
+    ]  # a hand with a bet by its own cards is shown whatever the bank has, so those come first
+    slip = (
+        seen.slips
+        and shown["round"] % seen.slips == 0
+        and seen.heard.get("irregularity", {}).get("round") != shown["round"]
+    )
     said = [*cards[who][:-1], cards[DEALER][0]] if slip else cards[who]
     return "cards.show", {"who": who, "cards": said}
 

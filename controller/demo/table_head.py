@@ -1,4 +1,6 @@
-"""Who sits at the demo's tables: opens the sessions, and says what each table's person has to say, after as long as that takes."""
+"""Who sits at the demo's tables: opens the sessions, and says what each table's person has to say,
+after as long as that takes.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,14 @@ TAKES: Mapping[str, float] = {
 THINKS = 4.0
 """Seconds that a person thinks about a decision."""
 AGAIN = 8.0, 2.0
-"""A word that has led to nothing is said again after so many seconds of the model, and of this machine."""
+"""A word that has led to nothing is said again after so many seconds of the model, and of this
+machine.
+"""
 
 
 class Table:
-    """One table as its person sees it. ``changed``: there is something new to see; ``plays``: it is open, and was once without
-    anything to be said; from then on words take their time.
+    """One table as its person sees it. ``changed``: there is something new to see; ``plays``: it is
+    open, and was once without anything to be said; from then on words take their time.
     """
 
     def __init__(self, place: DemoTable, seed: str) -> None:
@@ -73,7 +77,9 @@ class Table:
         """What its person has to say now."""
         if not self.seen:
             return None
-        seen = TableSeen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
+        seen = TableSeen(
+            shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips
+        )
         return PEOPLE[self.place.game](seen)
 
     @property
@@ -85,7 +91,9 @@ class Table:
 class TableHead:
     """Presides over the tables at ``places``. ``opened`` is set as soon as all of them may play."""
 
-    def __init__(self, port: int, site: str, places: Sequence[DemoTable], seed: int, speed: float) -> None:
+    def __init__(
+        self, port: int, site: str, places: Sequence[DemoTable], seed: int, speed: float
+    ) -> None:
         self._port = port
         self._topics = Topics(site, simulated=True)
         self._tables = [Table(place, f"{seed} {place.table}") for place in places]
@@ -93,11 +101,15 @@ class TableHead:
         self.opened = asyncio.Event()
 
     async def preside(self) -> None:
-        """Until cancelled. Raises :class:`DemoError` where a table refuses to open, or the broker is gone."""
+        """Until cancelled. Raises :class:`DemoError` where a table refuses to open, or the broker
+        is gone.
+        """
         import aiomqtt
 
         try:
-            async with aiomqtt.Client("127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            async with aiomqtt.Client(
+                "127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311
+            ) as client:
                 await self._preside(client)
         except* aiomqtt.MqttError as errors:
             task = asyncio.current_task()
@@ -121,7 +133,9 @@ class TableHead:
                     take(json.loads(bytes(message.payload)))
 
     async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
-        """One word after the other; each is thought about, and said only if it is still the right one then."""
+        """One word after the other; each is thought about, and said only if it is still the right
+        one then.
+        """
         now = asyncio.get_running_loop().time
         said, again = None, 0.0
         while True:
@@ -144,7 +158,9 @@ class TableHead:
                     said, again = word, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
     async def _say(self, client: aiomqtt.Client, place: DemoTable, word: Said) -> None:
-        """What the broker does not acknowledge is said again in time; whether it is gone, who listens to it finds out."""
+        """What the broker does not acknowledge is said again in time; whether it is gone, who
+        listens to it finds out.
+        """
         import aiomqtt
 
         name, more = word
@@ -152,7 +168,9 @@ class TableHead:
         with contextlib.suppress(aiomqtt.MqttError):
             await client.publish(self._topics.command(place.table, name), json.dumps(body), qos=1)
         task = asyncio.current_task()
-        if task is not None and task.cancelling():  # which asyncio.wait_for of Python 3.11 may have swallowed in there
+        if (
+            task is not None and task.cancelling()
+        ):  # which asyncio.wait_for of Python 3.11 may have swallowed in there
             raise asyncio.CancelledError
 
     def _plays(self, table: Table) -> None:

@@ -1,4 +1,6 @@
-"""The numbers that the settings of a game may have. What a decree allows of them, its game says, with the article."""
+"""The numbers that the settings of a game may have. What a decree allows of them, its game says,
+with the article.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ from typing import Annotated
 from msgspec import Meta
 
 Count = Annotated[int, Meta(ge=-1000, le=1000, description="a whole number from -1000 to 1000")]
-"""Of boxes, decks, turns, percents, or which pocket: less than nothing is for the game to refuse, which says why."""
+"""Of boxes, decks, turns, percents, or which pocket: less than nothing is for the game to refuse,
+which says why.
+"""
 Times = Annotated[int, Meta(ge=1, le=1_000_000, description="a whole number from 1 to 1000000")]
 """Rounds, sessions, minutes."""
-Money = Annotated[int, Meta(ge=1, le=1_000_000_000_000, description="minor units, 1 to 1000000000000")]
+Money = Annotated[
+    int, Meta(ge=1, le=1_000_000_000_000, description="minor units, 1 to 1000000000000")
+]

@@ -1,4 +1,6 @@
-"""What all games of baccarat share: what cards are worth, and when a hand takes a third one. The tables are rulebook data."""
+"""What all games of baccarat share: what cards are worth, and when a hand takes a third one. The
+tables are rulebook data.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def player_draws(third: ThirdCards, total: int) -> Cell:
 
 
 def banker_draws(third: ThirdCards, total: int, player_third: int | None) -> Cell:
-    """What the bank's first two cards, worth 0 to 7, call for after the player's third card; None: the player stood."""
+    """What the bank's first two cards, worth 0 to 7, call for after the player's third card; None:
+    the player stood.
+    """
     return CELLS[third.banker[total][10 if player_third is None else player_third]]
 
 
@@ -54,7 +58,8 @@ def winner(player: Sequence[str], banker: Sequence[str]) -> Side | None:
 
 
 def next_card(third: ThirdCards, player: Sequence[str], banker: Sequence[str]) -> Side | None:
-    """Where the next card of a coup without any choice belongs; None: none may come, the coup is complete.
+    """Where the next card of a coup without any choice belongs; None: none may come, the coup is
+    complete.
 
     A choice (``O``) is not this function's: it counts as standing.
     """

@@ -1,4 +1,6 @@
-"""The catalogue: which games each decree has, under which number and name, and which of them can be played now."""
+"""The catalogue: which games each decree has, under which number and name, and which of them can be
+played now.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def catalogue() -> tuple[Pair, ...]:
 
 
 def playable(pair: Pair) -> bool:
-    """Whether a table can be opened with it: the game exists and the decree's rulebook holds its rules."""
+    """Whether a table can be opened with it: the game exists and the decree's rulebook holds its
+    rules.
+    """
     if pair.game not in GAMES:
         return False
     try:

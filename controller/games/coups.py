@@ -1,7 +1,9 @@
-"""Coups dealt from a shoe in which no hand has a choice, punto y banca and trente et quarante: what both tables make alike.
+"""Coups dealt from a shoe in which no hand has a choice, punto y banca and trente et quarante: what
+both tables make alike.
 
-Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of the next round are
-``carried``. ``out_of_sync``: cards go to no round, since a silence may have hidden where one ended or began.
+Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of
+the next round are ``carried``. ``out_of_sync``: cards go to no round, since a silence may have
+hidden where one ended or began.
 """
 
 from __future__ import annotations
@@ -13,7 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
-from controller.contract.events import Announcement, BetsClosed, ResultCorrected, RoundOpened, RoundUnresolved
+from controller.contract.events import (
+    Announcement,
+    BetsClosed,
+    ResultCorrected,
+    RoundOpened,
+    RoundUnresolved,
+)
 from controller.games import shoe, talla
 from controller.games.game import RejectedError
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds
@@ -29,7 +37,9 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
-    """Such a table between two inputs. Its fields each state has for itself: where they stand is where they are written down."""
+    """Such a table between two inputs. Its fields each state has for itself: where they stand is
+    where they are written down.
+    """
 
     if TYPE_CHECKING:
         shoe: shoe.Shoe | None = None
@@ -59,7 +69,9 @@ T = TypeVar("T", bound=CoupState[Any])
 
 
 class CoupTurn(RoundMoves[B, S, T]):
-    """One step of such a table. A game names its coup and its outcome of one, and how many cards may wait."""
+    """One step of such a table. A game names its coup and its outcome of one, and how many cards
+    may wait.
+    """
 
     coup: ClassVar[type[Any]]
     outcome: ClassVar[type[Any]]
@@ -70,8 +82,12 @@ class CoupTurn(RoundMoves[B, S, T]):
         """Say where the next card belongs, when it is not what was said last."""
 
     @abstractmethod
-    def unresolved(self, coup: Any, why: Literal["silence", "undecided"], late: tuple[Any, ...] = ()) -> None:
-        """The result is not known for certain; nobody invents it. ``late``: cards known only after a silence."""
+    def unresolved(
+        self, coup: Any, why: Literal["silence", "undecided"], late: tuple[Any, ...] = ()
+    ) -> None:
+        """The result is not known for certain; nobody invents it. ``late``: cards known only after
+        a silence.
+        """
 
     @abstractmethod
     def record(self, entry: Any) -> None:
@@ -81,7 +97,9 @@ class CoupTurn(RoundMoves[B, S, T]):
         """Bets are open for the next round."""
         number = self.state.round + 1
         self.change(round=number, current=self.coup(round=number), out_of_sync=False, unseen=False)
-        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+        self.say(
+            RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open"))
+        )
 
     def shut(self, by: str | None, *, unobserved: bool, gap: bool) -> None:
         """No more bets. ``gap``: a silence may hide a card from now on."""
@@ -137,14 +155,22 @@ def waits(turn: Turn, waiting: Waiting) -> bool:
 
 
 def late(turn: Turn, card: Any) -> None:
-    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
+    """A card known only after a silence. It is never acted upon: it is kept for the person who
+    decides about its round.
+    """
     state = turn.state
     turn.change(shoe=shoe.lose_count(state.shoe))
     last = state.entries[-1] if state.entries else None
     if state.current is not None:
         turn.unresolved(state.current, "silence", (card,))
         turn.change(out_of_sync=True)
-    elif state.out_of_sync and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+    elif (
+        state.out_of_sync
+        and not state.unseen
+        and last is not None
+        and last.kind == "unresolved"
+        and last.round == state.round
+    ):
         turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
     elif turn.settings.rounds == "shoe":
         turn.lose((card,))
@@ -178,7 +204,9 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
     if state.shoe is None:
         raise RejectedError("no shoe is at the table: say shoe.start")
     if state.reset:
-        raise RejectedError("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+        raise RejectedError(
+            "the shoe started afresh: say shoe.start, or card.decide that the same cards are in it"
+        )
     if not burned:
         raise RejectedError("the cards are not burned yet")
     if state.queue:
@@ -190,7 +218,9 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
 def same_cards(turn: Turn, given: CardDecide) -> None:
     """The shoe started afresh, with the same cards in it."""
     if given.action != "accept":
-        raise RejectedError("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+        raise RejectedError(
+            "the shoe started afresh: accept that the same cards are in it, or say shoe.start"
+        )
     turn.change(reset=False)
 
 
@@ -199,14 +229,18 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(f"round {given.round} is not among the rounds remembered of this session")
+        raise RejectedError(
+            f"round {given.round} is not among the rounds remembered of this session"
+        )
     if entry.kind != "result":
         raise RejectedError(f"round {given.round} has no result to correct")
     return entry
 
 
 def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
-    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again:
+    they made another result.
+    """
     entry = to_correct(turn, given)
     was = entry.winner
     if given.winner not in (*sides, "tie"):
@@ -215,7 +249,17 @@ def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: 
         raise RejectedError(f"the winner of round {given.round} is {was} already")
     winner = given.winner
     marks = ("tie",) if winner == "tie" else ()
-    turn.state = turn.state.with_entry(replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields))
+    turn.state = turn.state.with_entry(
+        replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields)
+    )
     turn.say(
-        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=winner, was=was, by=given.by, role=given.role)
+        ResultCorrected(
+            round=entry.round,
+            replaces=None,
+            replaces_boot=None,
+            winner=winner,
+            was=was,
+            by=given.by,
+            role=given.role,
+        )
     )

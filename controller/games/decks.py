@@ -1,4 +1,6 @@
-"""The packs that poker is played with: which cards, and which of them each ranking of hands is made for."""
+"""The packs that poker is played with: which cards, and which of them each ranking of hands is made
+for.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def _from(lowest: str) -> tuple[str, ...]:
     return tuple(card for card in DECK if ORDER.index(card[0]) >= ORDER.index(lowest))
 
 
-DECKS: Mapping[str, tuple[str, ...]] = {name: _from(lowest) for name, lowest in LOWEST.items()} | {"deck_53": (*DECK, JOKER)}
+DECKS: Mapping[str, tuple[str, ...]] = {name: _from(lowest) for name, lowest in LOWEST.items()} | {
+    "deck_53": (*DECK, JOKER)
+}
 """The cards of each pack. 32 cards go from 7 to ace, 28 from 8 to ace, 53 are 52 and a joker."""
 
 DECK_OF: Mapping[str, str] = {
@@ -39,5 +43,7 @@ DECK_OF: Mapping[str, str] = {
 
 
 def deck(name: str) -> tuple[str, ...]:
-    """The cards of a pack, by its own name or by that of a ranking. Raises ``KeyError`` for a name that is neither."""
+    """The cards of a pack, by its own name or by that of a ranking. Raises ``KeyError`` for a name
+    that is neither.
+    """
     return DECKS[DECK_OF.get(name, name)]

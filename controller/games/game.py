@@ -1,7 +1,8 @@
 """The contract of a game, and the table of games.
 
-A game is a pure function over a state that can be written down: ``step(state, input)`` gives the next state
-and the events. It has no clock, does no I/O and never logs; the same inputs always give the same events.
+A game is a pure function over a state that can be written down: ``step(state, input)`` gives the
+next state and the events. It has no clock, does no I/O and never logs; the same inputs always give
+the same events.
 """
 
 from __future__ import annotations
@@ -15,37 +16,49 @@ from devices.readings import AnyReading
 
 
 class RejectedError(NovamasError, ValueError):
-    """A command that cannot be followed now, or not by this role. The message tells the person why."""
+    """A command that cannot be followed now, or not by this role. The message tells the
+    person why.
+    """
 
 
 class Game(Protocol):
     """One game under one decree with one table's settings."""
 
     state_type: type[Any]
-    """The frozen msgspec struct that holds everything the game remembers. ``msgspec.json`` writes and reads it."""
+    """The frozen msgspec struct that holds everything the game remembers. ``msgspec.json`` writes
+    and reads it.
+    """
 
     face_down: bool
-    """Whether cards ever lie face down: what such a table remembers and its devices say is then not for everybody's eyes."""
+    """Whether cards ever lie face down: what such a table remembers and its devices say is then not
+    for everybody's eyes.
+    """
 
     def begin(self) -> Any:
         """The state of a table that never played."""
         ...
 
     def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
-        """Take one input. Raises :class:`RejectedError` for a command that cannot be followed; a reading is never refused."""
+        """Take one input. Raises :class:`RejectedError` for a command that cannot be followed; a
+        reading is never refused.
+        """
         ...
 
     def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
-        """Whether this input, taken in this state, tells a card that nobody at the table may see yet.
+        """Whether this input, taken in this state, tells a card that nobody at the table may see
+        yet.
 
-        It is then told to surveillance alone. Asked of games with :attr:`face_down`, before each step.
+        It is then told to surveillance alone. Asked of games with :attr:`face_down`, before each
+        step.
         """
         ...
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON values only.
+        """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON
+        values only.
 
-        ``asks`` lists the commands one of which the game waits for; the table says ``waiting`` while it is not empty.
+        ``asks`` lists the commands one of which the game waits for; the table says ``waiting``
+        while it is not empty.
         """
         ...
 

@@ -12,20 +12,50 @@ from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import Doubt, rulebook
 
-ROULETTE = ("controller.games.roulette.game:RouletteGame", "controller.games.roulette.settings:RouletteSettings")
-CHEMIN = ("controller.games.chemin.game:CheminGame", "controller.games.chemin.settings:CheminSettings")
-BLACKJACK = ("controller.games.blackjack.game:BlackjackGame", "controller.games.blackjack.settings:BlackjackSettings")
-CIRCLE = ("controller.games.circle.game:CircleGame", "controller.games.circle.settings:CircleSettings")
-HOUSE_POKER = ("controller.games.house_poker.game:HousePokerGame", "controller.games.house_poker.settings:HousePokerSettings")
+ROULETTE = (
+    "controller.games.roulette.game:RouletteGame",
+    "controller.games.roulette.settings:RouletteSettings",
+)
+CHEMIN = (
+    "controller.games.chemin.game:CheminGame",
+    "controller.games.chemin.settings:CheminSettings",
+)
+BLACKJACK = (
+    "controller.games.blackjack.game:BlackjackGame",
+    "controller.games.blackjack.settings:BlackjackSettings",
+)
+CIRCLE = (
+    "controller.games.circle.game:CircleGame",
+    "controller.games.circle.settings:CircleSettings",
+)
+HOUSE_POKER = (
+    "controller.games.house_poker.game:HousePokerGame",
+    "controller.games.house_poker.settings:HousePokerSettings",
+)
 
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
-    "craps": ("controller.games.craps.game:CrapsGame", "controller.games.craps.settings:CrapsSettings"),
-    "boule": ("controller.games.boule.game:BouleGame", "controller.games.boule.settings:BouleSettings"),
-    "fortune-wheel": ("controller.games.fortune.game:FortuneGame", "controller.games.fortune.settings:FortuneSettings"),
-    "trente-et-quarante": ("controller.games.trente.game:TrenteGame", "controller.games.trente.settings:TrenteSettings"),
-    "punto-banca": ("controller.games.punto_banca.game:PuntoBancaGame", "controller.games.punto_banca.settings:PuntoBancaSettings"),
+    "craps": (
+        "controller.games.craps.game:CrapsGame",
+        "controller.games.craps.settings:CrapsSettings",
+    ),
+    "boule": (
+        "controller.games.boule.game:BouleGame",
+        "controller.games.boule.settings:BouleSettings",
+    ),
+    "fortune-wheel": (
+        "controller.games.fortune.game:FortuneGame",
+        "controller.games.fortune.settings:FortuneSettings",
+    ),
+    "trente-et-quarante": (
+        "controller.games.trente.game:TrenteGame",
+        "controller.games.trente.settings:TrenteSettings",
+    ),
+    "punto-banca": (
+        "controller.games.punto_banca.game:PuntoBancaGame",
+        "controller.games.punto_banca.settings:PuntoBancaSettings",
+    ),
     "chemin-de-fer": CHEMIN,
     "baccarat-two-cloths": CHEMIN,
     "blackjack": BLACKJACK,
@@ -42,18 +72,28 @@ GAMES: Mapping[str, tuple[str, str]] = {
     "poker-no-draw": HOUSE_POKER,
     "poker-draw-house": HOUSE_POKER,
     "three-card-poker": HOUSE_POKER,
-    "trijoker": ("controller.games.trijoker.game:TrijokerGame", "controller.games.trijoker.settings:TrijokerSettings"),
-    "texas-house": ("controller.games.texas_house.game:TexasHouseGame", "controller.games.texas_house.settings:TexasHouseSettings"),
-    "pai-gow": ("controller.games.pai_gow.game:PaiGowGame", "controller.games.pai_gow.settings:PaiGowSettings"),
+    "trijoker": (
+        "controller.games.trijoker.game:TrijokerGame",
+        "controller.games.trijoker.settings:TrijokerSettings",
+    ),
+    "texas-house": (
+        "controller.games.texas_house.game:TexasHouseGame",
+        "controller.games.texas_house.settings:TexasHouseSettings",
+    ),
+    "pai-gow": (
+        "controller.games.pai_gow.game:PaiGowGame",
+        "controller.games.pai_gow.settings:PaiGowSettings",
+    ),
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 
 
 def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
-    """A game under a decree. The settings of the site go before the rulebook's defaults, and those before our own.
+    """A game under a decree. The settings of the site go before the rulebook's defaults, and those
+    before our own.
 
-    Raises ``ValueError`` that says what is wrong: an unknown game or decree, a game that the decree does not have, a
-    setting that there is not, or a value that it may not have.
+    Raises ``ValueError`` that says what is wrong: an unknown game or decree, a game that the decree
+    does not have, a setting that there is not, or a value that it may not have.
     """
     settings_type = settings_of(game_id)
     try:
@@ -74,12 +114,18 @@ def lacking(game_id: str, decree: str) -> str:
     poker = {game for games in CONTESTS.values() for game in games}
     book = rulebook(decree)
     has = [game for game in GAMES if getattr(book, game.replace("-", "_")) is not None]
-    other = ", nor any other of poker" if (game_id in poker or "poker" in game_id) and poker.isdisjoint(has) else ""
+    other = (
+        ", nor any other of poker"
+        if (game_id in poker or "poker" in game_id) and poker.isdisjoint(has)
+        else ""
+    )
     return f"{decree} has no game {game_id!r}{other}; it has: {', '.join(has)}"
 
 
 def settings_of(game_id: str) -> type[msgspec.Struct]:
-    """The settings that a table with this game may have. Raises ``ValueError`` for an unknown game."""
+    """The settings that a table with this game may have. Raises ``ValueError`` for an
+    unknown game.
+    """
     if game_id not in GAMES:
         raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
     kind: type[msgspec.Struct] = _find(GAMES[game_id][1])
@@ -94,8 +140,12 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
         try:
             msgspec.convert(value, types[name])
         except msgspec.ValidationError as error:
-            allowed = ", ".join(repr(choice) for choice in get_args(types[name]) if isinstance(choice, str))
-            raise ValueError(f"{name} = {value!r}: {f'it may be {allowed}' if allowed else error}") from None
+            allowed = ", ".join(
+                repr(choice) for choice in get_args(types[name]) if isinstance(choice, str)
+            )
+            raise ValueError(
+                f"{name} = {value!r}: {f'it may be {allowed}' if allowed else error}"
+            ) from None
     return msgspec.convert(stated, kind)
 
 

@@ -1,4 +1,6 @@
-"""The state machine that every game is: who takes which input, in one table; what a step makes of it; what is confidential."""
+"""The state machine that every game is: who takes which input, in one table; what a step makes of
+it; what is confidential.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +36,26 @@ SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 
 
 class Inputs(NamedTuple):
-    """Who takes which input. A reading that is not here does not concern the game; a command is refused.
+    """Who takes which input. A reading that is not here does not concern the game; a command is
+    refused.
 
-    ``in_charge`` and ``at_the_table``: commands, by whose they are. Who may call a round null is in the rulebook.
+    ``in_charge`` and ``at_the_table``: commands, by whose they are. Who may call a round null is in
+    the rulebook.
     """
 
     readings: Takes = NONE
     in_charge: Takes = NONE
     at_the_table: Takes = NONE
 
-    def also(self, readings: Takes = NONE, in_charge: Takes = NONE, at_the_table: Takes = NONE) -> Inputs:
+    def also(
+        self, readings: Takes = NONE, in_charge: Takes = NONE, at_the_table: Takes = NONE
+    ) -> Inputs:
         """These, and those of a game of its own, which go before them."""
-        return Inputs({**self.readings, **readings}, {**self.in_charge, **in_charge}, {**self.at_the_table, **at_the_table})
+        return Inputs(
+            {**self.readings, **readings},
+            {**self.in_charge, **in_charge},
+            {**self.at_the_table, **at_the_table},
+        )
 
     @property
     def takes(self) -> Takes:
@@ -55,7 +65,9 @@ class Inputs(NamedTuple):
     @property
     def may(self) -> Mapping[type[Command], tuple[Role, ...]]:
         """Whose each command is."""
-        return dict.fromkeys(self.in_charge, IN_CHARGE) | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
+        return dict.fromkeys(self.in_charge, IN_CHARGE) | dict.fromkeys(
+            self.at_the_table, AT_THE_TABLE
+        )
 
 
 class Decree(Protocol):
@@ -114,7 +126,9 @@ class Machine(ABC, Generic[B, S, T, M]):
         return turn.state, tuple(turn.events)
 
     def confidential(self, state: T, given: AnyReading | AnyCommand) -> bool:
-        """Whatever names a card that this very step does not tell; a fault that is about a card may name it."""
+        """Whatever names a card that this very step does not tell; a fault that is about a card may
+        name it.
+        """
         if isinstance(given, ShoeFault):
             return given.fault in OF_A_CARD
         named = self.named(given)
@@ -124,14 +138,20 @@ class Machine(ABC, Generic[B, S, T, M]):
         """The cards that an input names."""
         if isinstance(given, ShufflerVerdict):
             return {*given.missing, *given.extra}
-        return {given.card} if isinstance(given, CardDrawn | CardDecide) and given.card is not None else set()
+        return (
+            {given.card}
+            if isinstance(given, CardDrawn | CardDecide) and given.card is not None
+            else set()
+        )
 
     def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that the events of this step tell, and those that everybody sees anyway: only a person names these again, a
-        reader that does was wrong about another.
+        """The cards that the events of this step tell, and those that everybody sees anyway: only a
+        person names these again, a reader that does was wrong about another.
         """
         try:
-            return told(self.step(state, given)[1]) | (self.seen(state) if isinstance(given, Command) else set())
+            return told(self.step(state, given)[1]) | (
+                self.seen(state) if isinstance(given, Command) else set()
+            )
         except RejectedError:
             return set()
 
@@ -149,7 +169,9 @@ class Machine(ABC, Generic[B, S, T, M]):
 
 
 def told(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that these events tell. What ``cards.burned`` shows was told before it: a burned card equal to that one is not."""
+    """The cards that these events tell. What ``cards.burned`` shows was told before it: a burned
+    card equal to that one is not.
+    """
     found: set[str | None] = set()
     for each in events:
         match each:

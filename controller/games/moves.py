@@ -1,4 +1,6 @@
-"""What one step of any game is made of: the state as it becomes, the events said on the way, alerts, evidence."""
+"""What one step of any game is made of: the state as it becomes, the events said on the way,
+alerts, evidence.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from devices.readings import Reading
 class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What every game's state has: the base of each ``State``.
 
-    ``session`` and ``round`` count from 1; ``round`` is the last that was begun. ``alerts``: those that are raised.
+    ``session`` and ``round`` count from 1; ``round`` is the last that was begun. ``alerts``: those
+    that are raised.
     """
 
     session: int = 0
@@ -35,7 +38,9 @@ State = TypeVar("State", bound=Remembered)
 
 
 class Moves(ABC, Generic[Book, Settings, State]):
-    """The base of each game's ``Turn``: its moves change the state and say their event in one go, so that the two cannot part."""
+    """The base of each game's ``Turn``: its moves change the state and say their event in one go,
+    so that the two cannot part.
+    """
 
     def __init__(self, book: Book, settings: Settings, state: State) -> None:
         self.book = book
@@ -55,22 +60,43 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """What follows by itself when an input was taken."""
 
     def open_session(self, given: SessionOpen, **fields: Any) -> None:
-        """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what cannot be opened."""
+        """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what
+        cannot be opened.
+        """
         was = self.state
         if was.open:
             raise RejectedError(f"session {was.session} is open already")
         if given.minimum is not None:
             allow_minimum(given.minimum)
         self.change(
-            session=was.session + 1, open=True, minimum=given.minimum, currency=given.currency, round=0, entries=(), **fields
+            session=was.session + 1,
+            open=True,
+            minimum=given.minimum,
+            currency=given.currency,
+            round=0,
+            entries=(),
+            **fields,
         )
-        self.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
+        self.say(
+            SessionOpened(
+                by=given.by, role=given.role, minimum=given.minimum, currency=given.currency
+            )
+        )
 
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
+    def raise_alert(
+        self, what: str, given: Reading | None = None, detail: str | None = None
+    ) -> None:
         """Raise an alert, once until it is cleared."""
         if what not in self.state.alerts:
             self.change(alerts=(*self.state.alerts, what))
-            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
+            self.say(
+                AlertRaised(
+                    alert=what,
+                    what=what,
+                    device=given.device or None if given else None,
+                    detail=detail,
+                )
+            )
 
     def clear_alert(self, what: str) -> None:
         """Clear an alert if it is raised."""
@@ -81,7 +107,9 @@ class Moves(ABC, Generic[Book, Settings, State]):
 
 def frame_of(given: Reading) -> Frame | None:
     """The frame behind a reading, as evidence."""
-    return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
+    return (
+        None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
+    )
 
 
 def frames_of(given: Reading | None) -> tuple[Frame, ...]:

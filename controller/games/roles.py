@@ -12,9 +12,13 @@ AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 
 
 COMMANDS_DEVICES: tuple[Role, ...] = (*IN_CHARGE, "technician")
-"""Who may command a device: no decree says. What stops, frees or switches it is for who answers for the table, or for it."""
+"""Who may command a device: no decree says. What stops, frees or switches it is for who answers for
+the table, or for it.
+"""
 LAUNCHES = ("start", "start_anticlockwise", "fire", "shake")
-"""Commands that set the ball or the dice going, as the croupier does by hand or with the wheel's key: he may say them too."""
+"""Commands that set the ball or the dice going, as the croupier does by hand or with the wheel's
+key: he may say them too.
+"""
 
 
 def may_command(command: str) -> tuple[Role, ...]:
@@ -22,10 +26,13 @@ def may_command(command: str) -> tuple[Role, ...]:
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
 
 
-def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void_by: tuple[Role, ...]) -> None:
+def allow(
+    given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void_by: tuple[Role, ...]
+) -> None:
     """Reject a command that the game does not take, or from a role that may not give it.
 
-    ``may``: the game's commands and whose they are; ``void_by``: who may call a round null, from the rulebook.
+    ``may``: the game's commands and whose they are; ``void_by``: who may call a round null, from
+    the rulebook.
     """
     roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
     if roles is None:

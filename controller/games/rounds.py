@@ -1,4 +1,6 @@
-"""What a table remembers of its rounds: the base of each ``State`` that has one in hand, and what the history tells of them."""
+"""What a table remembers of its rounds: the base of each ``State`` that has one in hand, and what
+the history tells of them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ E = TypeVar("E", bound=Decided)
 class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
     """A table that remembers the outcomes of its rounds.
 
-    ``hand``, the round in hand, and ``entries`` each state has for itself: where they stand is where they are written down.
+    ``hand``, the round in hand, and ``entries`` each state has for itself: where they stand is
+    where they are written down.
     """
 
     kept: ClassVar[int] = 60
@@ -47,7 +50,9 @@ class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=Tr
         return next((entry for entry in self.entries if entry.round == number), None)
 
     def with_entry(self, entry: E) -> Self:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        """With this outcome in the place of any earlier one of its round; the oldest round too many
+        is forgotten.
+        """
         return replace(self, entries=in_place(self.entries, entry)[-self.kept :])
 
     def unresolved(self) -> list[E]:
@@ -83,9 +88,11 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         detail: str | None = None,
         frames: tuple[Frame, ...] = (),
     ) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands: under its own name, if not elsewhere.
+        """Say what the decree does not allow or does not foresee, and where it stands: under its
+        own name, if not elsewhere.
 
-        ``given``: the reading that shows it, where its frame is evidence. Never with a card that is not up.
+        ``given``: the reading that shows it, where its frame is evidence. Never with a card that is
+        not up.
         """
         law = law or self.book.laws[what]
         self.say(

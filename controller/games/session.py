@@ -1,4 +1,6 @@
-"""What commands stand on at every table: an open session, its last hands, and the round that a decision is about."""
+"""What commands stand on at every table: an open session, its last hands, and the round that a
+decision is about.
+"""
 
 from __future__ import annotations
 
@@ -52,15 +54,20 @@ def session(turn: Any) -> None:
 
 
 def another_round(turn: Any, left: int | None) -> None:
-    """Reject a round outside a session, and after the last of those that were announced before closing; ``left``: of these."""
+    """Reject a round outside a session, and after the last of those that were announced before
+    closing; ``left``: of these.
+    """
     session(turn)
     if left == 0:
-        raise RejectedError("the last rounds that were announced have been played: the table closes, say session.close")
+        raise RejectedError(
+            "the last rounds that were announced have been played: the table closes, say "
+            "session.close"
+        )
 
 
 def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | None = None) -> None:
-    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how many, where the decree says;
-    ``unsaid``: how many where it does not.
+    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how
+    many, where the decree says; ``unsaid``: how many where it does not.
     """
     session(turn)
     state, left = turn.state, turn.book.last_rounds or unsaid
@@ -69,7 +76,14 @@ def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | Non
     if state.last is not None:
         raise RejectedError("the last hands are announced already")
     turn.change(last=left, last_since=turn.number or state.round + 1)
-    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
+    turn.say(
+        LastRounds(
+            purpose="close",
+            left=left,
+            by=given.by,
+            announcement=turn.book.announcements.get("last_rounds"),
+        )
+    )
 
 
 def count_down(turn: Any, number: int) -> None:
@@ -81,11 +95,18 @@ def count_down(turn: Any, number: int) -> None:
 
 
 def undecided(
-    state: Outcomes[Entry], current: Round | None, number: int | None, *, first: bool = True, has: str = "has its result"
+    state: Outcomes[Entry],
+    current: Round | None,
+    number: int | None,
+    *,
+    first: bool = True,
+    has: str = "has its result",
 ) -> Round | Entry:
-    """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named.
+    """The round that a decision is about: the one in hand, else the one unresolved round, else it
+    must be named.
 
-    ``first``: whether the round in hand is meant where others wait too; ``has``: what is said of a round that has its result.
+    ``first``: whether the round in hand is meant where others wait too; ``has``: what is said of a
+    round that has its result.
     """
     if number is not None:
         return named(state, current, number, has=has)
@@ -96,11 +117,18 @@ def undecided(
         return waiting[0]
     if not waiting:
         raise RejectedError("no round is in hand, and none waits for a decision")
-    raise RejectedError(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+    raise RejectedError(
+        f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved"
+    )
 
 
 def named(
-    state: Outcomes[Entry], current: Round | None, number: int, *, rounds: str = "rounds", has: str = "has its result"
+    state: Outcomes[Entry],
+    current: Round | None,
+    number: int,
+    *,
+    rounds: str = "rounds",
+    has: str = "has its result",
 ) -> Round | Entry:
     """The round of this number, in hand or unresolved. ``rounds``: what the game calls them."""
     if current is not None and current.round == number:
@@ -109,7 +137,9 @@ def named(
     if entry is None:
         raise RejectedError(f"round {number} is not among the {rounds} remembered of this session")
     if entry.kind != "unresolved":
-        raise RejectedError(f"round {number} {has if entry.kind == 'result' else 'is null already'}")
+        raise RejectedError(
+            f"round {number} {has if entry.kind == 'result' else 'is null already'}"
+        )
     return entry
 
 
@@ -118,10 +148,14 @@ CORRECTED = ("number", "winner", "dice", "hands", "decisions")
 
 
 def corrects(given: ResultCorrect, own: str) -> None:
-    """Reject a correction that says what results of this game do not have; ``own``: the one field that says what came out."""
+    """Reject a correction that says what results of this game do not have; ``own``: the one field
+    that says what came out.
+    """
     others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
     if others:
-        raise RejectedError(f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}")
+        raise RejectedError(
+            f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}"
+        )
 
 
 def no_round(turn: Any) -> None:
@@ -134,7 +168,9 @@ def void_law(turn: Any, given: RoundVoid) -> Law:
     """Where it stands that a round is null for this reason. Rejects another."""
     law: Law | None = turn.book.void.get(given.reason)
     if law is None:
-        raise RejectedError(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+        raise RejectedError(
+            f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}"
+        )
     return law
 
 

@@ -1,7 +1,7 @@
 """The shoe: one talla from the first card to the last, for every game that is dealt from one.
 
-All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last sessions; it says the
-events and cites the law. In the order of a talla:
+All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last
+sessions; it says the events and cites the law. In the order of a talla:
 
 - ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and cards;
 - ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event ``shoe.started``;
@@ -11,8 +11,9 @@ events and cites the law. In the order of a talla:
 - ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is counted;
 - ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not come to the composition.
 
-Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each of :data:`LAWS`.
-What is said of a shoe tells no card that was not turned: only one drawn to its last card has its ``missing`` ones named.
+Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each
+of :data:`LAWS`. What is said of a shoe tells no card that was not turned: only one drawn to its
+last card has its ``missing`` ones named.
 """
 
 from __future__ import annotations
@@ -59,21 +60,27 @@ SESSIONS = 12
 
 
 class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a site says of the shoes at a table: the base of the settings of every game dealt from one."""
+    """What a site says of the shoes at a table: the base of the settings of every game dealt from
+    one.
+    """
 
     models: tuple[str, ...] = ()
     """The homologated models; none: the model is not looked at."""
     continuous: bool = False
     """The shoe shuffles by itself without end: no cut card, no count."""
     same_shoe_sessions: Times = 3
-    """After so many sessions running with the same shoe it is said to be given systematically. No decree has a number."""
+    """After so many sessions running with the same shoe it is said to be given systematically. No
+    decree has a number.
+    """
 
 
 class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One talla. ``behind``: cards behind the cut card; ``drawn``: cards that left, ``unread`` of them without a value.
+    """One talla. ``behind``: cards behind the cut card; ``drawn``: cards that left, ``unread`` of
+    them without a value.
 
-    ``seen``: how often each card was read, turned or not, so this is never shown. ``cut_at``: cards drawn before the cut
-    card came. ``counted``: no silence has hidden a card so far. ``over``: no round may begin any more.
+    ``seen``: how often each card was read, turned or not, so this is never shown. ``cut_at``: cards
+    drawn before the cut card came. ``counted``: no silence has hidden a card so far. ``over``: no
+    round may begin any more.
     """
 
     number: str
@@ -100,13 +107,17 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def own_word(given: ShoeFault) -> str | None:
-    """What a device says of its fault in its own words, where they are about no card and name none: else nobody is told them."""
+    """What a device says of its fault in its own words, where they are about no card and name none:
+    else nobody is told them.
+    """
     return None if given.fault in OF_A_CARD or _CARD.search(given.detail or "") else given.detail
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
     """What the decree does not allow of the shoe and its cards, as far as it is said of them."""
-    allowed_cut = given.cut is None or (given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind)
+    allowed_cut = given.cut is None or (
+        given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind
+    )
     wrong = {
         "shoe_model": bool(settings.models) and given.model not in settings.models,
         "shoe_count": given.cards not in (None, rules.decks * DECK),
@@ -121,7 +132,13 @@ def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tu
 def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
     """The cards are in the shoe."""
     behind = rules.behind if given.cut is None else given.cut
-    return Shoe(number=given.shoe, model=given.model, decks=rules.decks, behind=behind, continuous=settings.continuous)
+    return Shoe(
+        number=given.shoe,
+        model=given.model,
+        decks=rules.decks,
+        behind=behind,
+        continuous=settings.continuous,
+    )
 
 
 def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = None) -> ShoeStarted:
@@ -154,12 +171,16 @@ def assign(past: Past, number: str) -> Past:
 
 
 def systematic(past: Past, number: str, sessions: int) -> bool:
-    """Whether the shoe was at the table in each of the last ``sessions`` sessions, this one among them."""
+    """Whether the shoe was at the table in each of the last ``sessions`` sessions, this one among
+    them.
+    """
     return len(past) >= sessions > 0 and all(number in used for used in past[-sessions:])
 
 
 def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
-    """A card left the shoe; None: it was not read. A card that is none of the game, or was there too often, is trouble."""
+    """A card left the shoe; None: it was not read. A card that is none of the game, or was there
+    too often, is trouble.
+    """
     shoe = replace(shoe, drawn=shoe.drawn + 1)
     if card is None:
         return replace(shoe, unread=shoe.unread + 1), "card_unread"
@@ -168,20 +189,28 @@ def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
     if shoe.continuous:  # its cards come back
         return shoe, None
     times = shoe.seen.get(card, 0) + 1
-    return replace(shoe, seen={**shoe.seen, card: times}), "card_too_many" if times > shoe.decks else None
+    return replace(
+        shoe, seen={**shoe.seen, card: times}
+    ), "card_too_many" if times > shoe.decks else None
 
 
 def read(shoe: Shoe, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person has read the card that the shoe could not read, and it is told now. Same troubles as :func:`draw`."""
+    """A person has read the card that the shoe could not read, and it is told now. Same troubles as
+    :func:`draw`.
+    """
     return draw(replace(shoe, drawn=shoe.drawn - 1, unread=max(0, shoe.unread - 1)), card)
 
 
 def reread(shoe: Shoe, was: str | None, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person says that the card last told as ``was`` is another. Same troubles as :func:`draw`."""
+    """A person says that the card last told as ``was`` is another. Same troubles as
+    :func:`draw`.
+    """
     if was is None:
         return read(shoe, card)
     times = shoe.seen.get(was, 0) - 1
-    seen = {name: n for name, n in shoe.seen.items() if name != was} | ({was: times} if times > 0 else {})
+    seen = {name: n for name, n in shoe.seen.items() if name != was} | (
+        {was: times} if times > 0 else {}
+    )
     return draw(replace(shoe, drawn=shoe.drawn - 1, seen=seen), card)
 
 
@@ -191,7 +220,9 @@ def cut(shoe: Shoe) -> Shoe:
 
 
 def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
-    """Whether the cut card came, and by the count not as many cards are behind it as the decree wants."""
+    """Whether the cut card came, and by the count not as many cards are behind it as the decree
+    wants.
+    """
     if shoe.cut_at is None or shoe.continuous or not shoe.counted:
         return False
     behind = shoe.cards - shoe.cut_at
@@ -209,10 +240,14 @@ def miscounted(shoe: Shoe, left: int | None) -> bool:
 
 
 def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None = None) -> ShoeEnded:
-    """The event: the talla is over. ``left``: as counted by a person, else by the shoe's own count."""
+    """The event: the talla is over. ``left``: as counted by a person, else by the shoe's
+    own count.
+    """
     left = shoe.left if left is None else left
     seen, held = Counter(shoe.seen), composition(shoe.decks)
-    whole = left == shoe.left == 0 and shoe.unread == 0  # else what is missing would tell what was drawn, seen or not
+    whole = (
+        left == shoe.left == 0 and shoe.unread == 0
+    )  # else what is missing would tell what was drawn, seen or not
     return ShoeEnded(
         why=why,
         drawn=shoe.drawn,

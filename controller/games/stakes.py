@@ -1,7 +1,9 @@
-"""Bets that a person or a terminal tells: when one is taken, between what limits, and what is remembered. One rule for all tables.
+"""Bets that a person or a terminal tells: when one is taken, between what limits, and what is
+remembered. One rule for all tables.
 
-Chips are seen by no device. What is told is held to the table's limits all the same: a bet that comes after no more bets is
-refused, and so is one below the table's minimum, or above the highest stake.
+Chips are seen by no device. What is told is held to the table's limits all the same: a bet that
+comes after no more bets is refused, and so is one below the table's minimum, or above the highest
+stake.
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ from controller.games.session import session
 from controller.rulebooks.law import Law
 
 Highest = dict[str, Money]
-"""The highest stake by bet, as the authorisation has it, in minor units. Of a bet that is not there, none may be above what the
-decree lets any authorisation have.
+"""The highest stake by bet, as the authorisation has it, in minor units. Of a bet that is not
+there, none may be above what the decree lets any authorisation have.
 """
 
 
 class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was said."""
+    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was
+    said.
+    """
 
     who: str
     bet: str
@@ -80,8 +84,8 @@ class StakedTable(Protocol):
 
 
 def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> None:
-    """A bet that the table is told of. One that comes after no more bets is refused, and the chips go back. ``kind``: its name
-    among those offered, where it is another.
+    """A bet that the table is told of. One that comes after no more bets is refused, and the chips
+    go back. ``kind``: its name among those offered, where it is another.
     """
     session(turn)
     between = of(kind or given.bet, turn.offered())
@@ -101,12 +105,23 @@ def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None)
 
 
 def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
-    """From the table's minimum to its highest stake: as authorised, or else the highest multiple that there may be."""
+    """From the table's minimum to its highest stake: as authorised, or else the highest multiple
+    that there may be.
+    """
     most = max(multiples, default=None)
-    return Bounds(minimum, highest if highest is not None else minimum * most if minimum is not None and most else None)
+    return Bounds(
+        minimum,
+        highest
+        if highest is not None
+        else minimum * most
+        if minimum is not None and most
+        else None,
+    )
 
 
-def within(bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, beside: str = "") -> None:
+def within(
+    bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, beside: str = ""
+) -> None:
     """Reject an amount that is none, or not between the limits."""
     least, most = between
     if amount is None:
@@ -128,7 +143,9 @@ def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
     """Raise ``ValueError`` for a highest stake of a bet that there is not."""
     names = tuple(offered)
     if wrong := [name for name in highest if name not in names]:
-        raise ValueError(f"highest: there is no bet {', '.join(wrong)}; there are: {', '.join(names)}")
+        raise ValueError(
+            f"highest: there is no bet {', '.join(wrong)}; there are: {', '.join(names)}"
+        )
 
 
 def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
@@ -142,7 +159,9 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
 def open_round(current: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
     """The round that takes bets. Rejects one that comes when none may lie any more."""
     if current is None or current.closed:
-        raise RejectedError(f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}")
+        raise RejectedError(
+            f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}"
+        )
     return current
 
 
@@ -170,7 +189,12 @@ def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
     """What is told of it."""
     amount = given.amount if isinstance(given, BetPlace) else None
     return BetPlaced(
-        round=number, who=given.who, bet=given.bet, withdrawn=isinstance(given, BetWithdraw), amount=amount, by=given.by
+        round=number,
+        who=given.who,
+        bet=given.bet,
+        withdrawn=isinstance(given, BetWithdraw),
+        amount=amount,
+        by=given.by,
     )
 
 
@@ -180,12 +204,20 @@ def shown(current: Any) -> list[dict[str, Any]]:
 
 
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:
-    """The box that a bet is on. ``box:3`` is the player's own who commands it, ``box:3/2`` that of the second who bets on it, and
-    so on. Rejects a box that there is not, and more bets on one than it may have.
+    """The box that a bet is on. ``box:3`` is the player's own who commands it, ``box:3/2`` that of
+    the second who bets on it, and so on. Rejects a box that there is not, and more bets on one than
+    it may have.
     """
     box, slash, place = who.removeprefix("box:").partition("/")
-    if not who.startswith("box:") or box not in map(str, range(1, boxes + 1)) or (slash and not _counts(place)):
-        raise RejectedError(f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 ...")
+    if (
+        not who.startswith("box:")
+        or box not in map(str, range(1, boxes + 1))
+        or (slash and not _counts(place))
+    ):
+        raise RejectedError(
+            f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 "
+            "..."
+        )
     if slash and most is not None and int(place) > most:
         raise RejectedError(f"{most} may bet on a box at most{cited(law)}")
     return int(box)

@@ -1,4 +1,6 @@
-"""How a talla begins and ends, and what else a shoe says of itself, for every game that is dealt from one."""
+"""How a talla begins and ends, and what else a shoe says of itself, for every game that is dealt
+from one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from devices.readings import CardDrawn, Reading, ShoeFault
 
 
 class AtTheShoe(Protocol):
-    """A game's turn, as far as it is needed here: ``book.shoe`` are the decree's rules, ``state.past`` the shoes of before."""
+    """A game's turn, as far as it is needed here: ``book.shoe`` are the decree's rules,
+    ``state.past`` the shoes of before.
+    """
 
     book: Any
     state: Any
@@ -33,11 +37,15 @@ class AtTheShoe(Protocol):
         """Add an event."""
         ...
 
-    def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
+    def irregular(
+        self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None
+    ) -> None:
         """Say what is not as it should be."""
         ...
 
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
+    def raise_alert(
+        self, what: str, given: Reading | None = None, detail: str | None = None
+    ) -> None:
         """Raise an alert, once until it is cleared."""
         ...
 
@@ -62,8 +70,12 @@ class Dealt(AtTheShoe, Protocol):
         ...
 
 
-def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None, **fields: Any) -> None:
-    """The cards are in the shoe: say so, and what is wrong with shoe and cards. ``fields``: what else begins with it."""
+def begin(
+    turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None, **fields: Any
+) -> None:
+    """The cards are in the shoe: say so, and what is wrong with shoe and cards. ``fields``: what
+    else begins with it.
+    """
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
     now = shoe.put_in(turn.book.shoe, turn.settings, given)
     fresh = given.shoe not in (past or ((),))[-1]
@@ -115,7 +127,11 @@ def missing(turn: AtTheShoe, given: CardDrawn) -> None:
 def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
     """The cut card came, in the round of this number; 0 for none."""
     now = turn.state.shoe
-    turn.say(ShoeCut(round=number, drawn=now.drawn, left=now.left, rounds_left=rounds_left, announcement=call))
+    turn.say(
+        ShoeCut(
+            round=number, drawn=now.drawn, left=now.left, rounds_left=rounds_left, announcement=call
+        )
+    )
     if shoe.cut_misplaced(turn.book.shoe, now):
         turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
 

@@ -1,4 +1,6 @@
-"""What zero does to a stake on a simple chance of roulette, and 31-31 to a bet at trente et quarante: half or prison, or half."""
+"""What zero does to a stake on a simple chance of roulette, and 31-31 to a bet at trente et
+quarante: half or prison, or half.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,19 @@ from fractions import Fraction
 from typing import Literal
 
 Regime = Literal["half_or_prison", "half"]
-"""``half_or_prison``: as at the French table, the player chooses. ``half``: as at the American, half the stake is lost."""
+"""``half_or_prison``: as at the French table, the player chooses. ``half``: as at the American,
+half the stake is lost.
+"""
 Choice = Literal["half", "prison", "refund"]
-"""``half``: take half back, the bank keeps the rest. ``prison``: leave it all. ``refund``: the last spin leaves no choice."""
+"""``half``: take half back, the bank keeps the rest. ``prison``: leave it all. ``refund``: the last
+spin leaves no choice.
+"""
 
 
 def worth(zeros: int) -> Fraction:
-    """What is left of the initial stake after so many times running: one half, a quarter, an eighth ..."""
+    """What is left of the initial stake after so many times running: one half, a quarter, an eighth
+    ...
+    """
     return Fraction(1, 2**zeros)
 
 
@@ -24,5 +32,7 @@ def choices(regime: Regime, *, last_of_session: bool) -> tuple[Choice, ...]:
 
 
 def may_leave_prison(stake: int, zeros: int, minimum: int) -> bool:
-    """Whether a stake may be taken out at the half after so many zeros: below the table minimum it stays until freed."""
+    """Whether a stake may be taken out at the half after so many zeros: below the table minimum it
+    stays until freed.
+    """
     return stake * worth(zeros) >= minimum

@@ -1,4 +1,6 @@
-"""The journal's file on disk: who may use it, opening, beginning, and setting a damaged one aside."""
+"""The journal's file on disk: who may use it, opening, beginning, and setting a damaged
+one aside.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from controller.journal.wal_index import look_for_room
 from devices.errors import NovamasError
 
 WHOLE_CHECK = 1 << 30
-"""Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""
+"""Bytes up to which the whole file is checked when it is opened; of a larger one only its last
+entries.
+"""
 
 TAIL = 1000
 """Entries of which the chain is checked when the file is opened."""
@@ -47,24 +51,30 @@ class DamagedFileError(NovamasError):
 
 
 def lock(path: Path) -> int:
-    """Take the journal for this process, until the given file descriptor is closed. Raises :class:`JournalUnusableError`."""
+    """Take the journal for this process, until the given file descriptor is closed. Raises
+    :class:`JournalUnusableError`.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise JournalUnusableError(f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there") from None
+        raise JournalUnusableError(
+            f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there"
+        ) from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(held)
         raise JournalUnusableError(
-            f"{path}: another daemon uses this journal; end it, or give this one a journal of its own"
+            f"{path}: another daemon uses this journal; end it, or give this one a journal of its "
+            "own"
         ) from None
     return held
 
 
 def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
-    """The writing connection, and where a file was set aside that was found damaged twice, or that the disk did not give for long.
+    """The writing connection, and where a file was set aside that was found damaged twice, or that
+    the disk did not give for long.
 
     Raises :class:`JournalUnusableError`.
     """
@@ -86,8 +96,11 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
         raise JournalUnusableError(f"{path}: damaged at once after it was begun: {error}") from None
 
 
-def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None) -> sqlite3.Connection:
-    """The writing connection to a sound file. If there is none one is begun: past ``base``, for ``aside``, with these cursors.
+def open_checked(
+    path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None
+) -> sqlite3.Connection:
+    """The writing connection to a sound file. If there is none one is begun: past ``base``, for
+    ``aside``, with these cursors.
 
     Raises :class:`DamagedFileError`, :class:`JournalUnreadError` and :class:`JournalUnusableError`.
     """
@@ -115,7 +128,8 @@ def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: 
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only when we say so.
+    """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only
+    when we say so.
 
     Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
@@ -124,7 +138,9 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
-            raise JournalUnusableError(f"{path}: the file system cannot hold a write-ahead log; use a local disk")
+            raise JournalUnusableError(
+                f"{path}: the file system cannot hold a write-ahead log; use a local disk"
+            )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
     except BaseException:
@@ -134,7 +150,9 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _left(path: Path) -> tuple[int, dict[str, int]]:
-    """Up to where a damaged file goes, and its cursors, as far as they can be read: the next one goes on there."""
+    """Up to where a damaged file goes, and its cursors, as far as they can be read: the next one
+    goes on there.
+    """
     head = 0
     try:
         with closing(JournalReader(path)) as reader:
@@ -145,33 +163,51 @@ def _left(path: Path) -> tuple[int, dict[str, int]]:
         return head, {"mqtt": max(0, head - TOLD_AGAIN)}
 
 
-def _begin(connection: sqlite3.Connection, base: int, aside: Path | None, cursors: dict[str, int]) -> None:
+def _begin(
+    connection: sqlite3.Connection, base: int, aside: Path | None, cursors: dict[str, int]
+) -> None:
     created = datetime.now(UTC).isoformat(timespec="microseconds")
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
-        [("version", str(VERSION)), ("id", secrets.token_hex(16)), ("created", created), ("base", str(base))],
+        [
+            ("version", str(VERSION)),
+            ("id", secrets.token_hex(16)),
+            ("created", created),
+            ("base", str(base)),
+        ],
     )
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", [("aside", aside.name)] if aside is not None else [])
+    connection.executemany(
+        "INSERT INTO meta VALUES (?, ?)", [("aside", aside.name)] if aside is not None else []
+    )
     connection.executemany("INSERT INTO cursor VALUES (?, ?)", list(cursors.items()))
     connection.execute("COMMIT")
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = {
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
     if not {"meta", "entry", "saved", "cursor"} <= tables:
-        raise JournalUnusableError(f"{path}: a database, but not a journal of ours; give another path")
+        raise JournalUnusableError(
+            f"{path}: a database, but not a journal of ours; give another path"
+        )
     version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     if version is None:
         raise DamagedFileError("no version")
     if version[0] != str(VERSION):
-        raise JournalUnusableError(f"{path}: written by another release (format {version[0]}, this one has {VERSION})")
+        raise JournalUnusableError(
+            f"{path}: written by another release (format {version[0]}, this one has {VERSION})"
+        )
     if path.stat().st_size <= WHOLE_CHECK:
         found = flaw(connection)
         if found is not None:
             raise DamagedFileError(found)
     with closing(JournalReader(path)) as reader:
-        broken = reader.broken(after=max(reader.beginning().position, reader.head().position - TAIL))
+        broken = reader.broken(
+            after=max(reader.beginning().position, reader.head().position - TAIL)
+        )
     if broken is not None:
         raise DamagedFileError(f"the chain does not hold at position {broken}")
 
@@ -182,7 +218,8 @@ def aside_of(path: Path) -> Path:
 
 
 def move_aside(path: Path, aside: Path) -> None:
-    """Give the damaged file and its companions another name; nothing is deleted. What fails half way can be done again.
+    """Give the damaged file and its companions another name; nothing is deleted. What fails half
+    way can be done again.
 
     Raises :class:`JournalUnusableError`.
     """
@@ -193,7 +230,9 @@ def move_aside(path: Path, aside: Path) -> None:
                 old.rename(f"{aside}{companion}")
     except OSError as error:
         raise JournalUnusableError(f"{path}: damaged, and cannot be set aside: {error}") from None
-    with suppress(OSError):  # where the new name is not on the disk yet, the damaged file is found once more
+    with suppress(
+        OSError
+    ):  # where the new name is not on the disk yet, the damaged file is found once more
         _sync(path.parent)
 
 

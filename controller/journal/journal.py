@@ -1,9 +1,11 @@
-"""The journal: what happened at the tables, on the disk before anybody hears of it. It is the only queue.
+"""The journal: what happened at the tables, on the disk before anybody hears of it. It is the only
+queue.
 
-One SQLite file per daemon, one writer thread. All records that wait are committed in one transaction, each with its input,
-its events and what its table saved; only then are their futures resolved. If the disk does not take a commit, nothing is
-resolved: the records wait in memory, in order, and are tried again until they are stored. If the file is found damaged while it
-is in use it is set aside, and a new one goes on at the next position with what the tables know.
+One SQLite file per daemon, one writer thread. All records that wait are committed in one
+transaction, each with its input, its events and what its table saved; only then are their futures
+resolved. If the disk does not take a commit, nothing is resolved: the records wait in memory, in
+order, and are tried again until they are stored. If the file is found damaged while it is in use it
+is set aside, and a new one goes on at the next position with what the tables know.
 """
 
 from __future__ import annotations
@@ -41,9 +43,14 @@ CAPACITY = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""
 
 _BATCH = 512
-_IDLE = 0.25  # seconds without a record, after which cursors are stored and a log worth it is moved into the database
+# seconds without a record, after which cursors are stored and a log worth it is moved into the
+# database
+_IDLE = 0.25
 _MOVES = 64  # cursor moves that are held back at most; losing some costs duplicates, nothing else
-_LOG_WORTH, _LOG_LIMIT = 500_000, 16_000_000  # bytes of the log: move it at an idle moment; move it though there is none
+_LOG_WORTH, _LOG_LIMIT = (
+    500_000,
+    16_000_000,
+)  # bytes of the log: move it at an idle moment; move it though there is none
 _LOG_AGAIN = 1.0  # seconds after which the log is tried again that somebody was reading
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
 
@@ -68,20 +75,24 @@ class _Cut(msgspec.Struct, frozen=True):
 
 
 class _Suspect(msgspec.Struct, frozen=True):
-    """To be looked at; or, where ``journal`` is given, the id of the file and what is wrong with it."""
+    """To be looked at; or, where ``journal`` is given, the id of the file and what is wrong with
+    it.
+    """
 
     journal: str | None = None
     damage: str = ""
 
 
 class Journal:
-    """Open, or begin, the journal at ``path``. Used from one event loop. Raises :class:`JournalUnusableError`.
+    """Open, or begin, the journal at ``path``. Used from one event loop. Raises
+    :class:`JournalUnusableError`.
 
-    ``set_aside``: where a damaged file was put, or None; a new one was begun then, and the caller must raise an alert. It is told
-    to ``on_aside`` if it happens later. ``lost``: which entries, that nobody had heard, could not be read from it.
+    ``set_aside``: where a damaged file was put, or None; a new one was begun then, and the caller
+    must raise an alert. It is told to ``on_aside`` if it happens later. ``lost``: which entries,
+    that nobody had heard, could not be read from it.
 
-    ``failed``: why commits do not succeed at present, or None; each change is told to ``on_change``. Both are called in the event
-    loop. ``id``: the file's own.
+    ``failed``: why commits do not succeed at present, or None; each change is told to
+    ``on_change``. Both are called in the event loop. ``id``: the file's own.
     """
 
     def __init__(
@@ -123,15 +134,16 @@ class Journal:
         self._suspected: _Suspect | None = None
         self._cut = 0
         self._ended: ThreadFuture[None] = ThreadFuture()
-        self._ended.set_running_or_notify_cancel()  # whoever watches may be cancelled, the writer not
+        # whoever watches may be cancelled, the writer not
+        self._ended.set_running_or_notify_cancel()
         self._thread = Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
     def append(self, record: Record) -> asyncio.Future[int]:
         """Store a record. The future gives its last position once it is on the disk.
 
-        Raises :class:`JournalFullError` for an input when ``capacity`` of them wait; the future fails only if the journal is closed
-        before.
+        Raises :class:`JournalFullError` for an input when ``capacity`` of them wait; the future
+        fails only if the journal is closed before.
         """
         if self._closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
@@ -140,7 +152,9 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
         self.waiting += record.given is not None
-        if not self._fresh:  # what one moment of the loop brings, as all that a line said, goes in one transaction
+        if (
+            not self._fresh
+        ):  # what one moment of the loop brings, as all that a line said, goes in one transaction
             self._loop.call_soon(self._hand_over)
         self._fresh.append(_Waiting(record, stored))
         return stored
@@ -159,11 +173,15 @@ class Journal:
         return self._ask(lambda reader: reader.cursor(name))
 
     def cut(self, through: int) -> None:
-        """Remove the entries up to there, little by little: they are in segments. The last entry of the file stays."""
+        """Remove the entries up to there, little by little: they are in segments. The last entry of
+        the file stays.
+        """
         self._queue.put(_Cut(through))
 
     def give_up(self, journal: str, damage: str) -> None:
-        """The file with that id is damaged, and is to be set aside and gone on from, if it is still the one in use."""
+        """The file with that id is damaged, and is to be set aside and gone on from, if it is still
+        the one in use.
+        """
         self._queue.put(_Suspect(journal, damage))
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
@@ -181,12 +199,16 @@ class Journal:
         return events
 
     def _lose_patience(self, error: str) -> None:
-        """What is to be published could not be read. If that lasts, the tables go on in another file."""
+        """What is to be published could not be read. If that lasts, the tables go on in another
+        file.
+        """
         now = time.monotonic()
         self._unread_since = self._unread_since or now
         if now - self._unread_since > UNREAD:
             self._unread_since = None
-            self.give_up(self.id, f"what is to be published could not be read for {UNREAD:.0f} s: {error}")
+            self.give_up(
+                self.id, f"what is to be published could not be read for {UNREAD:.0f} s: {error}"
+            )
 
     def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The committed events of one table and boot after a number."""
@@ -205,7 +227,9 @@ class Journal:
         return self._head.position
 
     def checkpoint(self) -> ChainHead:
-        """The end of the chain, to be told to others: whoever keeps it can see if the journal was cut or rewritten."""
+        """The end of the chain, to be told to others: whoever keeps it can see if the journal was
+        cut or rewritten.
+        """
         return self._head
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
@@ -217,7 +241,9 @@ class Journal:
         return self._ask(lambda reader: reader.hash_at(position))
 
     def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
-        """Raises :class:`JournalUnusableError`. The writer looks then whether the file is damaged, unless the disk did not give it."""
+        """Raises :class:`JournalUnusableError`. The writer looks then whether the file is damaged,
+        unless the disk did not give it.
+        """
         try:
             return question(self._reader)
         except NONSENSE as error:
@@ -226,15 +252,20 @@ class Journal:
             raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
-        """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended it."""
+        """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended
+        it.
+        """
         await asyncio.wrap_future(self._ended)
 
     def close(self) -> None:
-        """Store what waits, with one try, and let go of the file. Blocks for as long as the disk needs."""
+        """Store what waits, with one try, and let go of the file. Blocks for as long as the disk
+        needs.
+        """
         if self._closing.is_set():
             return
         self._closing.set()
-        self._reader.close()  # before the writer, which as the last one moves the whole log into the database
+        # before the writer, which as the last one moves the whole log into the database
+        self._reader.close()
         self._hand_over()
         self._queue.put(None)
         self._thread.join()
@@ -263,17 +294,24 @@ class Journal:
             if self._cut and idle:
                 self._cut = self._cut if self._store.remove(self._cut) else 0
                 self._logged = self._store.log_size()
-            if self._logged > (_LOG_WORTH if due else _LOG_LIMIT) and time.monotonic() >= self._move_at:
+            if (
+                self._logged > (_LOG_WORTH if due else _LOG_LIMIT)
+                and time.monotonic() >= self._move_at
+            ):
                 if not self._store.move_log():
                     self._move_at = time.monotonic() + _LOG_AGAIN
                 self._logged = self._store.log_size()
         self._store.end()
 
     def _collect(self) -> tuple[list[_Waiting], bool, bool]:
-        """Wait for something to do: the records, whether to go on, and whether nothing came for a while."""
+        """Wait for something to do: the records, whether to go on, and whether nothing came for a
+        while.
+        """
         batch: list[_Waiting] = []
         try:
-            item = self._queue.get(timeout=_IDLE if self._moves or self._cut or self._logged > _LOG_WORTH else None)
+            item = self._queue.get(
+                timeout=_IDLE if self._moves or self._cut or self._logged > _LOG_WORTH else None
+            )
         except Empty:
             return batch, True, True
         with suppress(Empty):
@@ -301,7 +339,9 @@ class Journal:
             try:
                 ends = self._store.write(records, self._moves)
                 break
-            except Exception as error:  # whatever it is: what is not stored is not told, and is tried again
+            except (
+                Exception
+            ) as error:  # whatever it is: what is not stored is not told, and is tried again
                 self._tell(f"{self.path}: {error}")
                 if self._store.failed(error):
                     continue
@@ -318,7 +358,12 @@ class Journal:
             self._call(self._go_on, anew)
         if batch:
             head = self._store.head
-            self._call(self._settle, [(each.stored, end) for each, end in zip(batch, ends, strict=True)], inputs, head)
+            self._call(
+                self._settle,
+                [(each.stored, end) for each, end in zip(batch, ends, strict=True)],
+                inputs,
+                head,
+            )
         self._tell(None)
 
     def _examine(self, suspected: _Suspect) -> None:
@@ -329,7 +374,9 @@ class Journal:
             self._tell(f"{self.path}: {error}")
             if self._store.failed(error):
                 self._write([])
-        except Exception:  # it cannot be read now, which is not damage: whoever asked will ask again
+        except (
+            Exception
+        ):  # it cannot be read now, which is not damage: whoever asked will ask again
             return
 
     def _tell(self, reason: str | None) -> None:
@@ -340,7 +387,9 @@ class Journal:
             self._call(self._on_change, reason)
 
     def _go_on(self, anew: Anew) -> None:
-        """Read another file from here on; in the event loop, so that nobody sees half of the change."""
+        """Read another file from here on; in the event loop, so that nobody sees half of the
+        change.
+        """
         old, self._reader = self._reader, anew.reader
         self.id, self._head, self.set_aside = anew.id, anew.head, anew.aside
         self._unheard, self.lost = anew.unheard.entries, anew.unheard.lost
@@ -351,7 +400,10 @@ class Journal:
             self._on_aside()
 
     def _settle(
-        self, outcomes: list[tuple[asyncio.Future[int], int | Exception]], inputs: int, head: ChainHead | None = None
+        self,
+        outcomes: list[tuple[asyncio.Future[int], int | Exception]],
+        inputs: int,
+        head: ChainHead | None = None,
     ) -> None:
         if head is not None:
             self._head = head

@@ -1,7 +1,8 @@
-"""The journal in use, read back from the disk: damage is found before somebody asks for what it hit.
+"""The journal in use, read back from the disk: damage is found before somebody asks for what it
+hit.
 
-In a thread and on a connection of its own, that nothing of what SQLite remembers is taken for what is on the disk, and slowly, that
-no commit waits for it.
+In a thread and on a connection of its own, that nothing of what SQLite remembers is taken for what
+is on the disk, and slowly, that no commit waits for it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from pathlib import Path
 from threading import Event
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, ChainHead, follows, holds_nonsense, is_damage, unread
+from controller.journal.schema import (
+    NONSENSE,
+    ChainHead,
+    follows,
+    holds_nonsense,
+    is_damage,
+    unread,
+)
 
 SHARE = 0.1
 """Of the time, for how much it reads; the rest it pauses."""
@@ -28,7 +36,9 @@ LOG = 16_000_000
 
 
 class ReadBack:
-    """Reads the journal at ``path`` again and again. Used by one thread at a time; ``stop`` by any."""
+    """Reads the journal at ``path`` again and again. Used by one thread at a time;
+    ``stop`` by any.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -45,9 +55,11 @@ class ReadBack:
                 reader.interrupt()
 
     def damage(self, journal: str) -> str | None:
-        """What is wrong with the file, whose id is ``journal``, or None. Said only of what is read so twice.
+        """What is wrong with the file, whose id is ``journal``, or None. Said only of what is read
+        so twice.
 
-        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` where it cannot be read at all.
+        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` where it cannot be
+        read at all.
         """
         return self._look(journal) and self._look(journal)
 
@@ -92,7 +104,9 @@ class ReadBack:
         return None
 
     def _pause(self) -> bool:
-        """Let others work, unless the log grows: it cannot be cut off before the pages are read. Gives whether to stop."""
+        """Let others work, unless the log grows: it cannot be cut off before the pages are read.
+        Gives whether to stop.
+        """
         spent = time.monotonic() - self._since
         with suppress(OSError):
             if Path(f"{self._path}-wal").stat().st_size > LOG:
@@ -104,15 +118,17 @@ class ReadBack:
     def _forget(self) -> None:
         """Let the system read from the disk what it would take from memory.
 
-        A file is opened for that once, and closed when it is there no more: with any that this process closes of a database in
-        use, SQLite's locks are gone.
+        A file is opened for that once, and closed when it is there no more: with any that this
+        process closes of a database in use, SQLite's locks are gone.
         """
         known, self._held = self._held, {}
         for name in (str(self._path), f"{self._path}-wal"):
             try:
                 number = os.stat(name).st_ino  # noqa: PTH116 - beside os.open
                 file = known.pop(number, None)
-                self._held[number] = os.open(name, os.O_RDONLY | os.O_CLOEXEC) if file is None else file
+                self._held[number] = (
+                    os.open(name, os.O_RDONLY | os.O_CLOEXEC) if file is None else file
+                )
                 os.posix_fadvise(self._held[number], 0, 0, os.POSIX_FADV_DONTNEED)
             except FileNotFoundError:
                 continue

@@ -7,16 +7,30 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from controller.journal.schema import ChainHead, Entry, Kind, connect_reading, flaw, follows, genesis, holds, is_unread
+from controller.journal.schema import (
+    ChainHead,
+    Entry,
+    Kind,
+    connect_reading,
+    flaw,
+    follows,
+    genesis,
+    holds,
+    is_unread,
+)
 
-_PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
+_PUBLISHED = (
+    "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
+)
 """Events, and the inputs that surveillance alone can open."""
 
 _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
 
 
 class JournalReader:
-    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is no journal."""
+    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is no
+    journal.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,10 +46,14 @@ class JournalReader:
 
     def id(self) -> str:
         """The file's own id, from which its chain begins."""
-        return str(self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0])
+        return str(
+            self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0]
+        )
 
     def base(self) -> int:
-        """The position before the first entry that the file ever had: where the one before it left off."""
+        """The position before the first entry that the file ever had: where the one before it left
+        off.
+        """
         row = self._connection.execute("SELECT value FROM meta WHERE key = 'base'").fetchone()
         return int(row[0]) if row else 0
 
@@ -50,23 +68,38 @@ class JournalReader:
 
     def head(self) -> ChainHead:
         """The end of the chain."""
-        row = self._connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
+        row = self._connection.execute(
+            "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
+        ).fetchone()
         return ChainHead(*row) if row else self.beginning()
 
     def beginning(self) -> ChainHead:
-        """Where the entries of the file begin: at the genesis, or past those that are in segments alone."""
-        cut = dict(self._connection.execute("SELECT key, value FROM meta WHERE key IN ('cut', 'cut_hash')").fetchall())
-        return ChainHead(int(cut["cut"]), bytes.fromhex(cut["cut_hash"])) if len(cut) == 2 else self.genesis()
+        """Where the entries of the file begin: at the genesis, or past those that are in segments
+        alone.
+        """
+        cut = dict(
+            self._connection.execute(
+                "SELECT key, value FROM meta WHERE key IN ('cut', 'cut_hash')"
+            ).fetchall()
+        )
+        return (
+            ChainHead(int(cut["cut"]), bytes.fromhex(cut["cut_hash"]))
+            if len(cut) == 2
+            else self.genesis()
+        )
 
     def hash_at(self, position: int) -> bytes | None:
         """The hash of that entry, if the file holds it."""
-        row = self._connection.execute("SELECT hash FROM entry WHERE position = ?", (position,)).fetchone()
+        row = self._connection.execute(
+            "SELECT hash FROM entry WHERE position = ?", (position,)
+        ).fetchone()
         return bytes(row[0]) if row else None
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
         """The last entry, or the last one of a kind."""
         row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM entry WHERE kind = ?1 OR ?1 IS NULL ORDER BY position DESC LIMIT 1",  # noqa: S608 - our own
+            f"SELECT {_COLUMNS} FROM entry WHERE kind = ?1 OR ?1 IS NULL ORDER BY position DESC "  # noqa: S608
+            "LIMIT 1",
             (kind,),
         ).fetchone()
         return Entry(*row) if row else None
@@ -79,23 +112,30 @@ class JournalReader:
         return str(row[0])[:10] if row else None
 
     def end_of_day(self, position: int, day: str) -> int | None:
-        """The last entry past that position before one of a later day; None if no such one has come yet."""
+        """The last entry past that position before one of a later day; None if no such one has come
+        yet.
+        """
         row = self._connection.execute(
-            "SELECT position FROM entry WHERE position > ? AND time >= ? ORDER BY position LIMIT 1", (position, f"{day}U")
+            "SELECT position FROM entry WHERE position > ? AND time >= ? ORDER BY position LIMIT 1",
+            (position, f"{day}U"),
         ).fetchone()  # after every time of the day, which has a T in its place
         return int(row[0]) - 1 if row else None
 
     def end_of_future(self, position: int, day: str) -> int | None:
-        """The last entry past that position before one of that day or an earlier one; None if no such one has come yet."""
+        """The last entry past that position before one of that day or an earlier one; None if no
+        such one has come yet.
+        """
         row = self._connection.execute(
-            "SELECT position FROM entry WHERE position > ? AND time < ? ORDER BY position LIMIT 1", (position, f"{day}U")
+            "SELECT position FROM entry WHERE position > ? AND time < ? ORDER BY position LIMIT 1",
+            (position, f"{day}U"),
         ).fetchone()
         return int(row[0]) - 1 if row else None
 
     def last_event(self, through: int) -> int:
         """The position of the last entry to publish up to that position; 0 if there is none."""
         row = self._connection.execute(
-            f"SELECT position FROM entry WHERE position <= ? AND {_PUBLISHED} ORDER BY position DESC LIMIT 1",  # noqa: S608 - our own
+            f"SELECT position FROM entry WHERE position <= ? AND {_PUBLISHED} ORDER BY position "  # noqa: S608
+            "DESC LIMIT 1",
             (through,),
         ).fetchone()
         return int(row[0]) if row else 0
@@ -109,42 +149,60 @@ class JournalReader:
             yield Entry(*row)
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
-        """The next entries to publish, of all tables, in the order in which they were committed: events, and sealed inputs."""
+        """The next entries to publish, of all tables, in the order in which they were committed:
+        events, and sealed inputs.
+        """
         return [
             Entry(*row)
             for row in self._connection.execute(
-                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND {_PUBLISHED} ORDER BY position LIMIT ?",  # noqa: S608
+                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND {_PUBLISHED} ORDER BY "  # noqa: S608
+                "position LIMIT ?",
                 (position, limit),
             )
         ]
 
     def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The events of one table and boot after a number: what a subscriber asks for that saw a gap."""
+        """The events of one table and boot after a number: what a subscriber asks for that saw a
+        gap.
+        """
         return [
             Entry(*row)
             for row in self._connection.execute(
-                f"SELECT {_COLUMNS} FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ? AND seq > ? ORDER BY seq LIMIT ?",  # noqa: S608
+                f"SELECT {_COLUMNS} FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ? "  # noqa: S608
+                "AND seq > ? ORDER BY seq LIMIT ?",
                 (table, boot, after_seq, limit),
             )
         ]
 
     def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The events of one table that were committed after that one, of all boots; from the beginning if the boot is not known."""
+        """The events of one table that were committed after that one, of all boots; from the
+        beginning if the boot is not known.
+        """
         of_boot = "SELECT position FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ?"
-        row = self._connection.execute(f"{of_boot} AND seq <= ? ORDER BY seq DESC LIMIT 1", (table, boot, after_seq)).fetchone()
-        if row is None and (first := self._connection.execute(f"{of_boot} ORDER BY seq LIMIT 1", (table, boot)).fetchone()):
+        row = self._connection.execute(
+            f"{of_boot} AND seq <= ? ORDER BY seq DESC LIMIT 1", (table, boot, after_seq)
+        ).fetchone()
+        if row is None and (
+            first := self._connection.execute(
+                f"{of_boot} ORDER BY seq LIMIT 1", (table, boot)
+            ).fetchone()
+        ):
             row = (first[0] - 1,)
         return [
             Entry(*row)
-            for row in self._connection.execute(  # +: by position, not by the index that would have to be sorted
-                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' AND +table_id = ? ORDER BY position LIMIT ?",  # noqa: S608
+            # +: by position, not by the index that would have to be sorted
+            for row in self._connection.execute(
+                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' AND "  # noqa: S608
+                "+table_id = ? ORDER BY position LIMIT ?",
                 (row[0] if row else 0, table, limit),
             )
         ]
 
     def cursor(self, name: str) -> int:
         """Up to which position that reader has got; 0 at first."""
-        row = self._connection.execute("SELECT position FROM cursor WHERE name = ?", (name,)).fetchone()
+        row = self._connection.execute(
+            "SELECT position FROM cursor WHERE name = ?", (name,)
+        ).fetchone()
         return int(row[0]) if row else 0
 
     def cursors(self) -> dict[str, int]:
@@ -152,7 +210,8 @@ class JournalReader:
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
     def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
-        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so many of its steps.
+        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so
+        many of its steps.
 
         Raises ``sqlite3.Error`` where the disk does not give the file.
         """
@@ -166,7 +225,10 @@ class JournalReader:
 
     def last_sound(self, among: int) -> ChainHead | None:
         """The last entry that is what was written, among so many at the end."""
-        for row in self._connection.execute(f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?", (among,)):  # noqa: S608
+        for row in self._connection.execute(
+            f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?",  # noqa: S608
+            (among,),
+        ):
             with suppress(TypeError, AttributeError):
                 if holds(entry := Entry(*row)):
                     return ChainHead(entry.position, entry.hash)
@@ -174,11 +236,15 @@ class JournalReader:
 
     def last_saved(self, table: str) -> bytes | None:
         """What that table saved last, or None."""
-        row = self._connection.execute("SELECT state FROM saved WHERE table_id = ?", (table,)).fetchone()
+        row = self._connection.execute(
+            "SELECT state FROM saved WHERE table_id = ?", (table,)
+        ).fetchone()
         return bytes(row[0]) if row else None
 
     def broken(self, after: int = 0) -> int | None:
-        """The first position at which the chain does not hold, or None if it holds from ``after`` to the end."""
+        """The first position at which the chain does not hold, or None if it holds from ``after``
+        to the end.
+        """
         at = self.beginning()
         if after > at.position:
             found = self.hash_at(after)

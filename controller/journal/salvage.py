@@ -1,4 +1,5 @@
-"""What nobody has heard yet, read from a file that was set aside: as much of it as the disk gives, and where it does not.
+"""What nobody has heard yet, read from a file that was set aside: as much of it as the disk gives,
+and where it does not.
 
 What the disk does not give is asked for again, with pauses, for a few seconds in all.
 """
@@ -23,7 +24,9 @@ BATCH = 100
 
 
 class Salvaged(msgspec.Struct, frozen=True):
-    """The entries to publish, in order; ``lost``: which entries of which file could not be read, or None."""
+    """The entries to publish, in order; ``lost``: which entries of which file could not be read, or
+    None.
+    """
 
     entries: list[Entry] = []
     lost: str | None = None
@@ -31,11 +34,15 @@ class Salvaged(msgspec.Struct, frozen=True):
 
 def nothing(aside: Path, after: int, through: int) -> Salvaged:
     """Where it is not the file that it should be."""
-    return Salvaged(lost=f"{spans(range(after + 1, through + 1))} of {aside}" if after < through else None)
+    return Salvaged(
+        lost=f"{spans(range(after + 1, through + 1))} of {aside}" if after < through else None
+    )
 
 
 def salvage(aside: Path, after: int, through: int) -> Salvaged:
-    """The entries to publish from ``after`` to ``through``, of this file and of those that it went on for. Raises nothing."""
+    """The entries to publish from ``after`` to ``through``, of this file and of those that it went
+    on for. Raises nothing.
+    """
     end = time.monotonic() + PATIENCE
     found: dict[int, Entry] = {}
     missing = list(range(after + 1, through + 1))
@@ -61,7 +68,9 @@ def spans(positions: Iterable[int]) -> str:
 
 
 def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) -> list[int]:
-    """Read these entries; those to publish are ``found``. Gives the positions that this file does not give."""
+    """Read these entries; those to publish are ``found``. Gives the positions that this file does
+    not give.
+    """
     gone: list[int] = []
     while True:
         try:
@@ -76,8 +85,12 @@ def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) ->
     return sorted([*wanted, *gone])
 
 
-def _pass(reader: JournalReader, wanted: list[int], found: dict[int, Entry], gone: list[int], end: float) -> list[int]:
-    """Read them once, many at a time, and one by one where that fails. Gives those that the disk does not give now."""
+def _pass(
+    reader: JournalReader, wanted: list[int], found: dict[int, Entry], gone: list[int], end: float
+) -> list[int]:
+    """Read them once, many at a time, and one by one where that fails. Gives those that the disk
+    does not give now.
+    """
     again: list[int] = []
     for first in range(0, len(wanted), BATCH):
         batch = wanted[first : first + BATCH]
@@ -86,13 +99,20 @@ def _pass(reader: JournalReader, wanted: list[int], found: dict[int, Entry], gon
                 again += part
                 continue
             try:
-                read = {entry.position: entry for entry in reader.entries(part[0] - 1, part[-1] - part[0] + 1)}
+                read = {
+                    entry.position: entry
+                    for entry in reader.entries(part[0] - 1, part[-1] - part[0] + 1)
+                }
             except NONSENSE:
                 again += part if part is not batch else []
                 continue
-            sound = {position for position in part if position in read and _is_sound(read[position])}
+            sound = {
+                position for position in part if position in read and _is_sound(read[position])
+            }
             gone += [position for position in part if position not in sound]
-            found.update((position, read[position]) for position in sound if read[position].is_published)
+            found.update(
+                (position, read[position]) for position in sound if read[position].is_published
+            )
             if part is batch:
                 break
     return again

@@ -1,12 +1,14 @@
 """The journal's file: its tables, its entries and its chain.
 
-Each entry carries the SHA-256 of the one before and its own: over the 32 bytes of the previous hash, then table, boot, kind,
-seq, time and mono_ns as text, each followed by one newline, then the body as it is. The first entry's previous hash, the
-genesis, is the SHA-256 of ``novamas journal 2`` newline and the file's id (``meta``), so that no two files share a chain.
-Positions count without a gap from 1, or from where the file before left off, if it had to be set aside while it was in use.
+Each entry carries the SHA-256 of the one before and its own: over the 32 bytes of the previous
+hash, then table, boot, kind, seq, time and mono_ns as text, each followed by one newline, then the
+body as it is. The first entry's previous hash, the genesis, is the SHA-256 of ``novamas journal 2``
+newline and the file's id (``meta``), so that no two files share a chain. Positions count without a
+gap from 1, or from where the file before left off, if it had to be set aside while it was in use.
 
-Entries of the kind ``boot`` say under which software and configuration the daemon ran, ``state`` with what a table began,
-``bytes`` what a device sent, ``input`` what a table was given, ``event`` what it said. So all that is said can be derived again.
+Entries of the kind ``boot`` say under which software and configuration the daemon ran, ``state``
+with what a table began, ``bytes`` what a device sent, ``input`` what a table was given, ``event``
+what it said. So all that is said can be derived again.
 """
 
 from __future__ import annotations
@@ -66,9 +68,9 @@ class JournalFullError(NovamasError):
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One input of one table and all that came of it, committed together or not at all.
 
-    ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them (``Table.seq``);
-    ``saved`` is what the table needs to go on from here (``Table.saved()``). ``before`` are entries that lead up to the input.
-    A record of ``before`` alone has no ``given``.
+    ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
+    (``Table.seq``); ``saved`` is what the table needs to go on from here (``Table.saved()``).
+    ``before`` are entries that lead up to the input. A record of ``before`` alone has no ``given``.
     """
 
     table: str
@@ -83,7 +85,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row. An event has its own ``seq``, every other entry that of its table's last event before it."""
+    """One row. An event has its own ``seq``, every other entry that of its table's last event
+    before it.
+    """
 
     position: int
     table: str
@@ -98,8 +102,12 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def is_published(self) -> bool:
-        """Whether others are told of it: events, and the inputs that surveillance alone can open."""
-        return self.kind == "event" or (self.kind == "input" and self.body.startswith(b'{"sealed":'))
+        """Whether others are told of it: events, and the inputs that surveillance alone
+        can open.
+        """
+        return self.kind == "event" or (
+            self.kind == "input" and self.body.startswith(b'{"sealed":')
+        )
 
 
 class ChainHead(msgspec.Struct, frozen=True):
@@ -122,27 +130,54 @@ def genesis(journal_id: str) -> bytes:
     return sha256(f"novamas journal {VERSION}\n{journal_id}".encode()).digest()
 
 
-def chained(previous: bytes, table: str, boot: str, kind: Kind, seq: int, time: str, mono_ns: int, body: bytes) -> bytes:
+def chained(
+    previous: bytes,
+    table: str,
+    boot: str,
+    kind: Kind,
+    seq: int,
+    time: str,
+    mono_ns: int,
+    body: bytes,
+) -> bytes:
     """The hash of an entry."""
-    return sha256(b"%b%b\n%b" % (previous, f"{table}\n{boot}\n{kind}\n{seq}\n{time}\n{mono_ns}".encode(), body)).digest()
+    return sha256(
+        b"%b%b\n%b"
+        % (previous, f"{table}\n{boot}\n{kind}\n{seq}\n{time}\n{mono_ns}".encode(), body)
+    ).digest()
 
 
 def holds(entry: Entry) -> bool:
     """Whether the entry's own hash is right."""
-    digest = chained(entry.previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
+    digest = chained(
+        entry.previous,
+        entry.table,
+        entry.boot,
+        entry.kind,
+        entry.seq,
+        entry.time,
+        entry.mono_ns,
+        entry.body,
+    )
     return digest == entry.hash
 
 
 def follows(entry: Entry, before: ChainHead) -> bool:
-    """Whether the entry is the one after ``before``, as it was written. What a damaged file gives may be of any type."""
+    """Whether the entry is the one after ``before``, as it was written. What a damaged file gives
+    may be of any type.
+    """
     try:
-        return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(entry)
+        return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(
+            entry
+        )
     except (TypeError, AttributeError):
         return False
 
 
 def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], ChainHead]:
-    """The rows of these records after ``head``, the last position of each record, and the new head."""
+    """The rows of these records after ``head``, the last position of each record, and the
+    new head.
+    """
     made: list[Row] = []
     ends: list[int] = []
     position, previous = head.position, head.hash
@@ -153,9 +188,24 @@ def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], 
             lines.append(("input", first, record.given))
         lines += [("event", seq, body) for seq, body in enumerate(record.events, first + 1)]
         for kind, seq, body in lines:
-            digest = chained(previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body)
+            digest = chained(
+                previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body
+            )
             position += 1
-            made.append((position, record.table, record.boot, kind, seq, record.time, record.mono_ns, body, previous, digest))
+            made.append(
+                (
+                    position,
+                    record.table,
+                    record.boot,
+                    kind,
+                    seq,
+                    record.time,
+                    record.mono_ns,
+                    body,
+                    previous,
+                    digest,
+                )
+            )
             previous = digest
         ends.append(position)
     return made, ends, ChainHead(position, previous)
@@ -168,14 +218,21 @@ def primary(error: sqlite3.Error) -> int:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether the error says that the file itself is damaged. SQLite says so of a silent disk too: see :func:`unread`."""
+    """Whether the error says that the file itself is damaged. SQLite says so of a silent disk too:
+    see :func:`unread`.
+    """
     if isinstance(error, JournalUnusableError):
         return is_damage(error.__cause__)
-    return isinstance(error, sqlite3.Error) and primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return isinstance(error, sqlite3.Error) and primary(error) in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
 
 
 def is_unread(error: BaseException | None) -> bool:
-    """Whether the error says that the disk did not give what was asked for: it may give it the next time."""
+    """Whether the error says that the disk did not give what was asked for: it may give it the next
+    time.
+    """
     if isinstance(error, JournalUnusableError):
         return is_unread(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary(error) == sqlite3.SQLITE_IOERR
@@ -185,14 +242,18 @@ _PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
 
 
 def unread_page(found: str) -> int | None:
-    """SQLite's result code where what it finds wrong with a file is that the disk did not give a page."""
+    """SQLite's result code where what it finds wrong with a file is that the disk did not give a
+    page.
+    """
     page = _PAGE.search(found)
-    return int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
+    return (
+        int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
+    )
 
 
 def flaw(connection: sqlite3.Connection) -> str | None:
-    """What SQLite finds wrong with a file as a whole, or None. Raises ``sqlite3.Error`` where the disk does not give a page: that
-    too it tells as if the page were wrong.
+    """What SQLite finds wrong with a file as a whole, or None. Raises ``sqlite3.Error`` where the
+    disk does not give a page: that too it tells as if the page were wrong.
     """
     found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     if (code := unread_page(found)) is not None:
@@ -203,16 +264,22 @@ def flaw(connection: sqlite3.Connection) -> str | None:
 
 
 def unread(path: Path) -> bool:
-    """Of a file that SQLite called damaged: whether it was the disk, which did not give it then, or does not now."""
+    """Of a file that SQLite called damaged: whether it was the disk, which did not give it then, or
+    does not now.
+    """
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
             return flaw(connection) is None
     except sqlite3.Error as error:
         return is_unread(error)
 
 
 NONSENSE = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
-"""What reading a file raises that holds what none of ours does; or that could not be read, and may be sound."""
+"""What reading a file raises that holds what none of ours does; or that could not be read, and may
+be sound.
+"""
 
 
 def holds_nonsense(error: BaseException | None) -> bool:
@@ -222,14 +289,21 @@ def holds_nonsense(error: BaseException | None) -> bool:
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
         return True  # a text that is none any more
     if isinstance(error, sqlite3.Error):
-        return is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR  # a table or a column is not there
+        return (
+            is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR
+        )  # a table or a column is not there
     return error is not None
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
     """A connection that can only read. Raises :class:`JournalUnusableError`."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
         connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     except sqlite3.Error as error:
         raise JournalUnusableError(f"{path}: cannot be read as a journal: {error}") from error

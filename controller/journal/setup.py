@@ -1,4 +1,6 @@
-"""What the journal keeps so that everything can be derived again: how the daemon was set up, and with what a table began."""
+"""What the journal keeps so that everything can be derived again: how the daemon was set up, and
+with what a table began.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,10 @@ from controller.configuration.settings import Configuration
 from controller.contract.json_bodies import Stored
 
 Why = Literal["boot", "lost", "day", "aside"]
-"""``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is stored; ``day``: a day began,
-nothing changes; ``aside``: the file before had to be set aside while the daemon ran."""
+"""``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
+stored; ``day``: a day began, nothing changes; ``aside``: the file before had to be set aside while
+the daemon ran.
+"""
 
 
 class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,11 +42,13 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this journal, by the monotonic clock.
+    """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this
+    journal, by the monotonic clock.
 
-    ``believed``: the wall clock's time (UTC), or what it should be by the last time that was believed; null: none was yet.
-    ``confirmed``: that time was synchronised; ``synchronised``: what the kernel says now; null: nothing. ``doubt``: why the wall
-    clock, which stamps the entries, is not believed; null: it is.
+    ``believed``: the wall clock's time (UTC), or what it should be by the last time that was
+    believed; null: none was yet. ``confirmed``: that time was synchronised; ``synchronised``: what
+    the kernel says now; null: nothing. ``doubt``: why the wall clock, which stamps the entries, is
+    not believed; null: it is.
     """
 
     counted: Stored
@@ -53,10 +59,11 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Removed(msgspec.Struct, frozen=True, kw_only=True):
-    """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to ``last`` of ``journal``.
+    """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to
+    ``last`` of ``journal``.
 
-    ``hash``: of the last of them; ``segment``: the name of the file, and ``sha256`` its digest. The days of a journal go in order,
-    the oldest first, so that nothing is left before it.
+    ``hash``: of the last of them; ``segment``: the name of the file, and ``sha256`` its digest. The
+    days of a journal go in order, the oldest first, so that nothing is left before it.
     """
 
     journal: str
@@ -69,9 +76,10 @@ class Removed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in hexadecimal; null: none could be
-    used. ``continues``: no start of the daemon, but of a new file or a new day while it ran, of a doubt about the clock or its
-    end, or of the removal of days, which are ``removed`` then. ``clock``: null in a release that did not look at it.
+    """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
+    hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
+    or a new day while it ran, of a doubt about the clock or its end, or of the removal of days,
+    which are ``removed`` then. ``clock``: null in a release that did not look at it.
     """
 
     software: str
@@ -119,7 +127,12 @@ def boot(
                 speed=table.speed,
                 settings=table.settings,
                 devices=tuple(
-                    DeviceSetup(id=device.id, driver=device.driver, stale_after=device.stale_after, options=device.options)
+                    DeviceSetup(
+                        id=device.id,
+                        driver=device.driver,
+                        stale_after=device.stale_after,
+                        options=device.options,
+                    )
                     for device in table.device
                 ),
             )
@@ -131,9 +144,13 @@ def boot(
 
 def begun(why: Why, saved: bytes | None) -> bytes:
     """The body of a ``state`` entry."""
-    return msgspec.json.encode(Begun(why=why, saved=msgspec.Raw(b"null" if saved is None else saved)))
+    return msgspec.json.encode(
+        Begun(why=why, saved=msgspec.Raw(b"null" if saved is None else saved))
+    )
 
 
 def continued(body: bytes) -> bytes:
     """The ``boot`` entry of a file that goes on for another."""
-    return msgspec.json.encode(msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=()))
+    return msgspec.json.encode(
+        msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=())
+    )

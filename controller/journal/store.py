@@ -1,6 +1,8 @@
-"""The writing side of the journal's file: one commit at a time; set aside and gone on from when it is damaged while in use.
+"""The writing side of the journal's file: one commit at a time; set aside and gone on from when it
+is damaged while in use.
 
-Used by one thread. A commit either is on the disk when it returns, or raises and may be tried again with the same records.
+Used by one thread. A commit either is on the disk when it returns, or raises and may be tried again
+with the same records.
 """
 
 from __future__ import annotations
@@ -43,14 +45,18 @@ CUT = 500
 """Entries that are removed at one time, so that nobody waits for it."""
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_SAVED = "INSERT INTO saved VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state, position = excluded.position"
+_SAVED = (
+    "INSERT INTO saved VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state, "
+    "position = excluded.position"
+)
 _CURSOR = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 
 
 class Anew(msgspec.Struct, frozen=True):
-    """The file was damaged and is now ``aside``; ``unheard``: what is past its cursor, as far as it could be read. ``reader`` reads
-    the file that goes on for it, whose ``id`` and ``head`` these are.
+    """The file was damaged and is now ``aside``; ``unheard``: what is past its cursor, as far as it
+    could be read. ``reader`` reads the file that goes on for it, whose ``id`` and ``head`` these
+    are.
     """
 
     aside: Path
@@ -61,10 +67,11 @@ class Anew(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """Open, or begin, the file. ``set_aside``: where a damaged one was put; ``unheard``: what nobody has heard of the one that this
-    one goes on for. Raises :class:`JournalUnusableError`.
+    """Open, or begin, the file. ``set_aside``: where a damaged one was put; ``unheard``: what
+    nobody has heard of the one that this one goes on for. Raises :class:`JournalUnusableError`.
 
-    ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever reads must open it again.
+    ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever
+    reads must open it again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,9 +83,17 @@ class Store:
         self._take_index()
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
-            self._genesis, self.head, self._cursors = reader.genesis(), reader.head(), reader.cursors()
+            self._genesis, self.head, self._cursors = (
+                reader.genesis(),
+                reader.head(),
+                reader.cursors(),
+            )
             before = reader.aside()
-        self.unheard = Salvaged() if before is None else salvage(path.with_name(before), self._cursor, self._genesis.position)
+        self.unheard = (
+            Salvaged()
+            if before is None
+            else salvage(path.with_name(before), self._cursor, self._genesis.position)
+        )
         self._suspected = False  # the last try found the file damaged, which is looked at once more
         self._unread_since: float | None = None
         self._boot: Record | None = None
@@ -91,7 +106,9 @@ class Store:
         return self._cursors.get("mqtt", 0)
 
     def write(self, records: list[Record], moves: dict[str, int]) -> list[int]:
-        """Commit records and cursors. Gives the last position of each record. Raises whatever went wrong."""
+        """Commit records and cursors. Gives the last position of each record. Raises whatever went
+        wrong.
+        """
         made, ends, head = rows(records, self.head)
         there = False
         if self._connection is None:
@@ -111,7 +128,9 @@ class Store:
                 self._boot = record
         return ends
 
-    def commit(self, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]) -> None:
+    def commit(
+        self, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
+    ) -> None:
         """One transaction."""
         assert self._connection is not None
         if self._inode != _inode(self.path):
@@ -124,8 +143,8 @@ class Store:
         execute("COMMIT")
 
     def failed(self, error: Exception) -> bool:
-        """After an error: close the file. If it was damaged before too, when it was opened anew, set it aside. Gives whether to try
-        again at once.
+        """After an error: close the file. If it was damaged before too, when it was opened anew,
+        set it aside. Gives whether to try again at once.
         """
         self.close()
         if self._leaving is not None:
@@ -133,7 +152,9 @@ class Store:
         if is_damage(error) and not self._suspected:
             self._suspected = True
             return True
-        if not isinstance(error, JournalLostError) and not (is_damage(error) and self._is_damaged()):
+        if not isinstance(error, JournalLostError) and not (
+            is_damage(error) and self._is_damaged()
+        ):
             return False
         self._aside = self._aside or aside_of(self.path)
         try:
@@ -152,8 +173,9 @@ class Store:
         return now - self._unread_since > UNREAD
 
     def examine(self, journal: str | None = None, damage: str = "") -> None:
-        """Something could not be read: raises :class:`JournalLostError` if the file is damaged, and something else if the disk does not
-        give it. Our own connection may still remember what it held.
+        """Something could not be read: raises :class:`JournalLostError` if the file is damaged, and
+        something else if the disk does not give it. Our own connection may still remember what it
+        held.
 
         ``damage`` was found already, in the file with the id ``journal``.
         """
@@ -163,7 +185,9 @@ class Store:
             if genesis(journal) == self._genesis.hash:
                 raise JournalLostError(damage)
             return
-        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as afresh:
+        with closing(
+            sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as afresh:
             try:
                 found = flaw(afresh)
             except sqlite3.Error as error:
@@ -174,7 +198,9 @@ class Store:
             raise JournalLostError(found)
 
     def remove(self, through: int) -> bool:
-        """Remove a few entries up to there, which are in segments; never the last one. Gives whether there are more."""
+        """Remove a few entries up to there, which are in segments; never the last one. Gives
+        whether there are more.
+        """
         if self._connection is None:
             return False
         execute = self._connection.execute
@@ -204,7 +230,9 @@ class Store:
             return 0
 
     def move_log(self) -> bool:
-        """Move the log into the database, and cut it off. Gives whether that is done: not while somebody reads what it holds."""
+        """Move the log into the database, and cut it off. Gives whether that is done: not while
+        somebody reads what it holds.
+        """
         if self._connection is None:
             return True
         try:
@@ -236,7 +264,8 @@ class Store:
             raise JournalUnusableError(f"{self.path}: {error}; make room") from None
 
     def _reopen(self, expected: ChainHead) -> bool:
-        """After a failure the file is read afresh, because what the disk took of the failed commit is not known.
+        """After a failure the file is read afresh, because what the disk took of the failed commit
+        is not known.
 
         Gives whether all of it is there.
         """
@@ -248,10 +277,13 @@ class Store:
         connection = connect(self.path)
         try:
             self._index.take(self.path)
-            row = connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
+            row = connection.execute(
+                "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
+            ).fetchone()
             found = ChainHead(*row) if row else self._genesis
             if there := found == expected != self.head:
-                # All of it is there, but perhaps only in the page cache: move it into the database, which is synced anew.
+                # All of it is there, but perhaps only in the page cache: move it into the database,
+                # which is synced anew.
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 if busy:
                     raise JournalUnusableError("the log cannot be moved into the database")
@@ -264,9 +296,13 @@ class Store:
         return there
 
     def _begin(self, aside: Path) -> None:
-        """Begin the new file at the next position: with how the daemon is set up, and what each table knows."""
+        """Begin the new file at the next position: with how the daemon is set up, and what each
+        table knows.
+        """
         ours = _is_of(aside, self._genesis)
-        self._connection = open_checked(self.path, self.head.position, aside if ours else None, self._cursors)
+        self._connection = open_checked(
+            self.path, self.head.position, aside if ours else None, self._cursors
+        )
         self._index.take(self.path)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
@@ -295,9 +331,24 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     """What a file begins with that goes on for another."""
     now, mono_ns = utc(time.time()), time.monotonic_ns()
     replace = msgspec.structs.replace
-    opening = [] if boot is None else [replace(boot, before=(("boot", continued(boot.before[0][1])),), time=now, mono_ns=mono_ns)]
+    opening = (
+        []
+        if boot is None
+        else [
+            replace(
+                boot, before=(("boot", continued(boot.before[0][1])),), time=now, mono_ns=mono_ns
+            )
+        ]
+    )
     return opening + [
-        replace(last, given=None, events=(), before=(("state", begun("aside", last.saved)),), time=now, mono_ns=mono_ns)
+        replace(
+            last,
+            given=None,
+            events=(),
+            before=(("state", begun("aside", last.saved)),),
+            time=now,
+            mono_ns=mono_ns,
+        )
         for last in states.values()
     ]
 

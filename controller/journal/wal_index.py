@@ -1,7 +1,8 @@
-"""The index of the log (the file ``-shm``), which SQLite maps into memory: its blocks are taken before anything is written there.
+"""The index of the log (the file ``-shm``), which SQLite maps into memory: its blocks are taken
+before anything is written there.
 
-SQLite takes one byte of each 4096. Where a file system has smaller blocks the others are missing; the first write to one of them
-on a full disk ends the process with SIGBUS.
+SQLite takes one byte of each 4096. Where a file system has smaller blocks the others are missing;
+the first write to one of them on a full disk ends the process with SIGBUS.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ RESERVED = 8 * 32_768
 
 
 class WalIndex:
-    """Keeps the indexes of one journal's files open: with any file of a database in use that a process closes, SQLite's locks on it
-    are gone.
+    """Keeps the indexes of one journal's files open: with any file of a database in use that a
+    process closes, SQLite's locks on it are gone.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, int] = {}
 
     def take(self, journal: Path) -> None:
-        """Take the blocks of the index of a journal that is open; used by the thread that writes to it.
+        """Take the blocks of the index of a journal that is open; used by the thread that writes to
+        it.
 
         Raises ``OSError`` where there is no room.
         """
@@ -35,7 +37,8 @@ class WalIndex:
         if found.st_ino not in self._held:
             self._held[found.st_ino] = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         file = self._held[found.st_ino]
-        # What is there stays as it is. The first page has its blocks: others write there, so it is left alone.
+        # What is there stays as it is. The first page has its blocks: others write there, so it is
+        # left alone.
         for at in range(PAGE, RESERVED, min(PAGE, os.fstatvfs(file).f_frsize)):
             os.pwrite(file, os.pread(file, 1, at) or b"\0", at)
         os.pwrite(file, os.pread(file, 1, RESERVED - 1) or b"\0", RESERVED - 1)
@@ -48,9 +51,15 @@ class WalIndex:
 
 
 def look_for_room(journal: Path) -> None:
-    """Raise ``OSError`` where SQLite would begin the index of a journal on a disk of small blocks that has no room for it."""
+    """Raise ``OSError`` where SQLite would begin the index of a journal on a disk of small blocks
+    that has no room for it.
+    """
     found = os.statvfs(journal.parent)
-    if found.f_frsize < PAGE and found.f_bavail * found.f_frsize < 2 * RESERVED and not _is_taken(_index(journal)):
+    if (
+        found.f_frsize < PAGE
+        and found.f_bavail * found.f_frsize < 2 * RESERVED
+        and not _is_taken(_index(journal))
+    ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(journal))
 
 

@@ -1,7 +1,7 @@
 """One connection to a broker: credentials, TLS, and messages that are answered one by one.
 
-The only module that touches aiomqtt. A connection is used once: its library queues and repeats messages on its own
-when an object is used again, and the journal is the only queue here.
+The only module that touches aiomqtt. A connection is used once: its library queues and repeats
+messages on its own when an object is used again, and the journal is the only queue here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
-from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags, MQTTMessage
+from paho.mqtt.client import (
+    MQTT_CLEAN_START_FIRST_ONLY,
+    MQTT_ERR_SUCCESS,
+    ConnectFlags,
+    MQTTMessage,
+)
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -38,7 +43,9 @@ _Answer = TypeVar("_Answer")
 Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses us, or does not answer."""
 
-_REFUSALS = frozenset({0x86, 0x87, 0x8A, 0x8C})  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
+_REFUSALS = frozenset(
+    {0x86, 0x87, 0x8A, 0x8C}
+)  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
 LONGEST_PASSWORD = 65_535  # bytes (MQTT 5, 3.1.3.6)
 _WRONG_PROTOCOL = 0x84
 _TAKEN_OVER = 0x8E
@@ -49,7 +56,9 @@ class BrokerUnusableError(NovamasError):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What is published, always with QoS 1. ``answers``: the correlation data of the request (MQTT 5)."""
+    """What is published, always with QoS 1. ``answers``: the correlation data of the request (MQTT
+    5).
+    """
 
     topic: str
     payload: bytes
@@ -68,22 +77,31 @@ class Incoming(msgspec.Struct, frozen=True):
 
 
 def password(broker: Broker) -> str | None:
-    """The password, read anew for each connection so that it can be changed while the daemon runs."""
+    """The password, read anew for each connection so that it can be changed while the
+    daemon runs.
+    """
     if broker.password_file is not None:
         path = Path(broker.password_file)
     elif broker.password_credential is not None:
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
-            raise BrokerUnusableError(f"broker.password_credential {broker.password_credential!r}: no LoadCredential= in the unit")
+            raise BrokerUnusableError(
+                f"broker.password_credential {broker.password_credential!r}: no LoadCredential= "
+                "in the unit"
+            )
         path = Path(directory, broker.password_credential)
     else:
         return None
     try:
         text = path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise BrokerUnusableError(f"the broker's password cannot be read from {path}: {_reason(error)}") from None
+        raise BrokerUnusableError(
+            f"the broker's password cannot be read from {path}: {_reason(error)}"
+        ) from None
     if len(text.encode()) > LONGEST_PASSWORD:
-        raise BrokerUnusableError(f"the broker's password in {path} is longer than MQTT allows: is it the right file?")
+        raise BrokerUnusableError(
+            f"the broker's password in {path} is longer than MQTT allows: is it the right file?"
+        )
     return text
 
 
@@ -115,14 +133,19 @@ def refuses_us(error: Exception) -> bool:
 
 
 def taken_over(error: Exception) -> bool:
-    """Whether another client came with our client id, and the broker gave it our place (MQTT 5, 3.14.2.1)."""
+    """Whether another client came with our client id, and the broker gave it our place (MQTT 5,
+    3.14.2.1).
+    """
     return _code(error) == _TAKEN_OVER
 
 
 def told(error: Exception, broker: Broker) -> str:
     """What is wrong, for a person. Names the user, never the password."""
     if _code(error) in _REFUSALS:
-        return f"{error}: the broker does not accept {f'user {broker.username!r}' if broker.username else 'us without a user name'}"
+        return (
+            f"{error}: the broker does not accept "
+            f"{f'user {broker.username!r}' if broker.username else 'us without a user name'}"
+        )
     if taken_over(error):
         return f"{error}: another client has our client id"
     if _code(error) == _WRONG_PROTOCOL:
@@ -154,12 +177,21 @@ def _limits() -> Properties:
 
 
 class Connection(aiomqtt.Client):
-    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`BrokerUnusableError` where it cannot be made.
+    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`BrokerUnusableError`
+    where it cannot be made.
 
-    ``thrown_away`` is called for each message to us that cannot be read as one, or for which there is no room.
+    ``thrown_away`` is called for each message to us that cannot be read as one, or for which there
+    is no room.
     """
 
-    def __init__(self, broker: Broker, *, client_id: str, will: Message, thrown_away: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        *,
+        client_id: str,
+        will: Message,
+        thrown_away: Callable[[], None] = lambda: None,
+    ) -> None:
         address = urlsplit(broker.url)
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
@@ -186,26 +218,35 @@ class Connection(aiomqtt.Client):
         )
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
-        self._client.__class__ = BoundedClient  # the library makes its own, and leaves no way to give it another
+        self._client.__class__ = (
+            BoundedClient  # the library makes its own, and leaves no way to give it another
+        )
         vars(self._client)["thrown_away"] = thrown_away
 
     async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
         """Subscribe, and give the topics that the broker refuses.
 
-        Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not; what we publish ourselves
-        does not come back; and without ``retained`` what the broker holds already does not come.
+        Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was
+        not; what we publish ourselves does not come back; and without ``retained`` what the broker
+        holds already does not come.
         """
-        options = SubscribeOptions(qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2)
+        options = SubscribeOptions(
+            qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2
+        )
         refused: list[str] = []
         for first in range(0, len(topics), SUBSCRIBED):
             some = topics[first : first + SUBSCRIBED]
-            codes = await self.subscribe([(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some])
+            codes = await self.subscribe(
+                [(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some]
+            )
             told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
         return refused
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
-        """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
+        """Publish in order and wait for every acknowledgement. Gives per message None, or why the
+        broker refused it.
+        """
         answers = [self._post(message) for message in messages]
         self._write()  # now; the library would write after three turns of the event loop
         try:
@@ -221,7 +262,9 @@ class Connection(aiomqtt.Client):
             answer.set_result(f"larger than the {self.largest} bytes that the broker takes")
             return answer
         try:
-            info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+            info = self._client.publish(
+                message.topic, message.payload, 1, message.retain, self._properties_of(message)
+            )
         except ValueError as error:  # no topic, or too long: nothing was sent
             answer.set_result(f"no MQTT message: {error}")
             return answer
@@ -236,7 +279,12 @@ class Connection(aiomqtt.Client):
         return _json() if message.answers is None else _json(CorrelationData=message.answers)
 
     def _on_connect(
-        self, client: PahoClient, userdata: Any, flags: ConnectFlags, reason_code: ReasonCode, properties: Properties | None = None
+        self,
+        client: PahoClient,
+        userdata: Any,
+        flags: ConnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
     ) -> None:
         self.largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
@@ -247,8 +295,16 @@ class Connection(aiomqtt.Client):
         else:
             super()._on_message(client, userdata, message)
 
-    def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties) -> None:
-        # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that nobody listens is their affair.
+    def _on_publish(
+        self,
+        client: PahoClient,
+        userdata: Any,
+        mid: int,
+        reason_code: ReasonCode,
+        properties: Properties,
+    ) -> None:
+        # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that
+        # nobody listens is their affair.
         answer = self._verdicts.pop(mid, None)
         if answer is not None and not answer.done():
             answer.set_result(str(reason_code) if reason_code.is_failure else None)
@@ -263,7 +319,8 @@ class Connection(aiomqtt.Client):
         self._verdicts.clear()
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
-        # The library always goes through call_soon_threadsafe, which comes too late for a socket that was written or closed
+        # The library always goes through call_soon_threadsafe, which comes too late for a socket
+        # that was written or closed
         # meanwhile: it would watch a descriptor that is gone, or one that is always ready.
         if threading.get_ident() == self._thread:
             self._loop.add_writer(sock.fileno(), self._write)
@@ -273,19 +330,28 @@ class Connection(aiomqtt.Client):
     def _write(self) -> None:
         try:
             self._client.loop_write()
-        except Exception as error:  # as the library does: whatever it is, the connection is of no use any more
+        except (
+            Exception
+        ) as error:  # as the library does: whatever it is, the connection is of no use any more
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
 
     def why(self, error: Exception) -> Exception:
-        """What the broker gave as its reason to end the connection, where it gave one; else the ``error`` that came of it."""
+        """What the broker gave as its reason to end the connection, where it gave one; else the
+        ``error`` that came of it.
+        """
         ended = self._disconnected
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
-        return reason if isinstance(reason, Disconnected) else Disconnected(f"{type(reason).__name__}: {reason}")
+        return (
+            reason
+            if isinstance(reason, Disconnected)
+            else Disconnected(f"{type(reason).__name__}: {reason}")
+        )
 
     def abandon(self) -> None:
-        """Close the socket without a farewell: the broker then publishes our last will. The library would leave it open where the
-        connection was never established, and would say goodbye, which takes the will back, where it was.
+        """Close the socket without a farewell: the broker then publishes our last will. The library
+        would leave it open where the connection was never established, and would say goodbye, which
+        takes the will back, where it was.
         """
         if self._misc_task is not None:
             self._misc_task.cancel()
@@ -298,7 +364,8 @@ class Connection(aiomqtt.Client):
             self._disconnected.set_result(None)
 
     async def _wait_for(self, fut: Awaitable[_Answer], timeout: float | None) -> _Answer:  # noqa: ASYNC109 - the library's own signature
-        # As the library, but without asyncio.wait_for, which in Python 3.11 loses a cancellation that comes with the result.
+        # As the library, but without asyncio.wait_for, which in Python 3.11 loses a cancellation
+        # that comes with the result.
         seconds = self.timeout if timeout is None else timeout
         try:
             async with asyncio.timeout(None if seconds == math.inf else seconds):

@@ -1,6 +1,7 @@
 """The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench and ``novamas demo``.
 
-It listens on a loopback address only and lets everybody in, so no other machine can reach it. It stores nothing.
+It listens on a loopback address only and lets everybody in, so no other machine can reach it. It
+stores nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ PATIENCE = 0.5
 
 
 class _Snapshots(dict[str, Any]):
-    """A dictionary that may change while somebody goes through it: what they see is how it was when they began."""
+    """A dictionary that may change while somebody goes through it: what they see is how it was when
+    they began.
+    """
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(super().__iter__()))
@@ -34,7 +37,9 @@ class NotLoopbackError(NovamasError, ValueError):
 
 
 def loopback(host: str) -> str:
-    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` for any other address."""
+    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` for any other
+    address.
+    """
     if host == "localhost":
         return "127.0.0.1"
     try:
@@ -43,13 +48,16 @@ def loopback(host: str) -> str:
     except ValueError:
         pass
     raise NotLoopbackError(
-        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your own for a network"
+        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your "
+        "own for a network"
     )
 
 
 @contextlib.asynccontextmanager
 async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Serve on ``host:port`` (port 0: a free one) and give the address. Raises ``OSError`` where the port is taken."""
+    """Serve on ``host:port`` (port 0: a free one) and give the address. Raises ``OSError`` where
+    the port is taken.
+    """
     from amqtt.broker import Broker
     from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
     from amqtt.errors import BrokerError
@@ -57,7 +65,9 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
     host = loopback(host)
     for library in ("amqtt", "transitions"):  # what matters to us is said by the publisher
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
-    with contextlib.closing(socket.create_server((host, port))) as taken:  # fails here, with a plain error, where it would fail
+    with contextlib.closing(
+        socket.create_server((host, port))
+    ) as taken:  # fails here, with a plain error, where it would fail
         port = taken.getsockname()[1]
     listener = ListenerConfig(type=ListenerType.TCP, bind=f"{host}:{port}")
     broker = Broker(
@@ -87,8 +97,9 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
 
 
 async def _shut_down(broker: Any) -> None:
-    """End the broker and all its tasks. ``asyncio.wait_for`` of CPython 3.11 can lose a cancellation, and the library would wait
-    for such a task for ever: whoever still works though it was cancelled is cancelled again.
+    """End the broker and all its tasks. ``asyncio.wait_for`` of CPython 3.11 can lose a
+    cancellation, and the library would wait for such a task for ever: whoever still works though it
+    was cancelled is cancelled again.
     """
     ending = asyncio.create_task(broker.shutdown())
     while not (await asyncio.wait({ending}, timeout=PATIENCE))[0]:

@@ -1,9 +1,11 @@
-"""Commands that wait to be answered: each client's in a line of its own, so that no flood keeps back anybody else's.
+"""Commands that wait to be answered: each client's in a line of its own, so that no flood keeps
+back anybody else's.
 
-MQTT does not say who has published a message. A client is here whoever the body names as ``client``, at one table; who names
-nobody shares a line with all others who do not. Anybody may call himself anything: only the broker can keep strangers out. So
-the lines of a table are few, each is short, and all of them together have a pace. Recalls have lines of their own, and one
-pace for all tables, since each reads a hundred events from the disk.
+MQTT does not say who has published a message. A client is here whoever the body names as
+``client``, at one table; who names nobody shares a line with all others who do not. Anybody may
+call himself anything: only the broker can keep strangers out. So the lines of a table are few, each
+is short, and all of them together have a pace. Recalls have lines of their own, and one pace for
+all tables, since each reads a hundred events from the disk.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 LINES = 8
-"""Clients of a table that have a line of their own at one time; the others share the line of those without a name."""
+"""Clients of a table that have a line of their own at one time; the others share the line of those
+without a name.
+"""
 WAITING = 16
 """Messages that may wait in one line."""
 ALL_WAITING = 2000
 """Messages that may wait in all lines together: 32 MB at most."""
 CLIENT, TABLE, RECALLS = (25.0, 100), (100.0, 200), (50.0, 100)
-"""How many a second are answered of one client, at one table, and of all recalls; and how many at once before that."""
+"""How many a second are answered of one client, at one table, and of all recalls; and how many at
+once before that.
+"""
 
 _Message = TypeVar("_Message")
 
@@ -54,9 +60,13 @@ class _Line(Generic[_Message]):
 
 
 class Intake(Generic[_Message]):
-    """Answers what comes with ``answer``, in tasks of ``group``. What one client says at one table is answered in its order."""
+    """Answers what comes with ``answer``, in tasks of ``group``. What one client says at one table
+    is answered in its order.
+    """
 
-    def __init__(self, group: asyncio.TaskGroup, answer: Callable[[_Message], Awaitable[None]]) -> None:
+    def __init__(
+        self, group: asyncio.TaskGroup, answer: Callable[[_Message], Awaitable[None]]
+    ) -> None:
         self._group = group
         self._answer = answer
         self._waiting = 0
@@ -69,7 +79,9 @@ class Intake(Generic[_Message]):
         lines = self._lines.setdefault((table, recall), {})
         if client not in lines and len(lines) >= LINES:
             now = time.monotonic()
-            for name in [name for name, line in lines.items() if not line.at_work and line.pace.rested(now)]:
+            for name in [
+                name for name, line in lines.items() if not line.at_work and line.pace.rested(now)
+            ]:
                 del lines[name]
             if len(lines) >= LINES:
                 client = None

@@ -1,4 +1,6 @@
-"""What is heard on our own retained topics from somebody else: it is put right, and a person is told."""
+"""What is heard on our own retained topics from somebody else: it is put right, and a person is
+told.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from controller.mqtt.connection import Incoming, Message
 
 PAUSE = 1.0
-"""Seconds from one correction to the next: two daemons with the same topics would correct each other without end."""
+"""Seconds from one correction to the next: two daemons with the same topics would correct each
+other without end.
+"""
 GATHERED = 1000
 """Topics that are put right at one time."""
 ECHOES = 32
@@ -30,13 +34,17 @@ class OwnTopics:
         self._echoes = {}
 
     def said(self, messages: Iterable[Message]) -> None:
-        """These are ours, and the broker sends them back to us: before MQTT 5 it cannot be asked not to."""
+        """These are ours, and the broker sends them back to us: before MQTT 5 it cannot be asked
+        not to.
+        """
         for message in messages:
             if message.retain:
                 self._echoes.setdefault(message.topic, deque(maxlen=ECHOES)).append(message.payload)
 
     def heard(self, message: Incoming, truth: Mapping[str, bytes | None]) -> bool:
-        """Whether somebody else said it, and it has to be put right. ``truth``: what each topic holds."""
+        """Whether somebody else said it, and it has to be put right. ``truth``: what each topic
+        holds.
+        """
         echoes = self._echoes.get(message.topic, ())
         if message.payload in echoes and isinstance(echoes, deque):
             while echoes.popleft() != message.payload:

@@ -1,8 +1,8 @@
 """The publisher: what the journal holds goes to the broker in order, and commands come in.
 
-After each connect: subscribe, refresh every retained topic, say ``online``, then the events after the cursor. The cursor
-moves only when the broker has acknowledged; what was sent and not acknowledged is sent again, and a consumer drops the
-double by (table, boot, seq).
+After each connect: subscribe, refresh every retained topic, say ``online``, then the events after
+the cursor. The cursor moves only when the broker has acknowledged; what was sent and not
+acknowledged is sent again, and a consumer drops the double by (table, boot, seq).
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.tables_api import TablesApi
 
 WINDOW = 8
-"""Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
+"""Messages that wait for their acknowledgement at one time. A table has one result in forty
+seconds.
+"""
 BACKLOG = 64
-"""Events that are handed over at one time: after an outage they come by the thousand. Between two such portions the retained
-topics are refreshed, so that no display waits for the backlog.
+"""Events that are handed over at one time: after an outage they come by the thousand. Between two
+such portions the retained topics are refreshed, so that no display waits for the backlog.
 """
 SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between two attempts to connect; doubled each time, with a jitter."""
@@ -51,14 +53,14 @@ SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
 UNREADABLE = 1.0
 """Seconds until the journal is asked again that could not be read."""
 TWIN, SUSPICIOUS = "broker-client-id", 3
-"""The alert that another client has our client id; cleared when a connection has lasted. Not every broker says so: it is
-suspected where so many connections in a row were taken, and lost soon after.
+"""The alert that another client has our client id; cleared when a connection has lasted. Not every
+broker says so: it is suspected where so many connections in a row were taken, and lost soon after.
 """
 FOREIGN = "broker-topics"
 """The alert that somebody else publishes on our topics; cleared when nobody has for a minute."""
 QUIET, RENEWED = 60.0, 600.0
-"""Seconds: that minute, and after which all retained topics are said anew: what others said there in packets that are too large
-for us, we have not heard.
+"""Seconds: that minute, and after which all retained topics are said anew: what others said there
+in packets that are too large for us, we have not heard.
 """
 
 
@@ -68,7 +70,9 @@ class Publisher:
     def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: TablesApi) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
-        """Up to here the broker has acknowledged. The journal's cursor follows it with a delay, which costs doubles only."""
+        """Up to here the broker has acknowledged. The journal's cursor follows it with a delay,
+        which costs doubles only.
+        """
         self._broker = broker
         self._client_id = client_id
         self._outbox = outbox
@@ -101,12 +105,18 @@ class Publisher:
             in_vain = False
             try:
                 async with self._connection() as connection, asyncio.TaskGroup() as both:
-                    # In one group: the reader notices a dead connection at once, the sender only at its next timeout.
-                    reader, sender = both.create_task(self._read(connection)), both.create_task(self._send(connection))
+                    # In one group: the reader notices a dead connection at once, the sender only at
+                    # its next timeout.
+                    reader, sender = (
+                        both.create_task(self._read(connection)),
+                        both.create_task(self._send(connection)),
+                    )
                     await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
                     if not sender.done():
                         reader.result()  # where it has failed, that is the reason
-                        raise RuntimeError("the reader has ended, and no command would be heard any more")
+                        raise RuntimeError(
+                            "the reader has ended, and no command would be heard any more"
+                        )
                     sender.result()
                     reader.cancel()
             except* (Disconnected, BrokerUnusableError) as group:
@@ -114,7 +124,8 @@ class Publisher:
                 self._say(error)
                 in_vain = refuses_us(error) or self._suspect(error)
             if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise asyncio.CancelledError  # in a group that fails at the same moment, Python 3.11 forgets it
+                # in a group that fails at the same moment, Python 3.11 forgets it
+                raise asyncio.CancelledError
             lasted = self._lasted
             self.standing.connected = False
             pause = next_pause(pause, lasted, in_vain=in_vain)
@@ -125,7 +136,10 @@ class Publisher:
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         connection = Connection(
-            self._broker, client_id=self._client_id, will=self._desk.status(online=False), thrown_away=self._throw_away
+            self._broker,
+            client_id=self._client_id,
+            will=self._desk.status(online=False),
+            thrown_away=self._throw_away,
         )
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -140,7 +154,11 @@ class Publisher:
         trouble = told(error, self._broker)
         if self.standing.connected or trouble != self.standing.trouble:
             level = self._log.error if refuses_us(error) else self._log.warning
-            level("broker lost" if self.standing.connected else "broker not reached", reason=trouble, position=self.position)
+            level(
+                "broker lost" if self.standing.connected else "broker not reached",
+                reason=trouble,
+                position=self.position,
+            )
         self.standing.trouble = trouble
 
     @property
@@ -154,8 +172,14 @@ class Publisher:
         if not taken_over(error) and self._short < SUSPICIOUS:
             return False
         if TWIN not in self._desk.alerts:
-            detail = f"the broker ends our connections soon after it took them ({told(error, self._broker)}): has another client "
-            detail += f"the client id {self._client_id!r} too? Give each its own broker.client_id, or its own site.node"
+            detail = (
+                "the broker ends our connections soon after it took them "
+                f"({told(error, self._broker)}): has another client "
+            )
+            detail += (
+                f"the client id {self._client_id!r} too? Give each its own "
+                "broker.client_id, or its own site.node"
+            )
             self._desk.alerts[TWIN] = _alert(TWIN, "broker.client_id", detail)
             self._log.error("another client has our client id, it seems", client_id=self._client_id)
         return True
@@ -173,7 +197,9 @@ class Publisher:
         except* Disconnected as errors:
             raise connection.why(_first(errors)) from None
 
-    async def _listen(self, connection: Connection, intake: Intake[tuple[str, str, Incoming]]) -> None:
+    async def _listen(
+        self, connection: Connection, intake: Intake[tuple[str, str, Incoming]]
+    ) -> None:
         async for message in connection.messages:
             properties = message.properties
             incoming = Incoming(
@@ -188,11 +214,15 @@ class Publisher:
                 self._overhear(incoming, v5=connection.v5)
                 continue
             table, name = named
-            if not intake.put(table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL):
+            if not intake.put(
+                table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL
+            ):
                 self._desk.discard(table, name)
 
     def _overhear(self, message: Incoming, *, v5: bool) -> None:
-        """Something was said on a topic of ours, and not by us: what holds is said again, at once or soon."""
+        """Something was said on a topic of ours, and not by us: what holds is said again, at once
+        or soon.
+        """
         if not self._desk.is_alert(message.topic):
             held_before = message.retain and not v5  # MQTT 5 does not send it
             if held_before or not self.standing.connected:
@@ -208,9 +238,13 @@ class Publisher:
         self._foreign = time.monotonic()
         if FOREIGN not in self._desk.alerts:
             detail = (
-                f"another client of the broker publishes on our topic {topic}: it was put right. Is there a second daemon with the "
+                f"another client of the broker publishes on our topic {topic}: it was put "
+                "right. Is there a second daemon with the "
             )
-            detail += "same site.node, or the same table? Else let the broker's access rules keep others from our topics"
+            detail += (
+                "same site.node, or the same table? Else let the broker's access rules keep "
+                "others from our topics"
+            )
             self._desk.alerts[FOREIGN] = _alert(FOREIGN, "broker.topics", detail)
             self._log.error("somebody else publishes on our topics", topic=topic)
             asyncio.get_running_loop().call_later(QUIET, self._acquit)
@@ -230,7 +264,9 @@ class Publisher:
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # up to here it happened while nobody could hear it
         self._own.connected()
-        refused = await connection.listen(self._desk.subscriptions()) + await connection.listen(self._desk.own(), retained=False)
+        refused = await connection.listen(self._desk.subscriptions()) + await connection.listen(
+            self._desk.own(), retained=False
+        )
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._shown = {}
@@ -263,18 +299,26 @@ class Publisher:
             self._wake.clear()
             try:
                 while events := self._events():
-                    messages = [self._message(event, historical=event.position <= backlog) for event in events]
+                    messages = [
+                        self._message(event, historical=event.position <= backlog)
+                        for event in events
+                    ]
                     await self._deliver(connection, messages)
                     self.position = events[-1].position
                     self._outbox.move_cursor(self.position)
                     self.standing.published += len(events)
-                    if self._wake.is_set():  # what happens now is shown at once, though its event waits for those before it
+                    # what happens now is shown at once, though its event waits for those before it
+                    if self._wake.is_set():
                         self._wake.clear()
                         await self._refresh(connection)
-            except JournalUnusableError as error:  # the journal looks whether it is damaged, and goes on in another file
+            except (
+                JournalUnusableError
+            ) as error:  # the journal looks whether it is damaged, and goes on in another file
                 if not unreadable:
                     unreadable = True
-                    self._log.error("events cannot be read", reason=str(error), position=self.position)
+                    self._log.error(
+                        "events cannot be read", reason=str(error), position=self.position
+                    )
             else:
                 unreadable = False
             await self._refresh(connection)
@@ -286,7 +330,9 @@ class Publisher:
                     await self._wake.wait()
 
     def _events(self) -> list[Entry]:
-        """The next events. Where there are none, the inputs up to here need not be looked through again."""
+        """The next events. Where there are none, the inputs up to here need not be looked through
+        again.
+        """
         events = self._outbox.events_after(self.position, BACKLOG)
         if events:
             return events
@@ -297,25 +343,43 @@ class Publisher:
         return events
 
     async def _refresh(self, connection: Connection) -> None:
-        """Publish each retained topic that this broker does not hold yet, as far as we know, or that somebody else has touched."""
+        """Publish each retained topic that this broker does not hold yet, as far as we know, or
+        that somebody else has touched.
+        """
         now = self._desk.retained()
         again = self._own.take(time.monotonic())
-        changed = [topic for topic, body in now.items() if topic in again or topic not in self._shown or self._shown[topic] != body]
+        changed = [
+            topic
+            for topic, body in now.items()
+            if topic in again or topic not in self._shown or self._shown[topic] != body
+        ]
         messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
         truth = self._desk.shown()  # the status too; an alert that is none is cleared
-        messages += [Message(topic, truth.get(topic) or b"", retain=True) for topic in sorted(again - now.keys())]
+        messages += [
+            Message(topic, truth.get(topic) or b"", retain=True)
+            for topic in sorted(again - now.keys())
+        ]
         for first in range(0, len(messages), WINDOW):
             some = messages[first : first + WINDOW]
             await self._deliver(connection, some)
-            self._shown.update((message.topic, now[message.topic]) for message in some if message.topic in now)
+            self._shown.update(
+                (message.topic, now[message.topic]) for message in some if message.topic in now
+            )
 
     async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
         if not connection.v5:
             self._own.said(messages)
         for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
-            if refusal is not None:  # what the broker does not take must not keep back the rest; the journal has it
+            if (
+                refusal is not None
+            ):  # what the broker does not take must not keep back the rest; the journal has it
                 self.standing.refused += 1
-                self._log.error("broker refused a message", topic=message.topic, bytes=len(message.payload), reason=refusal)
+                self._log.error(
+                    "broker refused a message",
+                    topic=message.topic,
+                    bytes=len(message.payload),
+                    reason=refusal,
+                )
 
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body
@@ -325,15 +389,18 @@ class Publisher:
             try:
                 body = write(msgspec.structs.replace(read_event(body), historical=True))
             except ValueError as error:  # of another release: better as it is than not at all
-                self._log.error("event not marked historical", position=event.position, reason=str(error))
+                self._log.error(
+                    "event not marked historical", position=event.position, reason=str(error)
+                )
         return Message(self._desk.topic(event.table, "event"), body)
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
-    """Seconds before the next attempt, after a pause before this one and a connection that ``lasted`` so long.
+    """Seconds before the next attempt, after a pause before this one and a connection that
+    ``lasted`` so long.
 
-    Doubled each time: one that did not outlast the longest pause is no success, or two clients that take each other's
-    place would do so four times a second.
+    Doubled each time: one that did not outlast the longest pause is no success, or two clients that
+    take each other's place would do so four times a second.
     """
     shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
     return shortest if lasted > longest else min(max(pause * 2, shortest), longest)

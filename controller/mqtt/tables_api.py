@@ -10,7 +10,14 @@ import msgspec
 import structlog
 
 from controller.contract.node import NodeStatus
-from controller.contract.orders import DeviceOrder, Recall, Reply, Sender, UnreadableCommandError, read_order
+from controller.contract.orders import (
+    DeviceOrder,
+    Recall,
+    Reply,
+    Sender,
+    UnreadableCommandError,
+    read_order,
+)
 from controller.contract.retained import Alert
 from controller.contract.topics import Topics, within
 from controller.games.game import RejectedError
@@ -21,7 +28,9 @@ from controller.tables.runner import TableRunner
 from devices.device import Device
 
 ANSWER = 262_144
-"""Bytes of events in one answer to a recall, or fewer where the broker takes less; ``ENVELOPE``: for the rest of the packet."""
+"""Bytes of events in one answer to a recall, or fewer where the broker takes less; ``ENVELOPE``:
+for the rest of the packet.
+"""
 ENVELOPE = 4096
 CORRELATION = 1024
 """Bytes of correlation data that are given back."""
@@ -30,8 +39,8 @@ SILENT = 60.0
 
 
 class ServedTable(msgspec.Struct, frozen=True):
-    """One table with all that belongs to it; ``devices`` by id. A device that has said nothing for ``silence`` seconds of the
-    table's clock cannot be up.
+    """One table with all that belongs to it; ``devices`` by id. A device that has said nothing for
+    ``silence`` seconds of the table's clock cannot be up.
     """
 
     station: TableRunner
@@ -44,10 +53,17 @@ class TablesApi:
     """Every table of this daemon, and the node itself."""
 
     def __init__(
-        self, node: str, boot: str, topics: Topics, places: Mapping[str, ServedTable], response_topics: tuple[str, ...] = ()
+        self,
+        node: str,
+        boot: str,
+        topics: Topics,
+        places: Mapping[str, ServedTable],
+        response_topics: tuple[str, ...] = (),
     ) -> None:
         self.alerts: dict[str, Alert] = {}
-        """What concerns every table but can be in no journal: shown under each table's ``alert/<id>``."""
+        """What concerns every table but can be in no journal: shown under each table's
+        ``alert/<id>``.
+        """
         self.node: dict[str, bytes] = {}
         """The node's own retained topics: ``health`` and ``checkpoint``."""
         self.followed = 0
@@ -71,9 +87,15 @@ class TablesApi:
         return Message(self._topics.node(self._node, "status"), body, retain=True)
 
     def subscriptions(self) -> list[str]:
-        """Commands, and our own alerts, of which a broker may hold some that were cleared while we could not reach it."""
+        """Commands, and our own alerts, of which a broker may hold some that were cleared while we
+        could not reach it.
+        """
         places = self._places.items()
-        return [topic for id, p in places for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))]  # noqa: A001
+        return [
+            topic
+            for id, p in places  # noqa: A001
+            for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))
+        ]
 
     def own(self) -> list[str]:
         """Our other retained topics: to hear it if somebody else says something there."""
@@ -82,7 +104,10 @@ class TablesApi:
 
     def is_alert(self, topic: str) -> bool:
         """Whether this is the topic of an alert, known or not, of one of our tables."""
-        return any(topic.startswith(place.topics.table(id, "alert/")) for id, place in self._places.items())  # noqa: A001
+        return any(
+            topic.startswith(place.topics.table(id, "alert/"))
+            for id, place in self._places.items()  # noqa: A001
+        )
 
     def topic(self, table: str, leaf: str) -> str:
         """A topic of a table: ``event``, ``sealed``."""
@@ -93,11 +118,19 @@ class TablesApi:
         """Every retained topic but ``status``, and what it holds; None: nothing any more."""
         shown: dict[str, bytes | None] = dict.fromkeys(self._was)
         for id, place in self._places.items():  # noqa: A001
-            shown.update((place.topics.table(id, leaf), body) for leaf, body in place.station.retained.items())
-            alerts = {place.topics.table(id, f"alert/{name}"): alert for name, alert in self.alerts.items()}
+            shown.update(
+                (place.topics.table(id, leaf), body)
+                for leaf, body in place.station.retained.items()
+            )
+            alerts = {
+                place.topics.table(id, f"alert/{name}"): alert
+                for name, alert in self.alerts.items()
+            }
             shown.update((topic, msgspec.json.encode(alert)) for topic, alert in alerts.items())
             self._was |= alerts.keys()
-        return shown | {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
+        return shown | {
+            self._topics.node(self._node, leaf): body for leaf, body in self.node.items()
+        }
 
     def shown(self) -> dict[str, bytes | None]:
         """Every retained topic while we are on line, and what it holds."""
@@ -112,14 +145,25 @@ class TablesApi:
         return None
 
     def discard(self, table: str, name: str) -> None:
-        """A command is not answered, because too many wait. It is counted, and logged now and then."""
+        """A command is not answered, because too many wait. It is counted, and logged now
+        and then.
+        """
         self.discarded += 1
         if time.monotonic() - self._told >= SILENT:
             self._told = time.monotonic()
-            self._log.warning("commands are discarded: too many wait", table=table, command=name[:64], discarded=self.discarded)
+            self._log.warning(
+                "commands are discarded: too many wait",
+                table=table,
+                command=name[:64],
+                discarded=self.discarded,
+            )
 
-    async def answer(self, table: str, name: str, message: Incoming, largest: int | None = None) -> list[Message]:
-        """Follow a command and reply to it, in at most ``largest`` bytes. Whatever goes wrong, the table goes on."""
+    async def answer(
+        self, table: str, name: str, message: Incoming, largest: int | None = None
+    ) -> list[Message]:
+        """Follow a command and reply to it, in at most ``largest`` bytes. Whatever goes wrong, the
+        table goes on.
+        """
         if not message.payload:  # somebody cleared a retained command
             return []
         place = self._places[table]
@@ -128,7 +172,9 @@ class TablesApi:
         try:
             sender, given = read_order(name, message.payload, place.station.clock())
             if message.retain:
-                raise RejectedError("a command is never retained: it would be followed again after each reconnect")
+                raise RejectedError(
+                    "a command is never retained: it would be followed again after each reconnect"
+                )
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
                 reply = Reply(id=sender.id, ok=True, events=place.station.recall(given, room))
@@ -146,9 +192,16 @@ class TablesApi:
         except Exception as error:  # a defect of ours: it costs this command, and nothing else
             where = traceback.extract_tb(error.__traceback__)[-1]
             hidden = place.station.table.face_down  # its text may hold a card
-            told = {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"} if hidden else {"exc_info": error}
+            told = (
+                {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
+                if hidden
+                else {"exc_info": error}
+            )
             log.error("defect: the daemon failed on a command", **told)
-            what = "the daemon failed on this command; its log says how. See what the events say before you send it again"
+            what = (
+                "the daemon failed on this command; its log says how. See what the events say "
+                "before you send it again"
+            )
             reply = Reply(id=sender.id, ok=False, error=what)
         if reply.ok:
             self.followed += 1
@@ -158,7 +211,9 @@ class TablesApi:
             log.info("command refused", reason=reply.error)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
 
-    def _replies(self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes) -> list[Message]:
+    def _replies(
+        self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes
+    ) -> list[Message]:
         replies = []
         if sender.client is not None:
             replies.append(Message(topics.reply(table, sender.client), body))

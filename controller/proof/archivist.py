@@ -1,7 +1,8 @@
-"""The archivist: what keeps the journal provable. Stores bytes that led to nothing, begins and seals days, signs checkpoints, reads
-back from the disk what is there.
+"""The archivist: what keeps the journal provable. Stores bytes that led to nothing, begins and
+seals days, signs checkpoints, reads back from the disk what is there.
 
-It works beside the tables, which never wait for it. What it cannot do is an alert, and is tried again.
+It works beside the tables, which never wait for it. What it cannot do is an alert, and is tried
+again.
 """
 
 from __future__ import annotations
@@ -33,25 +34,38 @@ from controller.tables.byte_trace import PERIOD
 from controller.tables.runner import TableRunner
 
 ROOM = 1 << 30
-"""Bytes that have to be free where the journal lies. Less is told, long before nothing can be stored."""
+"""Bytes that have to be free where the journal lies. Less is told, long before nothing can be
+stored.
+"""
 
 AGAIN = 600.0
 """Seconds after which the journal is read back again where it could not be read."""
 
 
 class JournalUpkeep:
-    """Works for one daemon. ``alerts``: where it says what is wrong; ``changed`` is called when it has."""
+    """Works for one daemon. ``alerts``: where it says what is wrong; ``changed`` is called when it
+    has.
+    """
 
     def __init__(
-        self, configuration: Configuration, run: str, journal: Journal, alerts: dict[str, Alert], changed: Callable[[], None]
+        self,
+        configuration: Configuration,
+        run: str,
+        journal: Journal,
+        alerts: dict[str, Alert],
+        changed: Callable[[], None],
     ) -> None:
         self._journal = journal
         self._run = run
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
-        self._notary = CheckpointSigner(Path(configuration.journal.path), run, configuration.journal.key_credential)
-        self._timekeeper = Timekeeper(journal.latest("boot"), journal.latest(), counted_until_now(journal.path))
+        self._notary = CheckpointSigner(
+            Path(configuration.journal.path), run, configuration.journal.key_credential
+        )
+        self._timekeeper = Timekeeper(
+            journal.latest("boot"), journal.latest(), counted_until_now(journal.path)
+        )
         self._clock: str | None = None
         self._sealing: str | None = None
         self._unread: str | None = None
@@ -85,7 +99,9 @@ class JournalUpkeep:
             station.flush()
 
     async def run(self, stations: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
-        """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is published."""
+        """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is
+        published.
+        """
         stations = list(stations)
         while True:
             await self._seal(acknowledged())
@@ -113,25 +129,36 @@ class JournalUpkeep:
         doubt = self._timekeeper.doubt
         if doubt is None or self._clock is None:
             self._clock = doubt and (
-                f"the clock is not believed, and no day is sealed or removed until it is: {doubt}. Set it right, and let chrony or"
-                " systemd-timesyncd keep it synchronised; one that has gone for a day without a step is believed too"
+                "the clock is not believed, and no day is sealed or removed until it is: "
+                f"{doubt}. Set it right, and let chrony or"
+                " systemd-timesyncd keep it synchronised; one that has gone for a day without a "
+                "step is believed too"
             )
 
     def look_at_room(self, stations: Iterable[TableRunner]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
         sent = {
-            f"device {device} of table {station.table.id}": each for station in stations for device, each in station.sent().items()
+            f"device {device} of table {station.table.id}": each
+            for station in stations
+            for device, each in station.sent().items()
         }
-        rates = {name: f"{name}: {each.all} bytes in the last minute" for name, each in sent.items()}
+        rates = {
+            name: f"{name}: {each.all} bytes in the last minute" for name, each in sent.items()
+        }
         most = max(sent, key=lambda name: sent[name].all, default=None)
         failed, self._failed = self._failed, self._journal.failed is not None
-        if not failed and not self._failed:  # else it may be the disk that did not take what was sent
+        if (
+            not failed and not self._failed
+        ):  # else it may be the disk that did not take what was sent
             self._tell_floods({name: rates[name] for name, each in sent.items() if each.dropped})
         try:
             tight = shutil.disk_usage(self._journal.path.parent).free < ROOM
         except OSError:  # a disk that is gone is told by the journal
             tight = False
-        room = f"less than {ROOM >> 20} MiB are free where the journal lies, and without room nothing is published: make room"
+        room = (
+            f"less than {ROOM >> 20} MiB are free where the journal lies, and without room "
+            "nothing is published: make room"
+        )
         room += f". Most is sent by {rates[most]}" if most is not None and sent[most].all else ""
         self._room = (self._room or room) if tight else None  # told once, with what it was then
         self._say()
@@ -141,11 +168,16 @@ class JournalUpkeep:
         if floods.keys() == self._flooding:
             return
         self._flooding = set(floods)
-        told = "more is sent than can be kept, and what is read of it cannot be proved until the next start: "
+        told = (
+            "more is sent than can be kept, and what is read of it cannot be proved until the "
+            "next start: "
+        )
         self._flood = told + "; ".join(sorted(floods.values())) if floods else None
 
     async def read_back(self) -> None:
-        """Every so many hours, until cancelled: see that the disk still holds the journal, and leave a file that is damaged."""
+        """Every so many hours, until cancelled: see that the disk still holds the journal, and
+        leave a file that is damaged.
+        """
         reading = ReadBack(self._journal.path)
         try:
             while True:
@@ -180,7 +212,16 @@ class JournalUpkeep:
             return  # said elsewhere
         now, counted = utc(time.time()), self._timekeeper.counted
         try:
-            done = await asyncio.to_thread(seal, self._journal.path, key, self._run, now, counted, acknowledged, self._keep_days)
+            done = await asyncio.to_thread(
+                seal,
+                self._journal.path,
+                key,
+                self._run,
+                now,
+                counted,
+                acknowledged,
+                self._keep_days,
+            )
             if done.cut:
                 self._journal.cut(done.cut)
             if done.due:
@@ -193,16 +234,30 @@ class JournalUpkeep:
         except TimeoutError:
             return  # the journal cannot be written: said elsewhere
         except Exception as error:  # a defect of ours too: the tables go on, and it is tried again
-            self._sealing = f"a day of the journal cannot be sealed, and nothing is removed until it can: {_reason(error)}"
+            self._sealing = (
+                "a day of the journal cannot be sealed, and nothing is removed until "
+                f"it can: {_reason(error)}"
+            )
         else:
             self._sealing = None
         self._say()
 
-    def _append_boot(self, *, continues: bool, removed: tuple[Removed, ...] = ()) -> asyncio.Future[int]:
+    def _append_boot(
+        self, *, continues: bool, removed: tuple[Removed, ...] = ()
+    ) -> asyncio.Future[int]:
         clock = self._timekeeper.clock()
-        body = boot(self._configuration, self._notary.key, continues=continues, clock=clock, removed=removed)
+        body = boot(
+            self._configuration, self._notary.key, continues=continues, clock=clock, removed=removed
+        )
         now = utc(time.time())
-        record = Record(table="", boot=self._run, seq=0, time=now, mono_ns=time.monotonic_ns(), before=(("boot", body),))
+        record = Record(
+            table="",
+            boot=self._run,
+            seq=0,
+            time=now,
+            mono_ns=time.monotonic_ns(),
+            before=(("boot", body),),
+        )
         stored = self._journal.append(record)
         stored.add_done_callback(lambda stored: stored.cancelled() or stored.exception())
         return stored
@@ -210,7 +265,9 @@ class JournalUpkeep:
     def _say(self) -> None:
         """Raise and clear the alerts."""
         notary = self._notary
-        unsigned = notary.trouble and f"checkpoints are not signed, and no day is sealed: {notary.trouble}"
+        unsigned = (
+            notary.trouble and f"checkpoints are not signed, and no day is sealed: {notary.trouble}"
+        )
         stands: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
             "journal-key": ("journal.key", "fault", unsigned),
             "journal-key-changed": ("journal.key_changed", "warning", notary.changed),
@@ -228,11 +285,17 @@ class JournalUpkeep:
                 self._alerts.pop(name, None)
             elif was.get(name) != detail:
                 self._log.error("alert", alert=name, reason=detail)
-                self._alerts[name] = Alert(alert=name, what=what, severity=severity, raised=utc(time.time()), detail=detail)
+                self._alerts[name] = Alert(
+                    alert=name, what=what, severity=severity, raised=utc(time.time()), detail=detail
+                )
         if was != {name: alert.detail for name in stands if (alert := self._alerts.get(name))}:
             self._changed()
 
 
 def _reason(error: Exception) -> str:
     """In its own words, or, of a defect, with its kind."""
-    return str(error) if isinstance(error, (OSError, sqlite3.Error, JournalUnusableError, BrokenSegmentError)) else repr(error)
+    return (
+        str(error)
+        if isinstance(error, (OSError, sqlite3.Error, JournalUnusableError, BrokenSegmentError))
+        else repr(error)
+    )

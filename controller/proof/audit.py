@@ -1,7 +1,9 @@
-"""The audit: everything that the journal says was concluded is concluded again from what it says was given.
+"""The audit: everything that the journal says was concluded is concluded again from what it says
+was given.
 
-The bytes of each device go through a fresh watch and codec and must give the readings that are stored; the readings and
-commands go through a fresh table and game and must give the events that are stored. What cannot be derived is counted and said.
+The bytes of each device go through a fresh watch and codec and must give the readings that are
+stored; the readings and commands go through a fresh table and game and must give the events that
+are stored. What cannot be derived is counted and said.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Begun, Boot, TableSetup
-from controller.proof.findings import LOST, MOST, NO_BEGINNING, NO_SETUP, OTHER_KEY, SEALED, Audit, Difference, Run
+from controller.proof.findings import (
+    LOST,
+    MOST,
+    NO_BEGINNING,
+    NO_SETUP,
+    OTHER_KEY,
+    SEALED,
+    Audit,
+    Difference,
+    Run,
+)
 from controller.proof.live import LiveFile, Saved
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.verdict import Verdict
@@ -75,14 +87,18 @@ class _Room:
 
 
 def _is_own(room: _Room, given: LinkLost) -> bool:
-    """Whether a table whose state is sealed said this itself: how many devices it missed then cannot be read."""
+    """Whether a table whose state is sealed said this itself: how many devices it missed then
+    cannot be read.
+    """
     return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART, OUTAGE)
 
 
 class Auditor:
     """Takes the entries in order."""
 
-    def __init__(self, journal: Path, unseal: Unseal | None = None, rows: Sequence[Saved] = ()) -> None:
+    def __init__(
+        self, journal: Path, unseal: Unseal | None = None, rows: Sequence[Saved] = ()
+    ) -> None:
         self.audit = Audit(journal=str(journal), chain=Verdict(journal=str(journal)))
         self._unseal = unseal
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
@@ -95,7 +111,9 @@ class Auditor:
         """Of each table the events, and how many of them were derived."""
 
     def hear(self, entry: Entry) -> None:
-        """The next entry. What is in it may be of any kind: the chain alone tells whether it was written so."""
+        """The next entry. What is in it may be of any kind: the chain alone tells whether it was
+        written so.
+        """
         self.audit.entries += 1
         run = self._run(entry)
         if run is not None:
@@ -109,7 +127,11 @@ class Auditor:
             else:
                 self._take(entry, self._opened(entry), room)
         except Exception as error:
-            what = str(error) if isinstance(error, ValueError) else f"the software failed on it ({type(error).__name__})"
+            what = (
+                str(error)
+                if isinstance(error, ValueError)
+                else f"the software failed on it ({type(error).__name__})"
+            )
             self._differs(entry, f"cannot be derived: {what}", None)
             self._give_up(room, "an entry before could not be read")
         if (row := self._rows.get(entry.table)) is not None and row.position == entry.position:
@@ -121,7 +143,9 @@ class Auditor:
             if room.due:
                 self._missing(room, None)
         self.audit.chain = chain
-        self.audit.unproved_tables = [table for table, (events, proved) in self._tables.items() if events and not proved]
+        self.audit.unproved_tables = [
+            table for table, (events, proved) in self._tables.items() if events and not proved
+        ]
 
     def _opened(self, entry: Entry) -> bytes:
         if not is_sealed(entry.body):
@@ -139,12 +163,18 @@ class Auditor:
         derived = self._saved.get(entry.table)
         if is_locked(row.state):
             self.audit.notes.append(
-                f"what is saved of table {entry.table} is locked; it is proved when a daemon has gone on with it"
+                f"what is saved of table {entry.table} is locked; it is proved when a daemon has "
+                "gone on with it"
             )
         elif derived is None:
             self.audit.notes.append(f"what is saved of table {entry.table} could not be derived")
         elif derived != row.state:
-            self._differs(entry, "what is saved of the table (table saved) does not follow", derived, row.state)
+            self._differs(
+                entry,
+                "what is saved of the table (table saved) does not follow",
+                derived,
+                row.state,
+            )
 
     def _take(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if room is not None and entry.kind != "event" and room.due:
@@ -166,16 +196,26 @@ class Auditor:
         for room in self._rooms.values():
             self.audit.unheard += sum(len(said) for said in room.said.values())
         self._runs[entry.boot] = run = Run(
-            boot=entry.boot, software=boot.software, python=boot.python, since=entry.time, first=entry.position, entries=1
+            boot=entry.boot,
+            software=boot.software,
+            python=boot.python,
+            since=entry.time,
+            first=entry.position,
+            entries=1,
         )
         self.audit.runs.append(run)
         self._rooms = {}
         for setup in boot.tables:
             try:
-                self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=not boot.continues)
+                self._rooms[setup.id] = _Room(
+                    boot.site, entry.boot, setup, whole=not boot.continues
+                )
             except (KeyError, ValueError) as error:
                 self._unset[setup.id] = entry.boot
-                self.audit.notes.append(f"table {setup.id} of run {entry.boot} cannot be set up by this software: {error}")
+                self.audit.notes.append(
+                    f"table {setup.id} of run {entry.boot} cannot be set up by this software: "
+                    f"{error}"
+                )
 
     def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if room is None:
@@ -190,7 +230,9 @@ class Auditor:
             return
         derived = self._saved.get(entry.table)
         if begun.why != "aside" and derived is not None and derived != saved:
-            self._differs(entry, "the table went on with something else than it knew", derived, saved)
+            self._differs(
+                entry, "the table went on with something else than it knew", derived, saved
+            )
         if begun.why == "lost":
             for device in room.watches:
                 room.chill(device, LOST)
@@ -231,7 +273,9 @@ class Auditor:
             return
         given = read_input(body)
         if room is not None and isinstance(given, LinkLost) and (room.gaps or _is_own(room, given)):
-            room.gaps = max(0, room.gaps - 1)  # said by the table itself, which was not told for a while
+            room.gaps = max(
+                0, room.gaps - 1
+            )  # said by the table itself, which was not told for a while
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)
         else:
@@ -241,7 +285,9 @@ class Auditor:
         if room is None or room.table is None:
             return
         try:
-            room.due = deque(write(event) for event in room.table.take(given, entry.time, entry.mono_ns))
+            room.due = deque(
+                write(event) for event in room.table.take(given, entry.time, entry.mono_ns)
+            )
         except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
@@ -253,14 +299,20 @@ class Auditor:
             run.readings += 1
         watch = room.watches.get(given.device) if room is not None else None
         if room is None or watch is None:
-            self._unproved(self._why_no_room(entry) if room is None else room.cold.get(given.device, NO_BEGINNING))
+            self._unproved(
+                self._why_no_room(entry)
+                if room is None
+                else room.cold.get(given.device, NO_BEGINNING)
+            )
             return
         said = room.said[given.device]
         derived = said.popleft() if said else None
         if derived == body:
             self.audit.proved_readings += 1
             return
-        self._differs(entry, f"this reading of {given.device} does not follow from its bytes", derived)
+        self._differs(
+            entry, f"this reading of {given.device} does not follow from its bytes", derived
+        )
         room.chill(given.device, "a reading before did not follow")
 
     def _event(self, entry: Entry, room: _Room | None) -> None:
@@ -301,7 +353,9 @@ class Auditor:
             room.due.clear()
             self._saved.pop(room.setup.id, None)
 
-    def _differs(self, entry: Entry, what: str, derived: bytes | None, found: bytes | None = None) -> None:
+    def _differs(
+        self, entry: Entry, what: str, derived: bytes | None, found: bytes | None = None
+    ) -> None:
         if run := self._run(entry):
             run.differences += 1
         self._note(
@@ -342,7 +396,9 @@ def audit(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     key: str | None = None,
 ) -> Audit:
-    """Verify the chain, and derive everything in it again. ``unseal`` opens what is sealed; ``key``: the public key to trust."""
+    """Verify the chain, and derive everything in it again. ``unseal`` opens what is sealed;
+    ``key``: the public key to trust.
+    """
     auditor = Auditor(journal, unseal, _rows(journal))
     auditor.end(verify(journal, key, each=auditor.hear, progress=progress))
     return auditor.audit

@@ -1,7 +1,9 @@
-"""Whether the wall clock is believed: held against what was believed before and against the clock that nobody can set.
+"""Whether the wall clock is believed: held against what was believed before and against the clock
+that nobody can set.
 
-Nothing here decides how old anything is: that is counted by the monotonic clock alone (:mod:`controller.proof.timekeeper`). A
-clock that is not believed says neither which days are over nor that anything may be removed.
+Nothing here decides how old anything is: that is counted by the monotonic clock alone
+(:mod:`controller.proof.timekeeper`). A clock that is not believed says neither which days are over
+nor that anything may be removed.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ STEADY = 86_400.0
 
 
 class Known(msgspec.Struct, frozen=True):
-    """A time that was believed. ``confirmed``: it was synchronised. ``machine``: the clock of the machine then; None: that of a run
-    before, which tells nothing any more.
+    """A time that was believed. ``confirmed``: it was synchronised. ``machine``: the clock of the
+    machine then; None: that of a run before, which tells nothing any more.
     """
 
     wall: float
@@ -32,8 +34,8 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Belief(msgspec.Struct, frozen=True):
-    """``known``: the last time that was believed; ``doubt``: why the clock is not believed now. ``since``: from when on the doubted
-    clock has gone without a step.
+    """``known``: the last time that was believed; ``doubt``: why the clock is not believed now.
+    ``since``: from when on the doubted clock has gone without a step.
     """
 
     known: Known | None = None
@@ -62,13 +64,18 @@ def contradiction(now: ClockReading, known: Known | None) -> str | None:
         return None  # what nobody confirmed is no witness against what the kernel confirms
     if known.machine is not None:
         off = _off(now, known)
-        return f"it says {_spell(now.wall)}, and was set by {off:+.0f} s while the daemon ran" if off else None
+        return (
+            f"it says {_spell(now.wall)}, and was set by {off:+.0f} s while the daemon ran"
+            if off
+            else None
+        )
     ahead = now.wall - known.wall
     if ahead < -SLACK:
         return f"it says {_spell(now.wall)}, and the journal was written until {_spell(known.wall)}"
     if ahead > ABSENCE and not now.synchronised:
         return (
-            f"it says {_spell(now.wall)}, the journal was written until {_spell(known.wall)}, and nobody confirms the days between"
+            f"it says {_spell(now.wall)}, the journal was written until {_spell(known.wall)}, "
+            "and nobody confirms the days between"
         )
     return None
 

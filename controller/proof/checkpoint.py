@@ -1,7 +1,9 @@
-"""Checkpoints: the end of the journal's chain, signed, so that whoever keeps one can see if the journal was cut or rewritten.
+"""Checkpoints: the end of the journal's chain, signed, so that whoever keeps one can see if the
+journal was cut or rewritten.
 
-The Ed25519 signature is over seven lines, each ended by a newline: ``novamas checkpoint 1``, the journal's id, the position,
-the hash, the time, the boot and the public key. Keys, hashes and signatures are written in hexadecimal.
+The Ed25519 signature is over seven lines, each ended by a newline: ``novamas checkpoint 1``, the
+journal's id, the position, the hash, the time, the boot and the public key. Keys, hashes and
+signatures are written in hexadecimal.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from devices.new_file import new_file
 
 
 class SigningKeyError(NovamasError):
-    """The signing key cannot be used. The message names the file and says what to do; never what is in it."""
+    """The signing key cannot be used. The message names the file and says what to do; never what is
+    in it.
+    """
 
 
 def key_path(journal: Path) -> Path:
@@ -35,16 +39,22 @@ def load_key(path: Path) -> SigningKey:
         text = path.read_text(encoding="ascii").strip()
         return SigningKey(bytes.fromhex(text))
     except OSError as error:
-        raise SigningKeyError(f"{path}: {error.strerror}; the daemon must be able to read its signing key") from None
+        raise SigningKeyError(
+            f"{path}: {error.strerror}; the daemon must be able to read its signing key"
+        ) from None
     except (ValueError, TypeError, CryptoError):
-        raise SigningKeyError(f"{path}: not a signing key (64 hexadecimal digits); put the right file back") from None
+        raise SigningKeyError(
+            f"{path}: not a signing key (64 hexadecimal digits); put the right file back"
+        ) from None
 
 
 def make_key(path: Path) -> SigningKey:
     """A new key, in a file that only its owner may read. Raises :class:`SigningKeyError`."""
     key = SigningKey.generate()
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+        with open(  # noqa: PTH123
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
+        ) as file:
             file.write(key.encode().hex().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
@@ -52,7 +62,9 @@ def make_key(path: Path) -> SigningKey:
         with contextlib.suppress(OSError):
             if path.stat().st_size == 0:
                 path.unlink()  # half made is worse than none
-        raise SigningKeyError(f"{path}: {error.strerror}; the signing key could not be made") from None
+        raise SigningKeyError(
+            f"{path}: {error.strerror}; the signing key could not be made"
+        ) from None
     return key
 
 
@@ -63,7 +75,9 @@ def public(key: SigningKey) -> str:
 
 def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: ChainHead) -> Checkpoint:
     """A checkpoint of that head, signed if there is a key."""
-    bare = Checkpoint(journal=journal, boot=boot, time=time, position=head.position, hash=head.hash.hex())
+    bare = Checkpoint(
+        journal=journal, boot=boot, time=time, position=head.position, hash=head.hash.hex()
+    )
     if key is None:
         return bare
     named = msgspec.structs.replace(bare, key=public(key))
@@ -76,11 +90,14 @@ def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
         return "it is not signed"
     if checkpoint.key not in keys:
         return (
-            f"it is signed with the key {checkpoint.key[:64]}, which is not the one to trust: another daemon wrote it, the key was"
+            f"it is signed with the key {checkpoint.key[:64]}, which is not the one to trust: "
+            "another daemon wrote it, the key was"
             " replaced, or somebody forged it"
         )
     try:
-        VerifyKey(bytes.fromhex(checkpoint.key)).verify(_text(checkpoint), bytes.fromhex(checkpoint.signature))
+        VerifyKey(bytes.fromhex(checkpoint.key)).verify(
+            _text(checkpoint), bytes.fromhex(checkpoint.signature)
+        )
     except (CryptoError, ValueError, TypeError):
         return "its signature does not hold"
     return None
@@ -118,5 +135,12 @@ def checkpoint_path(journal: Path) -> Path:
 
 
 def _text(checkpoint: Checkpoint) -> bytes:
-    parts = (checkpoint.journal, checkpoint.position, checkpoint.hash, checkpoint.time, checkpoint.boot, checkpoint.key)
+    parts = (
+        checkpoint.journal,
+        checkpoint.position,
+        checkpoint.hash,
+        checkpoint.time,
+        checkpoint.boot,
+        checkpoint.key,
+    )
     return "".join(f"{part}\n" for part in ("novamas checkpoint 1", *parts)).encode()

@@ -1,4 +1,6 @@
-"""The clocks of this machine, read at one moment, and whether the kernel says that the wall clock is synchronised."""
+"""The clocks of this machine, read at one moment, and whether the kernel says that the wall clock
+is synchronised.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,19 @@ import time
 import msgspec
 
 _TIME_ERROR = 5
-"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment on that somebody sets it."""
+"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment on that
+somebody sets it.
+"""
 _TIMEX = 512
 """Bytes: more than ``struct timex`` has on any machine."""
 
 
 class ClockReading(msgspec.Struct, frozen=True):
-    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` goes on while the machine sleeps, ``awake`` does not.
+    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` goes on while the
+    machine sleeps, ``awake`` does not.
 
-    ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not say.
+    ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not
+    say.
     """
 
     wall: float
@@ -27,13 +33,19 @@ class ClockReading(msgspec.Struct, frozen=True):
 
 def read_clocks() -> ClockReading:
     """All of them, now."""
-    return ClockReading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised())
+    return ClockReading(
+        time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised()
+    )
 
 
 def synchronised() -> bool | None:
-    """Whether the kernel takes the wall clock for synchronised; None: it does not say, or must not be asked."""
+    """Whether the kernel takes the wall clock for synchronised; None: it does not say, or must not
+    be asked.
+    """
     try:
-        state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX))  # all zero: it only asks
+        state = ctypes.CDLL(None).adjtimex(
+            ctypes.create_string_buffer(_TIMEX)
+        )  # all zero: it only asks
     except (OSError, AttributeError):
         return None
     return None if state < 0 else state != _TIME_ERROR

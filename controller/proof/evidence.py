@@ -1,4 +1,6 @@
-"""All that is kept of a journal: the sealed segments and the live file, in the order in which it was written."""
+"""All that is kept of a journal: the sealed segments and the live file, in the order in which it
+was written.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,47 @@ from pathlib import Path
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.proof.live import LiveFile, Saved
-from controller.proof.segment import BrokenSegmentError, Segment, UnreadableSegmentError, folder, segments
+from controller.proof.segment import (
+    BrokenSegmentError,
+    Segment,
+    UnreadableSegmentError,
+    folder,
+    segments,
+)
 
 
 class Source:
-    """A segment, or the live file. ``after``: the position before its first entry; ``last``: that of its last; ``previous``: the
-    hash before its first entry; ``base``: the position before the first entry of the whole chain.
+    """A segment, or the live file. ``after``: the position before its first entry; ``last``: that
+    of its last; ``previous``: the hash before its first entry; ``base``: the position before the
+    first entry of the whole chain.
     """
 
-    def __init__(self, path: Path, *, is_segment: bool, journal: str, base: int, after: int, last: int, previous: bytes) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        is_segment: bool,
+        journal: str,
+        base: int,
+        after: int,
+        last: int,
+        previous: bytes,
+    ) -> None:
         self.path, self.is_segment = path, is_segment
-        self.journal, self.base, self.after, self.last, self.previous = journal, base, after, last, previous
+        self.journal, self.base, self.after, self.last, self.previous = (
+            journal,
+            base,
+            after,
+            last,
+            previous,
+        )
         self.sealed: Checkpoint | None = None
         """The checkpoint that ends a segment, once its entries were read."""
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Its entries past that position. Raises :class:`BrokenSegmentError` where it cannot be read."""
+        """Its entries past that position. Raises :class:`BrokenSegmentError` where it cannot be
+        read.
+        """
         if self.is_segment:
             with closing(Segment(self.path)) as segment:
                 yield from (entry for entry in segment.entries() if entry.position > after)
@@ -36,11 +63,13 @@ class Source:
 
 
 class Evidence:
-    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` where there are none.
+    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` where there are
+    none.
 
-    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: what was read and is no evidence any more.
-    ``saved``: what each table knew last, by the live file; None: it has none that can be read. ``strays``: entries of the live
-    file that stand before the first. ``withheld``: the segments among the unreadable.
+    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: what was read and
+    is no evidence any more. ``saved``: what each table knew last, by the live file; None: it has
+    none that can be read. ``strays``: entries of the live file that stand before the first.
+    ``withheld``: the segments among the unreadable.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -57,7 +86,9 @@ class Evidence:
         except BrokenSegmentError as error:
             self._note(error)
         except OSError as error:
-            self.unreadable.append(f"{error.filename or journal}: {error.strerror}; run this as a user who may read it")
+            self.unreadable.append(
+                f"{error.filename or journal}: {error.strerror}; run this as a user who may read it"
+            )
         sealed = []
         for path in self._segments():
             try:
@@ -78,14 +109,24 @@ class Evidence:
                     self.withheld.append(path)
                 continue
             sealed.append(source)
-        # The chains in the order of their first segments, that of the live file last; each chain in its own order.
-        ids = [*dict.fromkeys(source.journal for source in sealed if live is None or source.journal != live.journal)]
+        # The chains in the order of their first segments, that of the live file last; each chain in
+        # its own order.
+        ids = [
+            *dict.fromkeys(
+                source.journal
+                for source in sealed
+                if live is None or source.journal != live.journal
+            )
+        ]
         order = {each: index for index, each in enumerate([*ids, live.journal if live else ""])}
         self.sources = sorted(sealed, key=lambda source: (order[source.journal], source.after))
         if live is not None:
             self.sources.append(live)
         if not self.sources and not self.unreadable and not self.broken:
-            raise JournalUnusableError(f"{journal}: no journal, and no sealed days beside it; name the SQLite file of a daemon")
+            raise JournalUnusableError(
+                f"{journal}: no journal, and no sealed days beside it; name the SQLite file of a "
+                "daemon"
+            )
 
     def entries(self) -> Iterator[tuple[Source, Entry]]:
         """Every entry once, with where it is from. Raises :class:`BrokenSegmentError`."""
@@ -124,13 +165,17 @@ class Evidence:
                 os.listdir(folder(self.journal))  # noqa: PTH208 - which glob does not tell when it may not
             return segments(self.journal)
         except OSError as error:
-            self.unreadable.append(f"{error.filename or self.journal}: {error.strerror}; run this as a user who may read it")
+            self.unreadable.append(
+                f"{error.filename or self.journal}: {error.strerror}; run this as a user who may "
+                "read it"
+            )
             return []
 
     def _live(self) -> Source:
         if not self.journal.is_file():
             raise UnreadableSegmentError(
-                f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in its configuration)"
+                f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in "
+                "its configuration)"
             )
         with closing(LiveFile(self.journal)) as live:
             begins = live.beginning()
@@ -145,10 +190,14 @@ class Evidence:
             )
             self.strays = live.strays(begins.position)
             try:
-                self.saved = live.saved()  # after the last position: it is never behind it, also while a daemon writes
+                self.saved = (
+                    live.saved()
+                )  # after the last position: it is never behind it, also while a daemon writes
             except BrokenSegmentError as error:
                 self._note(error)
             return source
 
     def _note(self, error: BrokenSegmentError) -> None:
-        (self.unreadable if isinstance(error, UnreadableSegmentError) else self.broken).append(str(error))
+        (self.unreadable if isinstance(error, UnreadableSegmentError) else self.broken).append(
+            str(error)
+        )

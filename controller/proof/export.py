@@ -1,4 +1,6 @@
-"""An excerpt of a journal: a day, a table, a round, with the evidence: each input with its bytes and the events that it led to."""
+"""An excerpt of a journal: a day, a table, a round, with the evidence: each input with its bytes
+and the events that it led to.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,26 @@ import msgspec
 from controller.journal.schema import Entry
 from controller.proof.segment import HOSTILE
 
-COLUMNS = ("position", "time", "table", "boot", "seq", "type", "session", "round", "number", "hash", "event")
+COLUMNS = (
+    "position",
+    "time",
+    "table",
+    "boot",
+    "seq",
+    "type",
+    "session",
+    "round",
+    "number",
+    "hash",
+    "event",
+)
 """Of the form ``csv``, which has the events alone."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What to export; None: all. ``day`` as ``2026-11-19`` (UTC), ``round`` and ``session`` as the events count them."""
+    """What to export; None: all. ``day`` as ``2026-11-19`` (UTC), ``round`` and ``session`` as the
+    events count them.
+    """
 
     day: str | None = None
     table: str | None = None
@@ -24,12 +40,18 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
-    """The wanted entries, in order. Those of the daemon itself (``boot``) come with every day that is wanted."""
+    """The wanted entries, in order. Those of the daemon itself (``boot``) come with every day that
+    is wanted.
+    """
     rounds: dict[str, tuple[int, int]] = {}
     for group in _groups(entries):
         first = group[0]
         if first.kind == "boot":
-            if (wanted.day is None or first.time.startswith(wanted.day)) and wanted.round is None and wanted.session is None:
+            if (
+                (wanted.day is None or first.time.startswith(wanted.day))
+                and wanted.round is None
+                and wanted.session is None
+            ):
                 yield first
             continue
         if wanted.table is not None and first.table != wanted.table:
@@ -38,14 +60,17 @@ def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
         if wanted.day is not None and not first.time.startswith(wanted.day):
             continue
         if any(
-            (wanted.session is None or session == wanted.session) and (wanted.round is None or number == wanted.round)
+            (wanted.session is None or session == wanted.session)
+            and (wanted.round is None or number == wanted.round)
             for session, number in inside
         ):
             yield from group
 
 
 def as_json(entry: Entry) -> bytes:
-    """An entry as one line, its body as it stands; a body that is no JSON on one line comes as a text."""
+    """An entry as one line, its body as it stands; a body that is no JSON on one line comes as a
+    text.
+    """
     try:
         msgspec.json.decode(entry.body)
         body: msgspec.Raw | str = msgspec.Raw(entry.body)
@@ -72,7 +97,16 @@ def as_row(entry: Entry) -> list[Any]:
     """An event as a row with :data:`COLUMNS`."""
     event = _event(entry)
     own = [event.get(key, "") for key in ("type", "session", "round", "number")]
-    return [entry.position, entry.time, entry.table, entry.boot, entry.seq, *own, entry.hash.hex(), _text(entry)]
+    return [
+        entry.position,
+        entry.time,
+        entry.table,
+        entry.boot,
+        entry.seq,
+        *own,
+        entry.hash.hex(),
+        _text(entry),
+    ]
 
 
 def _text(entry: Entry) -> str:
@@ -94,11 +128,15 @@ def _groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 def _belongs(entry: Entry, before: Entry) -> bool:
     if (entry.table, entry.boot) != (before.table, before.boot):
         return False
-    return entry.kind == "event" or (entry.kind == "input" and before.kind == "bytes" and entry.time == before.time)
+    return entry.kind == "event" or (
+        entry.kind == "input" and before.kind == "bytes" and entry.time == before.time
+    )
 
 
 def _rounds(group: list[Entry], rounds: dict[str, tuple[int, int]]) -> set[tuple[int, int]]:
-    """Which session and round a step belongs to: those of its events, else those that are in hand at its table."""
+    """Which session and round a step belongs to: those of its events, else those that are in hand
+    at its table.
+    """
     table = group[0].table
     inside: set[tuple[int, int]] = set()
     for entry in group:

@@ -18,7 +18,9 @@ NO_SETUP = "this software cannot set its table up"
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that does not follow from what is before it. ``derived``: what does; null: nothing."""
+    """An entry that does not follow from what is before it. ``derived``: what does; null:
+    nothing.
+    """
 
     position: int
     time: str
@@ -45,9 +47,10 @@ class Run(msgspec.Struct, kw_only=True):
 
 
 class Audit(msgspec.Struct, kw_only=True):
-    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs; ``unproved``: why others could not be
-    derived, and how many. ``sealed``: how many entries only surveillance can open, and nobody did. ``unproved_tables``: those
-    of which no event could be derived. ``chain``: whether the entries are those that were written.
+    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
+    ``unproved``: why others could not be derived, and how many. ``sealed``: how many entries only
+    surveillance can open, and nobody did. ``unproved_tables``: those of which no event could be
+    derived. ``chain``: whether the entries are those that were written.
     """
 
     journal: str
@@ -70,7 +73,12 @@ class Audit(msgspec.Struct, kw_only=True):
     @property
     def outcome(self) -> Outcome:
         """The verdict: of what follows, and of the chain that says that it was written so."""
-        lacking = self.chain.outcome is not Outcome.HOLDS or self.sealed or self.unproved_tables or not self.derived
+        lacking = (
+            self.chain.outcome is not Outcome.HOLDS
+            or self.sealed
+            or self.unproved_tables
+            or not self.derived
+        )
         against = self.differences or self.chain.outcome is Outcome.DOES_NOT_HOLD
         return conclude(against=bool(against), lacking=bool(lacking))
 

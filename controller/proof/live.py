@@ -1,15 +1,27 @@
-"""The live file of a journal, read with no trust in what it holds: a cell of another type than ours is named."""
+"""The live file of a journal, read with no trust in what it holds: a cell of another type than ours
+is named.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
-from controller.journal.schema import VERSION, ChainHead, Entry, Kind, genesis, holds_nonsense, is_damage, unread, unread_page
+from controller.journal.schema import (
+    VERSION,
+    ChainHead,
+    Entry,
+    Kind,
+    genesis,
+    holds_nonsense,
+    is_damage,
+    unread,
+    unread_page,
+)
 from controller.proof.segment import BrokenSegmentError, UnreadableSegmentError
 
 SQLITE = b"SQLite format 3\0"
@@ -20,7 +32,18 @@ POSITIONS = 1 << 63
 """One more than the largest number that a cell can hold."""
 
 _KINDS = frozenset(get_args(Kind))
-_COLUMNS = ("position", "table_id", "boot", "kind", "seq", "time", "mono_ns", "CAST(body AS BLOB)", "previous", "hash")
+_COLUMNS = (
+    "position",
+    "table_id",
+    "boot",
+    "kind",
+    "seq",
+    "time",
+    "mono_ns",
+    "CAST(body AS BLOB)",
+    "previous",
+    "hash",
+)
 _ENTRIES = f"SELECT {', '.join(_COLUMNS)} FROM entry WHERE position > ? ORDER BY position"  # noqa: S608 - our own names
 
 
@@ -37,7 +60,9 @@ class _Text(bytes):
 
 
 class LiveFile:
-    """Raises :class:`UnreadableSegmentError` where it cannot be read or is no journal, and :class:`BrokenSegmentError` where it holds nonsense."""
+    """Raises :class:`UnreadableSegmentError` where it cannot be read or is no journal, and
+    :class:`BrokenSegmentError` where it holds nonsense.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,7 +78,10 @@ class LiveFile:
         if "id" not in meta:
             raise BrokenSegmentError(f"{self.path}: it has no id (table meta)")
         if (version := meta.get("version")) != str(VERSION):
-            raise UnreadableSegmentError(f"{self.path}: a journal of version {version}; this software reads version {VERSION}")
+            raise UnreadableSegmentError(
+                f"{self.path}: a journal of version {version}; this software reads version "
+                f"{VERSION}"
+            )
         return meta["id"]
 
     def base(self) -> int:
@@ -79,17 +107,29 @@ class LiveFile:
         return found if isinstance(found, int) else 0
 
     def strays(self, through: int) -> int:
-        """How many entries stand up to that position, where the file says that there are none any more."""
+        """How many entries stand up to that position, where the file says that there are none any
+        more.
+        """
         found = self._one("SELECT count(*) FROM entry WHERE position <= ?", through)
         return found if isinstance(found, int) else 0
 
     def saved(self) -> list[Saved]:
         """What each table knew last."""
         rows = []
-        for number, (table, state, position) in enumerate(self._rows("SELECT table_id, state, position FROM saved"), 1):
+        for number, (table, state, position) in enumerate(
+            self._rows("SELECT table_id, state, position FROM saved"), 1
+        ):
             named = _decoded(table)
-            if named is None or not isinstance(state, bytes) or type(position) is not int or position < 0:
-                raise BrokenSegmentError(f"{self.path}: row {number} of the table saved ({named!r}) holds what no journal does")
+            if (
+                named is None
+                or not isinstance(state, bytes)
+                or type(position) is not int
+                or position < 0
+            ):
+                raise BrokenSegmentError(
+                    f"{self.path}: row {number} of the table saved ({named!r}) holds what no "
+                    "journal does"
+                )
             rows.append(Saved(named, bytes(state), position))
         return sorted(rows, key=lambda row: row.table)
 
@@ -99,7 +139,13 @@ class LiveFile:
             position, table, boot, kind, seq, time, mono_ns, body, previous, digest = row
             words = [_decoded(each) for each in (table, boot, kind, time)]
             cells = {
-                **dict(zip(("table_id", "boot", "kind", "time"), (word is not None for word in words), strict=True)),
+                **dict(
+                    zip(
+                        ("table_id", "boot", "kind", "time"),
+                        (word is not None for word in words),
+                        strict=True,
+                    )
+                ),
                 "seq": type(seq) is int,
                 "mono_ns": type(mono_ns) is int,
                 "body": type(body) is bytes,
@@ -107,17 +153,25 @@ class LiveFile:
                 "hash": type(digest) is bytes and len(digest) == HASH,
             }
             if bad := [name for name, sound in cells.items() if not sound]:
-                raise BrokenSegmentError(f"{self.path}: entry {position}: its {bad[0]} holds what no journal does")
+                raise BrokenSegmentError(
+                    f"{self.path}: entry {position}: its {bad[0]} holds what no journal does"
+                )
             if words[2] not in _KINDS:
-                raise BrokenSegmentError(f"{self.path}: entry {position}: there is no kind {words[2]!r}")
-            yield Entry(position, words[0], words[1], words[2], seq, words[3], mono_ns, body, previous, digest)  # type: ignore[arg-type]
+                raise BrokenSegmentError(
+                    f"{self.path}: entry {position}: there is no kind {words[2]!r}"
+                )
+            told = cast("tuple[str, str, Kind, str]", tuple(words))
+            yield Entry(position, *told[:3], seq, told[3], mono_ns, body, previous, digest)
 
     def damage(self) -> str | None:
         """What SQLite finds wrong with the file as a whole, or None."""
         found = self._one("PRAGMA quick_check(1)")
         text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
         if unread_page(text) is not None:
-            raise UnreadableSegmentError(f"{self.path}: {text}; the disk does not give it: copy the file, and look at the disk")
+            raise UnreadableSegmentError(
+                f"{self.path}: {text}; the disk does not give it: copy the file, and look at the "
+                "disk"
+            )
         return None if text == "ok" else text
 
     def _meta(self) -> dict[str, str]:
@@ -125,13 +179,17 @@ class LiveFile:
         for key, value in self._rows("SELECT key, value FROM meta"):
             name, text = _decoded(key), _decoded(value)
             if name is None or text is None:
-                raise BrokenSegmentError(f"{self.path}: the table meta holds what no journal does ({key!r})")
+                raise BrokenSegmentError(
+                    f"{self.path}: the table meta holds what no journal does ({key!r})"
+                )
             meta[name] = text
         return meta
 
     def _position(self, key: str, text: str) -> int:
         if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= POSITIONS:
-            raise BrokenSegmentError(f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}")
+            raise BrokenSegmentError(
+                f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}"
+            )
         return int(text)
 
     def _one(self, statement: str, *given: int) -> Any:
@@ -165,19 +223,31 @@ def _connect(path: Path) -> sqlite3.Connection:
         with path.open("rb") as file:
             head = file.read(len(SQLITE))
     except OSError as error:
-        raise UnreadableSegmentError(f"{path}: {error.strerror}; run this as a user who may read the file") from None
+        raise UnreadableSegmentError(
+            f"{path}: {error.strerror}; run this as a user who may read the file"
+        ) from None
     if head != SQLITE:
-        raise UnreadableSegmentError(f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its configuration)")
+        raise UnreadableSegmentError(
+            f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its "
+            "configuration)"
+        )
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+        )
         connection.text_factory = _Text
-        tables = {bytes(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {
+            bytes(name)
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
     except (sqlite3.Error, TypeError) as error:
         raise UnreadableSegmentError(
-            f"{path}: {error}; copy it, with the file -wal if there is one, to where you may write, and read the copy"
+            f"{path}: {error}; copy it, with the file -wal if there is one, to where you may "
+            "write, and read the copy"
         ) from None
     if not {b"meta", b"entry"} <= tables:
         raise UnreadableSegmentError(
-            f"{path}: an SQLite file, and not a journal; name that of a daemon (journal.path in its configuration)"
+            f"{path}: an SQLite file, and not a journal; name that of a daemon (journal.path in "
+            "its configuration)"
         )
     return connection

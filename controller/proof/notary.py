@@ -1,4 +1,6 @@
-"""The notary: holds the signing key, signs checkpoints, and says what is wrong with the key. The tables never wait for it."""
+"""The notary: holds the signing key, signs checkpoints, and says what is wrong with the key. The
+tables never wait for it.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,25 @@ from nacl.signing import SigningKey
 from controller.contract.node import Checkpoint
 from controller.contract.times import utc
 from controller.journal.schema import ChainHead
-from controller.proof.checkpoint import SigningKeyError, keep, kept, key_path, load_key, make_key, public, sign
+from controller.proof.checkpoint import (
+    SigningKeyError,
+    keep,
+    kept,
+    key_path,
+    load_key,
+    make_key,
+    public,
+    sign,
+)
 
 
 class CheckpointSigner:
-    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is looked for anew each time.
+    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is
+    looked for anew each time.
 
-    ``changed``: the key that signed before is not the one that signs now; stays for as long as the daemon runs.
-    ``cut``: the journal lacks entries that were signed for before; stays too. ``not_kept``: why the latest checkpoint is not in
-    its file.
+    ``changed``: the key that signed before is not the one that signs now; stays for as long as the
+    daemon runs. ``cut``: the journal lacks entries that were signed for before; stays too.
+    ``not_kept``: why the latest checkpoint is not in its file.
     """
 
     def __init__(self, journal: Path, boot: str, credential: str | None = None) -> None:
@@ -47,18 +59,26 @@ class CheckpointSigner:
         """The key itself, to seal with."""
         return self._key
 
-    def look_for_cut(self, journal: str, head: ChainHead, hash_at: Callable[[int], bytes | None]) -> None:
-        """Hold the file as it was opened against the last checkpoint; ``hash_at(position)``: that of an entry, if it is there."""
+    def look_for_cut(
+        self, journal: str, head: ChainHead, hash_at: Callable[[int], bytes | None]
+    ) -> None:
+        """Hold the file as it was opened against the last checkpoint; ``hash_at(position)``: that
+        of an entry, if it is there.
+        """
         before = self._before
         if before is None or before.journal != journal:
             return
         if before.position > head.position:
             self.cut = (
-                f"{self._journal} ends with entry {head.position}, but had {before.position} at {before.time}: entries are missing;"
+                f"{self._journal} ends with entry {head.position}, but had {before.position} at "
+                f"{before.time}: entries are missing;"
                 " ask the subscribers' archives for them, and keep the file"
             )
         elif (found := hash_at(before.position)) is not None and found.hex() != before.hash:
-            self.cut = f"{self._journal}: entry {before.position} is not the one that was signed for at {before.time}"
+            self.cut = (
+                f"{self._journal}: entry {before.position} is not the one that was signed "
+                f"for at {before.time}"
+            )
 
     def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
         """A checkpoint of that head. Also kept beside the journal, where it can be."""
@@ -67,7 +87,10 @@ class CheckpointSigner:
         try:
             keep(made, self._journal)
         except OSError as error:
-            self.not_kept = f"the latest checkpoint cannot be kept: {error.filename or self._journal}: {error.strerror}"
+            self.not_kept = (
+                "the latest checkpoint cannot be kept: "
+                f"{error.filename or self._journal}: {error.strerror}"
+            )
         else:
             self.not_kept = None
         return made
@@ -78,7 +101,9 @@ class CheckpointSigner:
             return key_path(self._journal)
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
-            raise SigningKeyError(f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit")
+            raise SigningKeyError(
+                f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit"
+            )
         return Path(directory, self._credential)
 
     def _load(self) -> None:
@@ -86,13 +111,16 @@ class CheckpointSigner:
             return
         try:
             path = self.path()
-            self._key = make_key(path) if self._credential is None and not path.exists() else load_key(path)
+            self._key = (
+                make_key(path) if self._credential is None and not path.exists() else load_key(path)
+            )
         except (SigningKeyError, OSError) as error:
             self.trouble = str(error)
             return
         self.trouble = None
         if self._known is not None and self._known != public(self._key):
             self.changed = (
-                f"checkpoints were signed with the key {self._known}, and are from now on with {public(self._key)}: put the old key"
+                f"checkpoints were signed with the key {self._known}, and are from now on with "
+                f"{public(self._key)}: put the old key"
                 f" back as {path}, or tell everybody who verifies"
             )

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The verdict. ``NOT_JUDGED``: nothing speaks against the journal, and something that is needed to say that it holds is not
-    there, cannot be read or is not signed.
+    """The verdict. ``NOT_JUDGED``: nothing speaks against the journal, and something that is needed
+    to say that it holds is not there, cannot be read or is not signed.
     """
 
     HOLDS = "holds"
@@ -24,7 +24,9 @@ STATUS = {Outcome.HOLDS: 0, Outcome.DOES_NOT_HOLD: 1, Outcome.NOT_JUDGED: 3}
 
 
 def conclude(*, against: bool, lacking: bool) -> Outcome:
-    """``against``: something contradicts the journal, which weighs more than what is ``lacking``."""
+    """``against``: something contradicts the journal, which weighs more than what is
+    ``lacking``.
+    """
     if against:
         return Outcome.DOES_NOT_HOLD
     return Outcome.NOT_JUDGED if lacking else Outcome.HOLDS

@@ -1,7 +1,8 @@
 """The table ``saved`` of a journal, which is in no hash: held against the entries, which are.
 
-Each input of a table is committed together with what the table knows after it, so the row stands at the table's last input; and
-what a table went on with stands in an entry of the kind ``state``. What a row holds is derived by the audit.
+Each input of a table is committed together with what the table knows after it, so the row stands at
+the table's last input; and what a table went on with stands in an entry of the kind ``state``. What
+a row holds is derived by the audit.
 """
 
 from __future__ import annotations
@@ -33,24 +34,46 @@ class Remembered:
         if live is None or journal != live.journal or entry.position > live.last:
             return  # what came later may have been saved after the rows were read
         for owner in self._owners.get(entry.position, set()) - {entry.table}:
-            self._note(entry, owner, "what is saved (table saved) names this entry, which is not of that table")
+            self._note(
+                entry,
+                owner,
+                "what is saved (table saved) names this entry, which is not of that table",
+            )
         row = self._rows.get(entry.table)
         if row is None:
             if entry.kind == "input":
-                self._note(entry, entry.table, "nothing is saved of the table (table saved): its row was removed")
+                self._note(
+                    entry,
+                    entry.table,
+                    "nothing is saved of the table (table saved): its row was removed",
+                )
         elif entry.position == row.position and entry.kind in ("boot", "bytes"):
-            self._note(entry, row.table, "what is saved (table saved) names this entry, at which nothing is saved")
+            self._note(
+                entry,
+                row.table,
+                "what is saved (table saved) names this entry, at which nothing is saved",
+            )
         elif entry.position > row.position and entry.kind == "input":
-            self._note(entry, row.table, f"what is saved (table saved) is older than this input: it is of entry {row.position}")
+            self._note(
+                entry,
+                row.table,
+                "what is saved (table saved) is older than this input: it is of entry "
+                f"{row.position}",
+            )
         elif entry.position >= row.position and entry.kind == "state":
             self._hold(entry, row)
 
     def wrong(self, heads: dict[str, int]) -> list[tuple[int, str]]:
-        """By position, once all entries were heard. ``heads``: the last of each journal that could be read to its end."""
+        """By position, once all entries were heard. ``heads``: the last of each journal that could
+        be read to its end.
+        """
         head = heads.get(self._live.journal) if self._live is not None else None
         for row in self._rows.values():
             if head is not None and row.position > head:
-                what = f"what is saved of table {row.table!r} (table saved) names entry {row.position}, and the last one is {head}"
+                what = (
+                    f"what is saved of table {row.table!r} (table saved) names entry "
+                    f"{row.position}, and the last one is {head}"
+                )
                 self._wrong.setdefault(row.table, (head, what))
         return sorted(self._wrong.values())
 
@@ -62,7 +85,14 @@ class Remembered:
         except HOSTILE:
             return  # its hash tells whether it was written so
         if began != row.state:
-            self._note(entry, row.table, f"what is saved (table saved, entry {row.position}) is not what it went on with here")
+            self._note(
+                entry,
+                row.table,
+                f"what is saved (table saved, entry {row.position}) is not what it went on with "
+                "here",
+            )
 
     def _note(self, entry: Entry, table: str, what: str) -> None:
-        self._wrong.setdefault(table, (entry.position, f"entry {entry.position}, table {table!r}: {what}"))
+        self._wrong.setdefault(
+            table, (entry.position, f"entry {entry.position}, table {table!r}: {what}")
+        )

@@ -1,6 +1,8 @@
-"""Sealing: the days that are over leave the journal for segments. Done in a thread of its own; the writer never waits for it.
+"""Sealing: the days that are over leave the journal for segments. Done in a thread of its own; the
+writer never waits for it.
 
-How old a segment is says the count of the seconds for which daemons have run since it was sealed, and no clock that can be set.
+How old a segment is says the count of the seconds for which daemons have run since it was sealed,
+and no clock that can be set.
 """
 
 from __future__ import annotations
@@ -18,37 +20,70 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import ChainHead, Entry
 from controller.journal.setup import Removed
 from controller.proof.checkpoint import sign
-from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Segment, folder, header, name, span, write_segment
+from controller.proof.segment import (
+    FORMAT,
+    BrokenSegmentError,
+    Header,
+    Segment,
+    folder,
+    header,
+    name,
+    span,
+    write_segment,
+)
 from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
-"""Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them quickly."""
+"""Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them
+quickly.
+"""
 DAY = 86_400
 BATCH = 500
 
 
 class SealedDay(msgspec.Struct, frozen=True):
-    """How far the sealed entries go, up to where they may be removed from the journal, and which segments have had their time."""
+    """How far the sealed entries go, up to where they may be removed from the journal, and which
+    segments have had their time.
+    """
 
     through: int
     cut: int
     due: tuple[Removed, ...] = ()
 
 
-def seal(journal: Path, key: SigningKey, boot: str, now: str, counted: int, acknowledged: int, keep_days: int) -> SealedDay:
-    """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run; ``acknowledged``: what is
-    published, and nothing past it is cut. Raises ``OSError``, ``sqlite3.Error``, ``JournalUnusableError`` and :class:`BrokenSegmentError`.
+def seal(
+    journal: Path,
+    key: SigningKey,
+    boot: str,
+    now: str,
+    counted: int,
+    acknowledged: int,
+    keep_days: int,
+) -> SealedDay:
+    """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
+    ``acknowledged``: what is published, and nothing past it is cut. Raises ``OSError``,
+    ``sqlite3.Error``, ``JournalUnusableError`` and :class:`BrokenSegmentError`.
     """
     with closing(JournalReader(journal)) as reader:
         own, begins = reader.id(), reader.beginning().position
         through = _seal_days(journal, reader, key, boot, now, counted)
         chains = _chains(journal)
         hot = [path for path in chains.get(own[:8], []) if span(path)[3] > begins]
-        cut = max((span(path)[3] for path in _aged(hot, counted, min(HOT_DAYS, keep_days))), default=begins)
+        cut = max(
+            (span(path)[3] for path in _aged(hot, counted, min(HOT_DAYS, keep_days))),
+            default=begins,
+        )
         if reader.last_event(cut) > acknowledged:
             cut = min(cut, acknowledged)
-    kept = {chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins] for chain, paths in chains.items()}
-    return SealedDay(through, cut, tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)))
+    kept = {
+        chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins]
+        for chain, paths in chains.items()
+    }
+    return SealedDay(
+        through,
+        cut,
+        tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)),
+    )
 
 
 def remove(journal: Path, due: Iterable[Removed]) -> None:
@@ -68,12 +103,18 @@ def counted_until_now(journal: Path) -> int:
     return most
 
 
-def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str, now: str, counted: int) -> int:
+def _seal_days(
+    journal: Path, reader: JournalReader, key: SigningKey, boot: str, now: str, counted: int
+) -> int:
     today = now[:10]
     begins, head = reader.beginning(), reader.head()
-    sealed = [end for _, chain, _, end in map(span, sealed_segments(journal)) if chain == reader.id()[:8]]
+    sealed = [
+        end for _, chain, _, end in map(span, sealed_segments(journal)) if chain == reader.id()[:8]
+    ]
     through = max([begins.position, *sealed])
-    while through < head.position and (day := reader.day_after(through)) is not None and day != today:
+    while (
+        through < head.position and (day := reader.day_after(through)) is not None and day != today
+    ):
         if day < today:
             end = reader.end_of_day(through, day)
             end = head.position if end is None else max(min(end, head.position), through + 1)
@@ -82,9 +123,18 @@ def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str,
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
         if previous is None or last is None:
-            raise BrokenSegmentError(f"{journal}: entry {through if previous is None else end} is missing")
+            raise BrokenSegmentError(
+                f"{journal}: entry {through if previous is None else end} is missing"
+            )
         first = Header(
-            FORMAT, reader.id(), base=reader.base(), day=day, after=through, last=end, previous=previous.hex(), counted=counted
+            FORMAT,
+            reader.id(),
+            base=reader.base(),
+            day=day,
+            after=through,
+            last=end,
+            previous=previous.hex(),
+            counted=counted,
         )
         write_segment(
             folder(journal) / name(first),
@@ -116,7 +166,9 @@ def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
 
 
 def _told(path: Path) -> Removed:
-    """What the journal is to tell of a segment before it is removed. Raises :class:`BrokenSegmentError` where it cannot be read any more."""
+    """What the journal is to tell of a segment before it is removed. Raises
+    :class:`BrokenSegmentError` where it cannot be read any more.
+    """
     with closing(Segment(path)) as segment:
         for _ in segment.entries():
             pass

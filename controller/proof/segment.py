@@ -1,7 +1,8 @@
 """Segments: the sealed days of a journal, gzip-compressed JSON lines.
 
-The first line is the header, then comes one line per entry, and last a checkpoint of the last entry, signed. A segment is
-never changed; ``<journal>.segments/<day>-<journal id>-<first position>-<last position>.jsonl.gz``.
+The first line is the header, then comes one line per entry, and last a checkpoint of the last
+entry, signed. A segment is never changed; ``<journal>.segments/<day>-<journal id>-<first
+position>-<last position>.jsonl.gz``.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ Position = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Header(msgspec.Struct, frozen=True):
-    """The first line. ``after``: the position before the first entry; ``previous``: its hash; ``last``: the position of the last
-    entry; ``base``: the position before the first one of the whole chain. ``counted``: the seconds for which daemons had run with
-    the journal when the day was sealed; 0 in a release that did not count.
+    """The first line. ``after``: the position before the first entry; ``previous``: its hash;
+    ``last``: the position of the last entry; ``base``: the position before the first one of the
+    whole chain. ``counted``: the seconds for which daemons had run with the journal when the day
+    was sealed; 0 in a release that did not count.
     """
 
     format: str
@@ -59,11 +61,15 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class BrokenSegmentError(NovamasError):
-    """What should hold entries cannot be read to its end. The message names the file and says why."""
+    """What should hold entries cannot be read to its end. The message names the file and
+    says why.
+    """
 
 
 class UnreadableSegmentError(BrokenSegmentError):
-    """It could not be read at all, or the disk did not give it: nothing can be said of what it holds."""
+    """It could not be read at all, or the disk did not give it: nothing can be said of what it
+    holds.
+    """
 
 
 LONGEST = 1 << 24
@@ -91,7 +97,9 @@ def name(header: Header) -> str:
 
 
 def span(path: Path) -> tuple[str, str, int, int]:
-    """Day, first eight digits of the journal's id, first and last position, as the name of a segment tells them."""
+    """Day, first eight digits of the journal's id, first and last position, as the name of a
+    segment tells them.
+    """
     day, journal, first, last = path.name.removesuffix(".jsonl.gz").rsplit("-", 3)
     return day, journal, int(first), int(last)
 
@@ -102,14 +110,20 @@ def header(path: Path) -> Header:
         return segment.header
 
 
-def write_segment(path: Path, header: Header, entries: Iterable[Entry], checkpoint: Checkpoint) -> None:
-    """Write a segment, read it back, and only then give it its name. Raises ``OSError`` and :class:`BrokenSegmentError`."""
+def write_segment(
+    path: Path, header: Header, entries: Iterable[Entry], checkpoint: Checkpoint
+) -> None:
+    """Write a segment, read it back, and only then give it its name. Raises ``OSError`` and
+    :class:`BrokenSegmentError`.
+    """
     part = path.with_name(f"{path.name}.part")
     encode = msgspec.json.encode
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         with new_file(part) as raw:
-            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
+            with gzip.GzipFile(
+                filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0
+            ) as file:
                 file.write(encode(header) + b"\n")
                 for entry in entries:
                     file.write(encode(_line(entry)) + b"\n")
@@ -144,9 +158,14 @@ class Segment:
             self.header = msgspec.json.decode(first, type=Header)
             self.previous = bytes.fromhex(self.header.previous)
         except HOSTILE:
-            raise BrokenSegmentError(f"{path}: its first line is not the header of a sealed day") from None
+            raise BrokenSegmentError(
+                f"{path}: its first line is not the header of a sealed day"
+            ) from None
         if self.header.format != FORMAT:
-            raise BrokenSegmentError(f"{path}: written in the format {self.header.format[:40]!r}; this software reads {FORMAT!r}")
+            raise BrokenSegmentError(
+                f"{path}: written in the format {self.header.format[:40]!r}; this software reads "
+                f"{FORMAT!r}"
+            )
 
     def close(self) -> None:
         """Close the file."""
@@ -166,7 +185,9 @@ class Segment:
             previous, line = entry.hash, following
         self.checkpoint = read_checkpoint(line or b"")
         if self.checkpoint is None:
-            raise BrokenSegmentError(f"{self.path}: it does not end with a checkpoint: it was cut off")
+            raise BrokenSegmentError(
+                f"{self.path}: it does not end with a checkpoint: it was cut off"
+            )
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -174,12 +195,16 @@ def _lines(path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") as file:
             while line := file.readline(LONGEST):
                 if len(line) == LONGEST:
-                    raise BrokenSegmentError(f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is")
+                    raise BrokenSegmentError(
+                        f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is"
+                    )
                 yield line.rstrip(b"\n")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BrokenSegmentError(f"{path}: {error}") from None
     except OSError as error:
-        raise UnreadableSegmentError(f"{path}: {error.strerror or error}; run this as a user who may read the file") from None
+        raise UnreadableSegmentError(
+            f"{path}: {error.strerror or error}; run this as a user who may read the file"
+        ) from None
 
 
 def _line(entry: Entry) -> Line:
@@ -212,13 +237,27 @@ def _entry(line: Line, previous: str) -> Entry:
 
 
 def _check(path: Path, checkpoint: Checkpoint) -> None:
-    """Whether what was written can be read, holds together and ends as it should. Raises :class:`BrokenSegmentError`."""
+    """Whether what was written can be read, holds together and ends as it should. Raises
+    :class:`BrokenSegmentError`.
+    """
     with closing(Segment(path)) as segment:
         expected, digest = segment.header.after, b""
         for entry in segment.entries():
             expected += 1
-            digest = chained(entry.previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
+            digest = chained(
+                entry.previous,
+                entry.table,
+                entry.boot,
+                entry.kind,
+                entry.seq,
+                entry.time,
+                entry.mono_ns,
+                entry.body,
+            )
             if (entry.position, entry.hash) != (expected, digest):
                 raise BrokenSegmentError(f"{path}: entry {expected} does not hold")
-        if (expected, digest.hex()) != (checkpoint.position, checkpoint.hash) or expected != segment.header.last:
+        if (expected, digest.hex()) != (
+            checkpoint.position,
+            checkpoint.hash,
+        ) or expected != segment.header.last:
             raise BrokenSegmentError(f"{path}: it ends otherwise than it should")

@@ -1,7 +1,9 @@
-"""The timekeeper: how long the journal's daemons have run, counted by the monotonic clock, and whether the wall clock is believed.
+"""The timekeeper: how long the journal's daemons have run, counted by the monotonic clock, and
+whether the wall clock is believed.
 
-The age of what is kept is counted in seconds during which a daemon ran, which no setting of a clock can change. Time for which none
-ran is not counted: the wall clock alone knows of it. Both stand in each ``boot`` entry, from which the next run goes on.
+The age of what is kept is counted in seconds during which a daemon ran, which no setting of a clock
+can change. Time for which none ran is not counted: the wall clock alone knows of it. Both stand in
+each ``boot`` entry, from which the next run goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from controller.proof.clocks import read_clocks
 
 
 class Timekeeper:
-    """Goes on from the last ``boot`` entry and the last entry of all; ``counted``: seconds that are known from elsewhere."""
+    """Goes on from the last ``boot`` entry and the last entry of all; ``counted``: seconds that are
+    known from elsewhere.
+    """
 
     def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0) -> None:
         before, belief = _before(boot, last)
@@ -45,7 +49,12 @@ class Timekeeper:
         """What it knows, for a ``boot`` entry."""
         known = self._belief.known
         if known is None:
-            return Clock(counted=self.counted, believed=None, synchronised=self._now.synchronised, doubt=self.doubt)
+            return Clock(
+                counted=self.counted,
+                believed=None,
+                synchronised=self._now.synchronised,
+                doubt=self.doubt,
+            )
         passed = 0.0 if known.machine is None else self._now.machine - known.machine
         return Clock(
             counted=self.counted,

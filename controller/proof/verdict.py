@@ -11,7 +11,9 @@ MOST = 20
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something that is wrong. ``position``: of the entry, if it is one entry; ``source``: the file."""
+    """Something that is wrong. ``position``: of the entry, if it is one entry; ``source``: the
+    file.
+    """
 
     source: str
     position: int | None
@@ -32,12 +34,14 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """What was found. ``keys``: the public keys that checkpoints were held against; ``trusted``: they were given, and are not
-    the journal's own word. ``through``: the position of the last entry that a signed checkpoint vouches for.
+    """What was found. ``keys``: the public keys that checkpoints were held against; ``trusted``:
+    they were given, and are not the journal's own word. ``through``: the position of the last entry
+    that a signed checkpoint vouches for.
 
-    ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``: what is not there, and the
-    chain does not say that it was removed; ``removed``: what it says was. ``unread``: what could not be read or decided, and
-    why. ``elsewhere``: checkpoints of other journals; ``disbelieved``: of this one, that no key to trust has signed.
+    ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``:
+    what is not there, and the chain does not say that it was removed; ``removed``: what it says
+    was. ``unread``: what could not be read or decided, and why. ``elsewhere``: checkpoints of other
+    journals; ``disbelieved``: of this one, that no key to trust has signed.
     """
 
     journal: str
@@ -68,7 +72,9 @@ class Verdict(msgspec.Struct, kw_only=True):
     @property
     def outcome(self) -> Outcome:
         """The verdict. Without a key that was given, who wrote the journal is no part of it."""
-        lacking = self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
+        lacking = (
+            self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
+        )
         return conclude(against=bool(self.problems), lacking=bool(lacking))
 
     @property

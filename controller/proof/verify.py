@@ -1,7 +1,9 @@
-"""Verification: whether what is kept of a journal is what was written, from the first entry to the last.
+"""Verification: whether what is kept of a journal is what was written, from the first entry to the
+last.
 
-The hash chain shows what was changed, put in, taken out or moved; the signed checkpoints show what was cut off at the end or
-written anew as a whole; the archive of a subscriber is a witness that nobody at the journal can reach.
+The hash chain shows what was changed, put in, taken out or moved; the signed checkpoints show what
+was cut off at the end or written anew as a whole; the archive of a subscriber is a witness that
+nobody at the journal can reach.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ Progress = Callable[[int, int], None]
 
 
 class _Chain:
-    """The chain of one file. ``after``: the position before its first entry that is kept; ``head``: its last;
-    ``sound``: up to which all entries are there, and each is what was written; ``signed``: up to which a checkpoint vouches.
+    """The chain of one file. ``after``: the position before its first entry that is kept; ``head``:
+    its last; ``sound``: up to which all entries are there, and each is what was written;
+    ``signed``: up to which a checkpoint vouches.
     """
 
     def __init__(self, source: Source) -> None:
@@ -35,7 +38,9 @@ class _Chain:
         self.cut_short = False
         """Whether there may be more than could be read."""
         self.tells: bool | None = None
-        """Whether the release that wrote its first entries tells what it removes; None: they do not say."""
+        """Whether the release that wrote its first entries tells what it removes; None: they do not
+        say.
+        """
 
     def breaks(self, position: int) -> None:
         """From there on, nothing before is linked with what comes after."""
@@ -50,8 +55,9 @@ def verify(
     each: Callable[[Entry], None] = lambda _: None,
     progress: Progress = lambda _done, _total: None,
 ) -> Verdict:
-    """Walk the chain. ``key``: the public key to trust; without it those that the journal names. ``checkpoints``: more of them,
-    from elsewhere, which anybody may have made. ``each`` is given every entry once.
+    """Walk the chain. ``key``: the public key to trust; without it those that the journal names.
+    ``checkpoints``: more of them, from elsewhere, which anybody may have made. ``each`` is given
+    every entry once.
     """
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
@@ -66,7 +72,11 @@ def verify(
     if damage is not None:
         verdict.wrong(str(journal), None, f"the file is damaged: {damage}")
     if evidence.strays:
-        verdict.wrong(str(journal), None, f"{evidence.strays} entries stand before the first entry of the journal")
+        verdict.wrong(
+            str(journal),
+            None,
+            f"{evidence.strays} entries stand before the first entry of the journal",
+        )
     _Walk(evidence, verdict, kept(journal), list(checkpoints), each, progress).walk()
     return verdict
 
@@ -83,7 +93,13 @@ class _Walk:
         each: Callable[[Entry], None],
         progress: Progress,
     ) -> None:
-        self._evidence, self._verdict, self._told, self._each, self._progress = evidence, verdict, told, each, progress
+        self._evidence, self._verdict, self._told, self._each, self._progress = (
+            evidence,
+            verdict,
+            told,
+            each,
+            progress,
+        )
         self._own = [own] if own is not None else []
         self._wanted = {(point.journal, point.position) for point in [*told, *self._own]}
         self._wanted |= {(source.journal, source.after) for source in evidence.sources}
@@ -91,7 +107,11 @@ class _Walk:
         self._chains: dict[str, _Chain] = {}
         self._stated: list[tuple[_Chain, int, Removed]] = []
         """What was said to be removed: in which chain, and at which position of it."""
-        live = evidence.sources[-1] if evidence.sources and not evidence.sources[-1].is_segment else None
+        live = (
+            evidence.sources[-1]
+            if evidence.sources and not evidence.sources[-1].is_segment
+            else None
+        )
         self._remembered = Remembered(evidence.saved, live)
 
     def walk(self) -> None:
@@ -101,7 +121,9 @@ class _Walk:
         self._progress(total, total)
         verdict.head = max((chain.head for chain in self._chains.values()), default=0)
         self._hold_against_checkpoints()
-        whole = {chain.journal: chain.head for chain in self._chains.values() if not chain.cut_short}
+        whole = {
+            chain.journal: chain.head for chain in self._chains.values() if not chain.cut_short
+        }
         for position, what in self._remembered.wrong(whole):
             verdict.wrong(str(self._evidence.journal), position, what)
         for chain in self._chains.values():
@@ -138,7 +160,9 @@ class _Walk:
             chain.breaks(expected)
             return
         except BrokenSegmentError as broken:
-            verdict.wrong(str(source.path), expected, f"it cannot be read from entry {expected} on: {broken}")
+            verdict.wrong(
+                str(source.path), expected, f"it cannot be read from entry {expected} on: {broken}"
+            )
             chain.cut_short = True
             chain.breaks(expected)
             return
@@ -147,9 +171,16 @@ class _Walk:
 
     def _check_genesis(self, source: Source) -> None:
         if source.after == source.base and source.previous != genesis(source.journal):
-            self._verdict.wrong(str(source.path), source.after + 1, "the first entry does not follow from the journal's id")
+            self._verdict.wrong(
+                str(source.path),
+                source.after + 1,
+                "the first entry does not follow from the journal's id",
+            )
         if source.base and source.after == source.base:
-            self._verdict.notes.append(f"entries 1 to {source.base} are in a file that was set aside before: verify that too")
+            self._verdict.notes.append(
+                f"entries 1 to {source.base} are in a file that was set aside before: verify that "
+                "too"
+            )
 
     def _check_beginning(self, source: Source, chain: _Chain) -> None:
         """Whether a source goes on where the one before it ended."""
@@ -157,7 +188,11 @@ class _Walk:
         if source.after > known:
             chain.breaks(known + 1)
             if not self._is_kept_from_us(source.journal, known + 1, source.after):
-                verdict.wrong(str(source.path), known + 1, f"entries {known + 1} to {source.after} are missing")
+                verdict.wrong(
+                    str(source.path),
+                    known + 1,
+                    f"entries {known + 1} to {source.after} are missing",
+                )
             return
         before = self._found.get((source.journal, source.after))
         if before is not None and before != source.previous.hex():
@@ -167,7 +202,9 @@ class _Walk:
 
     def _is_kept_from_us(self, journal: str, first: int, last: int) -> bool:
         """Whether those entries are in sealed days that are there, and that we may not read."""
-        spans = sorted(span(path)[2:] for path in self._evidence.withheld if span(path)[1] == journal[:8])
+        spans = sorted(
+            span(path)[2:] for path in self._evidence.withheld if span(path)[1] == journal[:8]
+        )
         for begins, ends in spans:
             if begins <= first <= ends:
                 first = ends + 1
@@ -184,7 +221,12 @@ class _Walk:
         elif sealed.signature is None:
             verdict.unsigned += 1
             verdict.checkpoints += 1
-            verdict.wrong(place, end, "the checkpoint that ends it is not signed, and no daemon seals a day without a signature")
+            verdict.wrong(
+                place,
+                end,
+                "the checkpoint that ends it is not signed, and no daemon seals a day without a "
+                "signature",
+            )
         else:
             self._own.append(sealed)
 
@@ -207,7 +249,10 @@ class _Walk:
             chain.tells = boot.clock is not None
         self._stated += ((chain, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
-        verdict.site, verdict.simulated = boot.site, bool(boot.tables) and all(table.simulated for table in boot.tables)
+        verdict.site, verdict.simulated = (
+            boot.site,
+            bool(boot.tables) and all(table.simulated for table in boot.tables),
+        )
         if not verdict.trusted and boot.key is not None and boot.key not in verdict.keys:
             verdict.keys.append(boot.key)
 
@@ -227,9 +272,14 @@ class _Walk:
                 verdict.notes.append(f"{_named(point)}, is not signed: it proves nothing")
                 self._hold(point, signed=False)
             elif not keys:
-                verdict.notes.append(f"{_named(point)}, is signed with the key {point.key}, and the journal names none")
+                verdict.notes.append(
+                    f"{_named(point)}, is signed with the key {point.key}, and the journal names "
+                    "none"
+                )
             elif wrong is not None:
-                verdict.wrong(str(self._evidence.journal), point.position, f"{_named(point)}: {wrong}")
+                verdict.wrong(
+                    str(self._evidence.journal), point.position, f"{_named(point)}: {wrong}"
+                )
             else:
                 self._hold(point, signed=True)
         for body, point in told.items():
@@ -245,7 +295,9 @@ class _Walk:
                 self._disbelieve(point, wrong)
 
     def _disbelieve(self, point: Checkpoint, why: str) -> None:
-        """Anybody may have sent it. Where no key was given, one that is signed by nobody we know may yet be the true one."""
+        """Anybody may have sent it. Where no key was given, one that is signed by nobody we know
+        may yet be the true one.
+        """
         verdict = self._verdict
         verdict.disbelieved += 1
         verdict.unsigned += point.signature is None
@@ -253,9 +305,12 @@ class _Walk:
             verdict.notes.append(f"{_named(point)}, of the archive is not believed: {why}")
         if verdict.trusted or point.key is None or flaw(point, frozenset({point.key})) is not None:
             return
-        if self._contradiction(point) is not None and not any("--key" in each for each in verdict.unread):
+        if self._contradiction(point) is not None and not any(
+            "--key" in each for each in verdict.unread
+        ):
             verdict.unread.append(
-                f"{_named(point)}, of the archive contradicts the journal, and is signed with the key {point.key}, which the"
+                f"{_named(point)}, of the archive contradicts the journal, and is signed with the "
+                f"key {point.key}, which the"
                 " journal does not name: say with --key which key is to be trusted"
             )
 
@@ -263,7 +318,11 @@ class _Walk:
         chain = self._chains[point.journal]
         if (wrong := self._contradiction(point)) is not None:
             self._verdict.wrong(str(self._evidence.journal), *wrong)
-        elif signed and self._found.get((point.journal, point.position)) == point.hash and point.position <= chain.sound:
+        elif (
+            signed
+            and self._found.get((point.journal, point.position)) == point.hash
+            and point.position <= chain.sound
+        ):
             chain.signed = max(chain.signed, point.position)
             self._verdict.through = max(self._verdict.through, point.position)
 
@@ -273,9 +332,15 @@ class _Walk:
         if point.position > chain.head:
             if chain.cut_short:
                 return None  # it could not be read so far, which is said
-            return chain.head + 1, f"cut off after entry {chain.head}: {_named(point)}, was signed for"
+            return (
+                chain.head + 1,
+                f"cut off after entry {chain.head}: {_named(point)}, was signed for",
+            )
         if here is not None and here != point.hash:
-            return point.position, f"{_named(point)}: the journal has another entry there; it was written anew"
+            return (
+                point.position,
+                f"{_named(point)}: the journal has another entry there; it was written anew",
+            )
         return None
 
     # What is covered
@@ -285,27 +350,47 @@ class _Walk:
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
             verdict.unproved.append(Span(chain.journal, chain.signed + 1, chain.head))
-        stated = min(chain.after, max((removal.last for removal in self._removals(chain)), default=0))
+        stated = min(
+            chain.after, max((removal.last for removal in self._removals(chain)), default=0)
+        )
         if stated > chain.base:
             verdict.removed.append(Span(chain.journal, chain.base + 1, stated))
         if chain.after > max(stated, chain.base):
             gone = Span(chain.journal, max(stated, chain.base) + 1, chain.after)
             verdict.missing.append(gone)
-            if chain.tells and not any(each.journal == chain.journal and each.last >= chain.after for _, _, each in self._stated):
-                what = f"entries {gone.first} to {gone.last} are gone, and no entry says that their days were removed in their time"
+            if chain.tells and not any(
+                each.journal == chain.journal and each.last >= chain.after
+                for _, _, each in self._stated
+            ):
+                what = (
+                    f"entries {gone.first} to {gone.last} are gone, and no entry says that "
+                    "their days were removed in their time"
+                )
                 verdict.wrong(str(self._evidence.journal), gone.first, what)
 
     def _removals(self, chain: _Chain) -> list[Removed]:
         """What is said to be removed of this chain, by entries that may be believed as far as any.
 
-        The oldest day goes first, and what was told of it goes with the day in which it was told: the latest one counts for all.
+        The oldest day goes first, and what was told of it goes with the day in which it was told:
+        the latest one counts for all.
         """
-        said = [(where, at, removal) for where, at, removal in self._stated if removal.journal == chain.journal]
-        believed = [removal for where, at, removal in said if at <= (where.signed if self._verdict.trusted else where.sound)]
+        said = [
+            (where, at, removal)
+            for where, at, removal in self._stated
+            if removal.journal == chain.journal
+        ]
+        believed = [
+            removal
+            for where, at, removal in said
+            if at <= (where.signed if self._verdict.trusted else where.sound)
+        ]
         before = self._found.get((chain.journal, chain.after))
         for removal in believed:
             if removal.last == chain.after and removal.hash != before:
-                what = f"what is kept does not follow from entry {removal.last} as it was when its day was removed"
+                what = (
+                    f"what is kept does not follow from entry {removal.last} as it was when "
+                    "its day was removed"
+                )
                 self._verdict.wrong(str(self._evidence.journal), chain.after + 1, what)
         return believed
 
@@ -313,8 +398,16 @@ class _Walk:
 def _flaw(entry: Entry, previous: bytes, expected: int) -> str | None:
     """What is wrong with the entry where that of the position ``expected`` should be."""
     if entry.position != expected:
-        gone = f"entry {expected}" if entry.position == expected + 1 else f"entries {expected} to {entry.position - 1}"
-        return f"{gone} missing" if entry.position > expected else f"entry {entry.position} comes twice"
+        gone = (
+            f"entry {expected}"
+            if entry.position == expected + 1
+            else f"entries {expected} to {entry.position - 1}"
+        )
+        return (
+            f"{gone} missing"
+            if entry.position > expected
+            else f"entry {entry.position} comes twice"
+        )
     what = f"entry {expected} ({entry.kind} of {entry.table or 'the daemon'}, {entry.time})"
     if entry.previous != previous:
         return f"{what} does not follow from the entry before it"

@@ -1,7 +1,9 @@
-"""A subscriber's archive as a witness: JSON lines of events and checkpoints as they came, in any order, with doubles.
+"""A subscriber's archive as a witness: JSON lines of events and checkpoints as they came, in any
+order, with doubles.
 
-A line is the body itself, or an object that has it under ``payload`` (an object or a text) beside anything else. The reply to
-a recall counts as the events that are in it. Everything else is passed over.
+A line is the body itself, or an object that has it under ``payload`` (an object or a text) beside
+anything else. The reply to a recall counts as the events that are in it. Everything else is passed
+over.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ Name = tuple[str, str, int]
 
 
 class Witness:
-    """What an archive holds. Raises ``OSError``. ``unreadable``: the numbers of lines that hold nothing of ours, the first few;
-    ``malformed``: how many there are.
+    """What an archive holds. Raises ``OSError``. ``unreadable``: the numbers of lines that hold
+    nothing of ours, the first few; ``malformed``: how many there are.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,7 +76,11 @@ class Witness:
             return  # there is nothing to hold against it
         source = str(self.path)
         for position, name in self._differ:
-            verdict.wrong(source, position, f"{_spell(name)} was published otherwise than it stands in the journal")
+            verdict.wrong(
+                source,
+                position,
+                f"{_spell(name)} was published otherwise than it stands in the journal",
+            )
         gone = 0
         for name, (_, time) in self.events.items():
             if name in self._seen:
@@ -82,15 +88,35 @@ class Witness:
             if time < self._oldest:
                 gone += 1
             else:
-                verdict.wrong(source, None, f"{_spell(name)} of {time[:40]} was published and is not in the journal")
+                verdict.wrong(
+                    source,
+                    None,
+                    f"{_spell(name)} of {time[:40]} was published and is not in the journal",
+                )
         for name in self.conflicts:
-            verdict.wrong(source, None, f"{_spell(name)} stands twice in the archive, and not the same")
+            verdict.wrong(
+                source, None, f"{_spell(name)} stands twice in the archive, and not the same"
+            )
         verdict.witnessed = len(self._seen)
-        lines = ", ".join(map(str, self.unreadable)) + (", ..." if self.malformed > len(self.unreadable) else "")
+        lines = ", ".join(map(str, self.unreadable)) + (
+            ", ..." if self.malformed > len(self.unreadable) else ""
+        )
         notes = (
             (gone, "events of the archive are older than what is kept of the journal"),
-            (self._only_here, "events of the journal are not in the archive: it may have begun later, or not heard them"),
-            (self.malformed, f"lines of the archive are not messages of a daemon, and were passed over: line {lines}"),
+            (
+                self._only_here,
+                (
+                    "events of the journal are not in the archive: it may have begun later, or not "
+                    "heard them"
+                ),
+            ),
+            (
+                self.malformed,
+                (
+                    "lines of the archive are not messages of a daemon, and were passed over: line "
+                    f"{lines}"
+                ),
+            ),
         )
         verdict.notes += [f"{count} {what}" for count, what in notes if count]
 
@@ -103,7 +129,11 @@ class Witness:
         try:
             body = json.loads(line)
             if isinstance(body, dict) and "payload" in body:
-                body = json.loads(body["payload"]) if isinstance(body["payload"], str) and body["payload"] else body["payload"]
+                body = (
+                    json.loads(body["payload"])
+                    if isinstance(body["payload"], str) and body["payload"]
+                    else body["payload"]
+                )
         except HOSTILE:
             return False
         if not isinstance(body, dict):
@@ -122,7 +152,12 @@ class Witness:
             self.checkpoints[msgspec.json.encode(point)] = point
             return True
         table, boot, seq, kind = (body.get(key) for key in ("table", "boot", "seq", "type"))
-        if not (isinstance(table, str) and isinstance(boot, str) and type(seq) is int and isinstance(kind, str)):
+        if not (
+            isinstance(table, str)
+            and isinstance(boot, str)
+            and type(seq) is int
+            and isinstance(kind, str)
+        ):
             return True  # another topic
         told = _digest(body), str(body.get("time", ""))
         if self.events.setdefault((table, boot, seq), told)[0] != told[0]:

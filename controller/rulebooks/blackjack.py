@@ -1,4 +1,6 @@
-"""Black jack, as one decree has it: the struct behind its table in the rulebook, and behind that of the triple game."""
+"""Black jack, as one decree has it: the struct behind its table in the rulebook, and behind that of
+the triple game.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ Pays = tuple[int, int]
 
 
 class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Black jack. The dealer has one card until the players have done, stands on every 17 and draws below.
+    """Black jack. The dealer has one card until the players have done, stands on every 17 and draws
+    below.
 
     Boxes are numbered from the croupier's left, clockwise.
     """
@@ -25,32 +28,42 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     article: str
     shoe: ShoeRules
     boxes: tuple[int, ...]
-    """How many boxes may be marked at most; the second number is that of the other modality, where there is one."""
+    """How many boxes may be marked at most; the second number is that of the other modality, where
+    there is one.
+    """
     least_hands: int = 1
     """Fewer hands with a bet may not begin or continue."""
     bets_per_box: int | None = None
     """How many may bet on one box; None: not said."""
     plays: int = 1
-    """How often the dealer draws to his first card, each time against the bets in the next box of each player."""
+    """How often the dealer draws to his first card, each time against the bets in the next box of
+    each player.
+    """
     double_on: tuple[int, ...] = ()
     """What two cards must make to be doubled; none: whatever they make."""
     double_ace_low: bool = False
     """Whether an ace among the first two cards of a doubled hand counts one."""
     surrender: Literal["none", "right", "option"]
-    """Whether a hand may give up for half its bet: not at all, always, or where the casino allows it."""
+    """Whether a hand may give up for half its bet: not at all, always, or where the casino allows
+    it.
+    """
     surrender_until: Literal["table", "hand"] = "table"
     """Before the first third card of the table, or before that of the hand itself."""
     dealer_alone: Literal["stops", "open"]
-    """Whether the dealer draws when no hand is left against him: he does not, or the decree leaves it open."""
+    """Whether the dealer draws when no hand is left against him: he does not, or the decree leaves
+    it open.
+    """
     pays: dict[str, Pays]
     """``win blackjack insurance``, and ``three_sevens`` where the decree has it."""
     insurance_limits: dict[str, tuple[int, int]]
     """``most``, of the bet; ``least``, of the table's minimum, where it is said."""
     pair_bets: dict[str, Pays] = {}
-    """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no such bet."""
+    """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no
+    such bet.
+    """
     accumulated_bets: dict[str, Pays] = {}
-    """The least that the accumulated bet pays, the highest prize alone: ``sevens_1 sevens_2 sevens_2_suited sevens_3
-    sevens_3_suited``; none: not described.
+    """The least that the accumulated bet pays, the highest prize alone: ``sevens_1 sevens_2
+    sevens_2_suited sevens_3 sevens_3_suited``; none: not described.
     """
     side_bet_limits: dict[str, tuple[int, ...]] = {}
     """Highest bets as multiples of the table's minimum, or ``[1, 2]`` for a half of it."""

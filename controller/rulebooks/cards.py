@@ -1,4 +1,6 @@
-"""What a decree says of cards and shoes, as data: the part of a rulebook that all games from a shoe share."""
+"""What a decree says of cards and shoes, as data: the part of a rulebook that all games from a shoe
+share.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import msgspec
 
 
 class ShoeRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The cards of one game, and the cut card. A game's rulebook has it under ``shoe``; its laws are among the game's."""
+    """The cards of one game, and the cut card. A game's rulebook has it under ``shoe``; its laws
+    are among the game's.
+    """
 
     decks: int
     """Of 52 cards each."""
@@ -17,24 +21,34 @@ class ShoeRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     behind_exact: bool = True
     """Whether ``behind`` is the number, or the least number."""
     after_cut: Literal["finish", "void"] = "finish"
-    """What becomes of the round in hand when the cut card comes: it is played to its end, or it is null."""
+    """What becomes of the round in hand when the cut card comes: it is played to its end, or it is
+    null.
+    """
     burn: int | Literal["shown"] = 0
-    """Cards burned before the first round: so many, or as many as the first card says, which is shown."""
+    """Cards burned before the first round: so many, or as many as the first card says, which is
+    shown.
+    """
     backs: tuple[int, ...]
     """Decks of each back colour: ``[3, 3]``, or ``[6]`` for one colour."""
     index: bool | None = None
     """Whether the cards have indices; None: not said."""
     new: bool | None = None
-    """Whether only cards never used are allowed (true), or used ones too (false); None: not said."""
+    """Whether only cards never used are allowed (true), or used ones too (false); None:
+    not said.
+    """
 
 
 class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Cells of a table that the copy of the decree has lost or damaged, and from where they are read instead."""
+    """Cells of a table that the copy of the decree has lost or damaged, and from where they are
+    read instead.
+    """
 
     bank: int
     """The row: what the bank's first two cards make."""
     columns: str
-    """The cells, by the letters of the header: ``0`` to ``9``, the player's third card, and ``P``, the player stood."""
+    """The cells, by the letters of the header: ``0`` to ``9``, the player's third card, and ``P``,
+    the player stood.
+    """
     printed: str
     """What stands there; empty where the table is lost."""
     read: str
@@ -44,13 +58,15 @@ class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class ThirdCards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """When a hand of baccarat takes a third card: ``T`` it must, ``P`` it must not, ``O`` it may."""
+    """When a hand of baccarat takes a third card: ``T`` it must, ``P`` it must not, ``O``
+    it may.
+    """
 
     player: str
     """One letter for each total 0 to 7 of the player's first two cards."""
     banker: tuple[str, ...]
-    """One row for each total 0 to 7 of the bank's first two cards; in it one letter for each player's third card 0 to 9, and
-    the eleventh where the player stood.
+    """One row for each total 0 to 7 of the bank's first two cards; in it one letter for each
+    player's third card 0 to 9, and the eleventh where the player stood.
     """
     repairs: tuple[Repair, ...] = ()
 

@@ -1,4 +1,6 @@
-"""Chemin de fer and two-cloth baccarat as one decree has them: the games of baccarat in which a player holds the bank."""
+"""Chemin de fer and two-cloth baccarat as one decree has them: the games of baccarat in which a
+player holds the bank.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,30 @@ Error = Literal[
     "fifth_card",  # a card drawn before the hand has spoken is the bank's if the hand asks for none
     "bank_overdealt",  # more than two first cards make the bank zero
     "two_third_cards",  # of two third cards a hand has the better one, the bank the worse one
-    "false_card",  # the croupier called a card for a hand that said no: the play is restored by the table
+    # the croupier called a card for a hand that said no: the play is restored by the table
+    "false_card",
     "basket_nine",  # a hand whose card the bank dropped into the basket has nine
     "basket_loses",  # whose own cards go into the basket unseen has lost
-    "basket_void",  # cards that fall into the basket unseen are null for their cloth, the bank's for both
+    # cards that fall into the basket unseen are null for their cloth, the bank's for both
+    "basket_void",
     "basket_zero",  # cards thrown into the basket unshown count as zero
     "words_contradict",  # a cloth says both words: with five the first holds
-    "restored",  # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
+    # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
+    "restored",
 ]
 
 
 class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Chemin de fer, or baccarat at two cloths, which follows it but for what its own section says."""
+    """Chemin de fer, or baccarat at two cloths, which follows it but for what its own
+    section says.
+    """
 
     title: Announcement
     article: str
     hands: tuple[str, ...]
-    """Who plays against the bank, in the order of the deal: ``player``, or ``cloth:1`` and ``cloth:2``."""
+    """Who plays against the bank, in the order of the deal: ``player``, or ``cloth:1`` and
+    ``cloth:2``.
+    """
     bank: str
     """What the bank's hand is called in the events: ``banker`` or ``bank``."""
     players: int
@@ -40,21 +49,31 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     third: ThirdCards
     """The rule of the hands, and the bank's table of plays with its optional cells."""
     banco: Literal["authorised", "always"]
-    """Who plays alone for the whole bank is free to draw: if the director of games has authorised it, or always."""
+    """Who plays alone for the whole bank is free to draw: if the director of games has authorised
+    it, or always.
+    """
     natural_beats: bool = False
     """Whether an eight of two cards beats an eight or nine of three."""
     errors: tuple[Error, ...]
     """The errors for which the decree itself says in this game what follows."""
     deductions: dict[Literal["limited", "free"], tuple[int, int]]
-    """The house's share of what the bank wins in a round, as a fraction, with a limited bank and with a free one."""
+    """The house's share of what the bank wins in a round, as a fraction, with a limited bank and
+    with a free one.
+    """
     bank_maximum: int = 0
-    """A limited bank may be this many times the minimum of the point; 0: the authorisation says it."""
+    """A limited bank may be this many times the minimum of the point; 0: the
+    authorisation says it.
+    """
     garage: int = 0
-    """The bank may keep winnings out of the game beyond this many times the minimum of the point; 0: nothing is said."""
+    """The bank may keep winnings out of the game beyond this many times the minimum of the point;
+    0: nothing is said.
+    """
     last_rounds: int | None = None
     """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``cards_pass bank bets_closed card no last_rounds``; a call that the section does not word is empty."""
+    """What is called: ``cards_pass bank bets_closed card no last_rounds``; a call that the section
+    does not word is empty.
+    """
     void: dict[VoidReason, Law]
     """What makes a round null, and where that stands."""
     void_by: tuple[Role, ...]

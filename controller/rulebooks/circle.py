@@ -16,17 +16,20 @@ Remedy = Literal[
     "restart", "restart_if_several", "restart_if_seen", "collect", "ask", "put_right", "note", "replace", "annul", "reshuffle",
     "seat", "restart_if_first", "hole_cards", "next_up", "dead_card", "burn", "top", "recut", "false_opening",
 ]  # fmt: skip
-"""What becomes of an error. ``restart``: the cards are collected and the round begins anew, as long as no bet was made (after
-that a person decides); ``restart_if_several``: so for more than one card; ``restart_if_seen``: so for a card that was seen;
-``collect``: so at any time. ``ask``: a person says whether it was put right; ``put_right``: so before the bets begin, after that
-the round is null; ``note``: it is told and the play stays valid; ``replace``: the common card is null, another takes its place;
-``annul``: the hands are null; ``reshuffle``: before any card is dealt; ``seat``: it is dealt to, its cards are collected.
+"""What becomes of an error. ``restart``: the cards are collected and the round begins anew, as long
+as no bet was made (after that a person decides); ``restart_if_several``: so for more than one card;
+``restart_if_seen``: so for a card that was seen; ``collect``: so at any time. ``ask``: a person
+says whether it was put right; ``put_right``: so before the bets begin, after that the round is
+null; ``note``: it is told and the play stays valid; ``replace``: the common card is null, another
+takes its place; ``annul``: the hands are null; ``reshuffle``: before any card is dealt; ``seat``:
+it is dealt to, its cards are collected.
 
-At stud, ``hole_cards``: by which covered card was seen; ``next_up``: the player's next card comes face up; ``dead_card``: who was
-skipped at the last card gets the first dead one; ``burn``: a card that came too early goes, and as many as there are players with
-it. At draw, ``restart_if_first``: as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the
-pack, if nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is burned; ``false_opening``: the
-opener cannot win.
+At stud, ``hole_cards``: by which covered card was seen; ``next_up``: the player's next card comes
+face up; ``dead_card``: who was skipped at the last card gets the first dead one; ``burn``: a card
+that came too early goes, and as many as there are players with it. At draw, ``restart_if_first``:
+as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the
+pack, if nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is
+burned; ``false_opening``: the opener cannot win.
 """
 TO = ("seats", "board", "board:2", "burn", "dead")
 
@@ -35,7 +38,9 @@ class Rake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """One way in which the house may take its share. In per cent, from ``least`` to ``most``."""
 
     of: Literal["pot", "session", "hand"]
-    """Of the pot; of the table's maximum or of the stakes, per session; of the table's minimum, per hand and player."""
+    """Of the pot; of the table's maximum or of the stakes, per session; of the table's minimum, per
+    hand and player.
+    """
     least: int = 0
     most: int
 
@@ -59,23 +64,27 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """How players discard and draw."""
 
     opening: tuple[str, ...] = ()
-    """The rank of the lowest pair that opens the pot, and after each blank hand the next; nothing: no hand is needed."""
+    """The rank of the lowest pair that opens the pot, and after each blank hand the next; nothing:
+    no hand is needed.
+    """
     most: int
     """Cards that a player may discard."""
     last_apart: int | None = None
     """Of so many cards the last comes after all others have been served."""
     short: Literal["penultimate", "empty"]
-    """When the discards are mixed in where the pack is short: when one card is left, or none. In the first case those of the
-    opener and of who is served next stay out; in the second only the latter's, if nobody else has to be served.
+    """When the discards are mixed in where the pack is short: when one card is left, or none. In
+    the first case those of the opener and of who is served next stay out; in the second only the
+    latter's, if nobody else has to be served.
     """
 
 
 class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One variant. Its cards come street by street: what is dealt, then a betting interval.
 
-    A street is a list of deals, each a receiver and a letter per card: ``"seats dd"`` two rounds of the table with a card
-    face down, ``"burn d"``, ``"dead d"`` (burned, and kept for the last card), ``"board uuu"`` three common cards face up.
-    ``d``: down, ``u``: up, ``t``: a common card that lies covered is turned (a new one, face up, where it lies there no more).
+    A street is a list of deals, each a receiver and a letter per card: ``"seats dd"`` two rounds of
+    the table with a card face down, ``"burn d"``, ``"dead d"`` (burned, and kept for the last
+    card), ``"board uuu"`` three common cards face up. ``d``: down, ``u``: up, ``t``: a common card
+    that lies covered is turned (a new one, face up, where it lies there no more).
     """
 
     title: Announcement
@@ -111,7 +120,9 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Raises of a player in an interval, while more than two play; None: no limit."""
     rake: tuple[Rake, ...]
     split: Literal["stakes", "equal"]
-    """How equal hands share the pot: in proportion to what each has left, or it is only said that they share it."""
+    """How equal hands share the pot: in proportion to what each has left, or it is only said that
+    they share it.
+    """
     minimum: tuple[int, int] | None = None
     """The lowest bet, in per cent of the highest, from and to."""
     ante: int | None = None
@@ -124,8 +135,8 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     announcements: dict[str, Announcement] = {}
     """What is called; nothing where the decree does not word it."""
     errors: dict[str, Remedy]
-    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many in an interval; ``shown_by_player``, cards
-    that a player shows by his own mistake.
+    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many
+    in an interval; ``shown_by_player``, cards that a player shows by his own mistake.
     """
     void: dict[VoidReason, Law]
     """What a round is null for, and by what right."""
@@ -139,4 +150,6 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for deal in (deal for street in self.streets for deal in street):
             to, _, letters = deal.partition(" ")
             if to not in TO or not letters or {*letters} - {*"dut"}:
-                raise ValueError(f"streets: {deal!r} is no deal: a receiver ({', '.join(TO)}) and letters d, u or t")
+                raise ValueError(
+                    f"streets: {deal!r} is no deal: a receiver ({', '.join(TO)}) and letters d, u or t"
+                )

@@ -1,4 +1,6 @@
-"""House poker with cards that all hands share, as one decree has it: trijoker, and texas against the house."""
+"""House poker with cards that all hands share, as one decree has it: trijoker, and texas against
+the house.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ Pays = dict[str, tuple[int, int]]
 
 
 class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What games have that are played from one deck, box by box, against the house or whoever has the bank."""
+    """What games have that are played from one deck, box by box, against the house or whoever has
+    the bank.
+    """
 
     title: Announcement
     article: str
@@ -25,8 +29,9 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """How many may be in use, one after the other, a deck to a round."""
     ranking: str
     errors: dict[str, VoidReason] = {}
-    """Errors of dealing that make the round null, as ``deal.error`` names them; ``exposed dealer`` is one of the dealer's
-    cards. What becomes of an error that is not here, and for which the game has no other rule, the person in charge says.
+    """Errors of dealing that make the round null, as ``deal.error`` names them; ``exposed dealer``
+    is one of the dealer's cards. What becomes of an error that is not here, and for which the game
+    has no other rule, the person in charge says.
     """
     last_rounds: int | None = None
     """How many last rounds are announced before closing; None: not said."""
@@ -42,20 +47,30 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class CommonPoker(Banked, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """With cards that all hands share. Cards go to ``boxes``, ``dealer``, ``common:1`` and ``common:2``, and ``board``."""
+    """With cards that all hands share. Cards go to ``boxes``, ``dealer``, ``common:1`` and
+    ``common:2``, and ``board``.
+    """
 
     bets_per_box: int
     deal: tuple[str, ...]
-    """Where the first cards go, face down, in their order; ``boxes``: one to each box, from the croupier's left."""
+    """Where the first cards go, face down, in their order; ``boxes``: one to each box, from the
+    croupier's left.
+    """
     limits: tuple[int, ...]
-    """The highest bet as a multiple of the table's minimum, one for each choice that the decree offers."""
+    """The highest bet as a multiple of the table's minimum, one for each choice that the decree
+    offers.
+    """
 
 
 class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Three cards of one's own and two common ones, three equal bets; two of them may be withdrawn."""
+    """Three cards of one's own and two common ones, three equal bets; two of them may be
+    withdrawn.
+    """
 
     bets: tuple[str, ...]
-    """By our names; all but the last may be withdrawn, each before the common card of its number is turned."""
+    """By our names; all but the last may be withdrawn, each before the common card of its number is
+    turned.
+    """
     pays: Pays
     pair_from: str
     """The lowest pair that wins."""
@@ -64,10 +79,14 @@ class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Two cards of one's own and five common ones against the bank's. Bets ``ante``, ``second`` and ``txb``."""
+    """Two cards of one's own and five common ones against the bank's. Bets ``ante``, ``second`` and
+    ``txb``.
+    """
 
     board: tuple[int, ...]
-    """How many common cards are turned at a time: the flop before the players decide, turn and river after it."""
+    """How many common cards are turned at a time: the flop before the players decide, turn and
+    river after it.
+    """
     qualifies: str
     """The rank of the lowest pair that the bank plays with."""
     ante: Pays

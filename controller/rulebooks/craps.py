@@ -14,9 +14,10 @@ from controller.rulebooks.law import Doubt, Law
 class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One kind of bet.
 
-    ``win``, ``lose`` and ``void`` are totals that decide it at one throw; any other leaves it where it lies. A bet with a
-    ``side`` comes to stand on a number: on the table's point, or (``on = "own"``) on one of its own, ``numbers`` being those
-    that there are; the ``right`` side then wins with the number and loses with 7, the ``wrong`` side the other way round.
+    ``win``, ``lose`` and ``void`` are totals that decide it at one throw; any other leaves it where
+    it lies. A bet with a ``side`` comes to stand on a number: on the table's point, or (``on =
+    "own"``) on one of its own, ``numbers`` being those that there are; the ``right`` side then wins
+    with the number and loses with 7, the ``wrong`` side the other way round.
     """
 
     name: Announcement
@@ -40,7 +41,9 @@ class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     pays_on: dict[str, tuple[int, int]] = {}
     """What it pays instead, by the number that it stands on, else by the total that wins."""
     maximum: dict[str, int] = {}
-    """The highest stake, by number, in per cent: of the ``base`` bet, or of the highest simple bet; absent: not said."""
+    """The highest stake, by number, in per cent: of the ``base`` bet, or of the highest simple bet;
+    absent: not said.
+    """
 
 
 class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -58,15 +61,21 @@ class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     simple_limits: tuple[int, int]
     """Between what multiples of the table's minimum the highest simple bet is."""
     multiple_gain: tuple[int, int]
-    """Between what multiples of the gain on the highest simple bet the gain on the highest multiple bet is."""
+    """Between what multiples of the gain on the highest simple bet the gain on the highest multiple
+    bet is.
+    """
     last_rounds: int | None = None
     """How many last shooters are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed void change last_rounds``; a call that the decree does not word is absent."""
+    """What is called: ``bets_closed void change last_rounds``; a call that the decree does not word
+    is absent.
+    """
     void: dict[VoidReason, Law]
     """What a throw is null for, and by what right."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
-    """The law behind each irregularity that the game can report, and behind each refusal that cites one."""
+    """The law behind each irregularity that the game can report, and behind each refusal that cites
+    one.
+    """
     doubts: dict[str, Doubt] = {}
     """By the name of the table setting that decides it."""

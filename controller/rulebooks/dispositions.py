@@ -1,8 +1,9 @@
 """What becomes of each numbered rule of the decrees, and how many are still without an answer.
 
-``rules.tsv`` counts the rules of the digests by decree and subject: their numbers are fixed. ``own_rules.tsv`` has those that the
-digests lack, found when the decrees were read again: ``ARA02-E01`` is the first such rule of ARA02. ``dispositions.tsv`` has one
-line for each rule that has an answer. A rule without a line is honestly *not yet*.
+``rules.tsv`` counts the rules of the digests by decree and subject: their numbers are fixed.
+``own_rules.tsv`` has those that the digests lack, found when the decrees were read again:
+``ARA02-E01`` is the first such rule of ARA02. ``dispositions.tsv`` has one line for each rule that
+has an answer. A rule without a line is honestly *not yet*.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ import msgspec
 from controller.rulebooks import rows
 
 Kind = Literal["enforced", "published", "asserted_by_person", "out_of_reach"]
-"""``enforced``: the table acts on it or says the irregularity. ``published``: the fact or figure that the rule needs is
-given to whoever applies it. ``asserted_by_person``: a person says it by a command. ``out_of_reach``: with its reason.
+"""``enforced``: the table acts on it or says the irregularity. ``published``: the fact or figure
+that the rule needs is given to whoever applies it. ``asserted_by_person``: a person says it by a
+command. ``out_of_reach``: with its reason.
 """
 KINDS: tuple[Kind, ...] = ("enforced", "published", "asserted_by_person", "out_of_reach")
 
 
 class Disposition(msgspec.Struct, frozen=True):
-    """The answer to one rule. ``where``: the setting, event, command or key of the rulebook that carries it; an
-    ``out_of_reach`` rule has a ``reason``. ``wording``: the rule in our short words.
+    """The answer to one rule. ``where``: the setting, event, command or key of the rulebook that
+    carries it; an ``out_of_reach`` rule has a ``reason``. ``wording``: the rule in our short words.
     """
 
     id: str
@@ -45,7 +47,9 @@ class OwnRule(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """The rules of a decree, by id in order, that are about one subject: a game, or what several games share."""
+    """The rules of a decree, by id in order, that are about one subject: a game, or what several
+    games share.
+    """
 
     decree: str
     subject: str
@@ -68,7 +72,9 @@ class Count(msgspec.Struct, frozen=True):
 @cache
 def dispositions() -> dict[str, Disposition]:
     """Every rule that has an answer, by id. Raises ``ValueError`` for a bad or repeated line."""
-    found = msgspec.convert(rows("dispositions.tsv", Disposition.__struct_fields__), list[Disposition])
+    found = msgspec.convert(
+        rows("dispositions.tsv", Disposition.__struct_fields__), list[Disposition]
+    )
     repeated = [rule for rule, times in Counter(line.id for line in found).items() if times > 1]
     if repeated:
         raise ValueError(f"dispositions.tsv: more than one line for {', '.join(repeated)}")
@@ -84,12 +90,17 @@ def own_rules() -> dict[str, OwnRule]:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """All rules of all decrees, by decree and subject: of each those of the digests, then those that they lack."""
+    """All rules of all decrees, by decree and subject: of each those of the digests, then those
+    that they lack.
+    """
     numbered = [
         Subject(
             row["decree"],
             row["subject"],
-            tuple(f"{row['decree']}-{number:03}" for number in range(int(row["first"]), int(row["last"]) + 1)),
+            tuple(
+                f"{row['decree']}-{number:03}"
+                for number in range(int(row["first"]), int(row["last"]) + 1)
+            ),
         )
         for row in rows("rules.tsv", ("decree", "first", "last", "subject"))
     ]
@@ -106,7 +117,9 @@ def coverage() -> tuple[Count, ...]:
     """How the rules stand, one line per decree and subject."""
     counts = []
     for subject in subjects():
-        kinds = Counter(dispositions()[rule].disposition for rule in subject.ids if rule in dispositions())
+        kinds = Counter(
+            dispositions()[rule].disposition for rule in subject.ids if rule in dispositions()
+        )
         counts.append(
             Count(
                 decree=subject.decree,

@@ -1,4 +1,6 @@
-"""Poker dealt to boxes against the dealer's hand, as one decree has it: without discards, with discards, of three cards."""
+"""Poker dealt to boxes against the dealer's hand, as one decree has it: without discards, with
+discards, of three cards.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Pays = dict[str, Fraction]
 
 
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The lowest hand of a category: the ranks of its most telling cards, one card for each. ``high_card`` ``AK``: ace and king."""
+    """The lowest hand of a category: the ranks of its most telling cards, one card for each.
+    ``high_card`` ``AK``: ace and king.
+    """
 
     category: str
     ranks: str
@@ -25,8 +29,9 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A bet beside the game, by the player's hand alone. It lies before the deal, and with an ante.
 
-    ``least`` and ``most``: its stake as a multiple of the table's minimum; None: not said. ``tables``: what it pays, one for
-    each choice that the decree offers; none for the bet that takes part in the jackpot.
+    ``least`` and ``most``: its stake as a multiple of the table's minimum; None: not said.
+    ``tables``: what it pays, one for each choice that the decree offers; none for the bet that
+    takes part in the jackpot.
     """
 
     least: Fraction | None = None
@@ -42,15 +47,21 @@ class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     shares: Pays
     """What each category takes of the meter."""
     discarded: Pays = {}
-    """The same for a hand that was made by discarding, where the casino pays those; after the others."""
+    """The same for a hand that was made by discarding, where the casino pays those; after the
+    others.
+    """
     several: Literal["remainder", "highest"] | None = None
-    """Several prizes in one play: each out of what the higher ones have left, or only the highest; None: not said."""
+    """Several prizes in one play: each out of what the higher ones have left, or only the highest;
+    None: not said.
+    """
     of: Literal["table", "all_tables"]
-    """What a share is a fraction of: the table's own jackpot, which may be connected with others where that is authorised, or what
-    all tables have accumulated.
+    """What a share is a fraction of: the table's own jackpot, which may be connected with others
+    where that is authorised, or what all tables have accumulated.
     """
     decided: bool = False
-    """A player takes part with the amount that the house has decided and displays, and with no other."""
+    """A player takes part with the amount that the house has decided and displays, and with no
+    other.
+    """
     rises: Fraction | None = None
     """How much of each bet the meter takes; None: what is authorised."""
     starts: dict[str, int] = {}
@@ -67,7 +78,9 @@ class Purchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The game. Boxes count clockwise from the croupier's left; cards go to them in that order, to the bank last."""
+    """The game. Boxes count clockwise from the croupier's left; cards go to them in that order, to
+    the bank last.
+    """
 
     title: Announcement
     article: str
@@ -81,8 +94,8 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Cards of a hand."""
     ranking: str
     exposed: dict[Literal["singly", "packets"], tuple[Literal["first", "last"], ...]]
-    """The ways of dealing that the decree has: card by card, or hand by hand out of an automatic shoe. For each, which of
-    the bank's cards is exposed: none, that one, or one of these.
+    """The ways of dealing that the decree has: card by card, or hand by hand out of an automatic
+    shoe. For each, which of the bank's cards is exposed: none, that one, or one of these.
     """
     second: int
     """The second bet as a multiple of the ante."""
@@ -99,11 +112,15 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     discards: int = 0
     """How many cards a player may discard. The bank discards by a fixed rule then."""
     limits: tuple[int, ...]
-    """The highest ante as a multiple of the table's minimum, one for each choice that the decree offers."""
+    """The highest ante as a multiple of the table's minimum, one for each choice that the decree
+    offers.
+    """
     last_rounds: int | None = None
     """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed go pass last_rounds``; a call that the decree does not word is absent."""
+    """What is called: ``bets_closed go pass last_rounds``; a call that the decree does not word is
+    absent.
+    """
     void: dict[VoidReason, Law]
     """What a round is null for, and by what right."""
     void_by: tuple[Role, ...]

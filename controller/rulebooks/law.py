@@ -1,4 +1,6 @@
-"""Where a rule stands, and where the law leaves a question open: what every game's rulebook is made of."""
+"""Where a rule stands, and where the law leaves a question open: what every game's rulebook is made
+of.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,18 @@ import msgspec
 
 
 class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a rule stands: its number in ``rules.tsv`` and the place in the decree, as an inspector would cite it."""
+    """Where a rule stands: its number in ``rules.tsv`` and the place in the decree, as an inspector
+    would cite it.
+    """
 
     rule: str
     article: str
 
 
 class Doubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the law is silent or ambiguous: the question, the choices, what we do by default and why."""
+    """Where the law is silent or ambiguous: the question, the choices, what we do by default and
+    why.
+    """
 
     question: str
     choices: tuple[str, ...]

@@ -1,6 +1,8 @@
-"""Each numbered rule with all that is known of it: the article and its words, what the table does, and what proves it.
+"""Each numbered rule with all that is known of it: the article and its words, what the table does,
+and what proves it.
 
-``printed.tsv`` is made from the gazettes, ``proofs.tsv`` by the run of the mutants; tests hold both to what they come from.
+``printed.tsv`` is made from the gazettes, ``proofs.tsv`` by the run of the mutants; tests hold both
+to what they come from.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ from controller.rulebooks.rulebook import rulebook
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """A ``test`` that claims the rule, and what was broken to see it fail; ``mutant`` is empty for what is not enforced."""
+    """A ``test`` that claims the rule, and what was broken to see it fail; ``mutant`` is empty for
+    what is not enforced.
+    """
 
     test: str
     mutant: str
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """A rule. ``disposition``: one of ``KINDS``, or ``not_yet``. ``wording``: the rule in our short words, ``where``: what
-    carries it, ``reason``: why it is out of reach. ``article``: where the decree prints it; ``lines``: of the copy that we
-    read; ``printed``: its words, as they stand there.
+    """A rule. ``disposition``: one of ``KINDS``, or ``not_yet``. ``wording``: the rule in our short
+    words, ``where``: what carries it, ``reason``: why it is out of reach. ``article``: where the
+    decree prints it; ``lines``: of the copy that we read; ``printed``: its words, as they stand
+    there.
     """
 
     id: str

@@ -9,13 +9,22 @@ from controller.rulebooks.dispositions import KINDS
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.rulebook import rulebook
 
-MADE = "<!-- Made by `novamas rules --pages`; change the data in controller/rulebooks, not this page. -->\n"
+MADE = (
+    "<!-- Made by `novamas rules --pages`; change the data in controller/rulebooks, not this "
+    "page. -->\n"
+)
 
 
 def pages() -> dict[str, str]:
     """The text of each page by its file name, in Markdown."""
-    decrees = {decree: list(rules) for decree, rules in groupby(numbered().values(), key=lambda rule: rule.decree)}
-    return {"README.md": _contents(decrees), **{f"{decree}.md": _page(decree, rules) for decree, rules in decrees.items()}}
+    decrees = {
+        decree: list(rules)
+        for decree, rules in groupby(numbered().values(), key=lambda rule: rule.decree)
+    }
+    return {
+        "README.md": _contents(decrees),
+        **{f"{decree}.md": _page(decree, rules) for decree, rules in decrees.items()},
+    }
 
 
 def _contents(decrees: dict[str, list[Numbered]]) -> str:
@@ -23,21 +32,37 @@ def _contents(decrees: dict[str, list[Numbered]]) -> str:
     lines = [
         MADE,
         "# The numbered rules\n",
-        "What each rule prints, what the table does about it, and what proves it. [How to read the dispositions](../rules.md).\n",
+        (
+            "What each rule prints, what the table does about it, and what proves it. [How to read "
+            "the dispositions](../rules.md).\n"
+        ),
         f"| Decree | Rules | {' | '.join(kinds)} |",
         f"|---|---|{'---|' * len(kinds)}",
     ]
     for decree, rules in decrees.items():
         counts = [str(sum(rule.disposition == kind for rule in rules)) for kind in KINDS]
-        lines.append(f"| [{decree}]({decree}.md) {rulebook(decree).title} | {len(rules)} | {' | '.join(counts)} |")
+        lines.append(
+            f"| [{decree}]({decree}.md) {rulebook(decree).title} | {len(rules)} | "
+            f"{' | '.join(counts)} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def _page(decree: str, rules: list[Numbered]) -> str:
     title = rulebook(decree).title
-    games = {game: [rule for rule in rules if rule.game == game] for game in dict.fromkeys(rule.game for rule in rules)}
-    contents = [f"- {game}: {', '.join(f'[{rule.id[6:]}](#{rule.id.lower()})' for rule in its)}" for game, its in games.items()]
-    sections = [part for game, its in games.items() for part in (f"## {game}\n", *(_rule(rule, title) for rule in its))]
+    games = {
+        game: [rule for rule in rules if rule.game == game]
+        for game in dict.fromkeys(rule.game for rule in rules)
+    }
+    contents = [
+        f"- {game}: {', '.join(f'[{rule.id[6:]}](#{rule.id.lower()})' for rule in its)}"
+        for game, its in games.items()
+    ]
+    sections = [
+        part
+        for game, its in games.items()
+        for part in (f"## {game}\n", *(_rule(rule, title) for rule in its))
+    ]
     return "\n".join([MADE, f"# {decree}: {title}\n", *contents, "", *sections])
 
 

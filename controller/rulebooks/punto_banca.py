@@ -22,7 +22,9 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     shoe: ShoeRules
     third: ThirdCards
     seats: dict[TableKind, int]
-    """The most seated players, where the decree has a number; the full table has one for each numbered department."""
+    """The most seated players, where the decree has a number; the full table has one for each
+    numbered department.
+    """
     seat_13: bool
     """Whether the numbering may leave out 13."""
     face_up: tuple[TableKind, ...]
@@ -30,7 +32,9 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     commission: tuple[int, int]
     """What is deducted from winning bets on the bank, as a fraction."""
     commission_six: tuple[int, int] | None = None
-    """The other modality: deducted where the bank wins with 6, and nothing else; None: the decree does not have it."""
+    """The other modality: deducted where the bank wins with 6, and nothing else; None: the decree
+    does not have it.
+    """
     tie_pays: tuple[int, int]
     """What a bet on the tie wins, to one. All other bets may be taken back then."""
     tie_limit: tuple[int, int] | None = None
@@ -42,9 +46,13 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     last_rounds: int | None = None
     """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands for the points."""
+    """What is called: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands
+    for the points.
+    """
     void: dict[VoidReason, Law]
-    """What a round may be called null for, and by what right. No decree has a list for this game."""
+    """What a round may be called null for, and by what right. No decree has a list for
+    this game.
+    """
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

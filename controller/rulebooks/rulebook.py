@@ -31,8 +31,9 @@ Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One decree.
 
-    Where a decree says that one game follows another except for what it says itself, so does its file: ``follows =
-    "roulette-french"`` takes over every key, and every entry of its tables, that the game does not state anew.
+    Where a decree says that one game follows another except for what it says itself, so does its
+    file: ``follows = "roulette-french"`` takes over every key, and every entry of its tables, that
+    the game does not state anew.
     """
 
     id: Decree
@@ -68,12 +69,18 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @cache
 def rulebook(decree: str) -> Rulebook:
-    """The rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError`` for a bad file."""
+    """The rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError`` for a
+    bad file.
+    """
     shelf = files("controller.rulebooks")
     known = sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file())
     if decree not in known:
         raise KeyError(f"no decree {decree!r}; there are: {', '.join(known)}")
-    texts = {page.name: page.read_text(encoding="utf-8") for page in (shelf / decree).iterdir() if page.name.endswith(".toml")}
+    texts = {
+        page.name: page.read_text(encoding="utf-8")
+        for page in (shelf / decree).iterdir()
+        if page.name.endswith(".toml")
+    }
     try:
         return read_rulebook(texts)
     except ValueError as error:
@@ -81,7 +88,9 @@ def rulebook(decree: str) -> Rulebook:
 
 
 def read_rulebook(texts: dict[str, str]) -> Rulebook:
-    """A rulebook from the texts of its files, by file name. Raises ``ValueError`` that names file and key."""
+    """A rulebook from the texts of its files, by file name. Raises ``ValueError`` that names file
+    and key.
+    """
     pages: dict[str, dict[str, Any]] = {}
     for name, text in texts.items():
         try:
@@ -91,9 +100,13 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
     head = pages.pop("decree", {})
     for game, page in pages.items():
         if "follows" in page and page["follows"] not in pages:
-            raise ValueError(f"{game}.toml: it follows {page['follows']!r}, which is no game of this decree")
+            raise ValueError(
+                f"{game}.toml: it follows {page['follows']!r}, which is no game of this decree"
+            )
     games = {
-        game: _over(pages[page["follows"]], {key: entry for key, entry in page.items() if key != "follows"})
+        game: _over(
+            pages[page["follows"]], {key: entry for key, entry in page.items() if key != "follows"}
+        )
         if "follows" in page
         else page
         for game, page in pages.items()
@@ -102,8 +115,12 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
 
 
 def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What is followed, with what is stated anew laid over it: tables entry by entry, all else whole."""
+    """What is followed, with what is stated anew laid over it: tables entry by entry, all else
+    whole.
+    """
     return followed | {
-        key: followed[key] | entry if isinstance(entry, dict) and isinstance(followed.get(key), dict) else entry
+        key: followed[key] | entry
+        if isinstance(entry, dict) and isinstance(followed.get(key), dict)
+        else entry
         for key, entry in own.items()
     }

@@ -23,11 +23,15 @@ class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     insurance: tuple[int, int]
     """What it costs to insure a bet against 31-31, as a fraction of the bet."""
     limits: tuple[int, ...]
-    """The highest bet as a multiple of the table's minimum, one for each choice that the decree offers."""
+    """The highest bet as a multiple of the table's minimum, one for each choice that the decree
+    offers.
+    """
     last_rounds: int | None = None
     """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``colour_wins colour_loses last_rounds``; a call that the decree does not word is absent."""
+    """What is called: ``colour_wins colour_loses last_rounds``; a call that the decree does not
+    word is absent.
+    """
     void: dict[VoidReason, Law]
     """What a round is null for, and by what right."""
     void_by: tuple[Role, ...]

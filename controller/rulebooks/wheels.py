@@ -1,4 +1,6 @@
-"""The games of a wheel as one decree has them, roulette, boule and the wheel of fortune: the structs behind their tables."""
+"""The games of a wheel as one decree has them, roulette, boule and the wheel of fortune: the
+structs behind their tables.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     last_rounds: int
     """How many last balls are announced before a limit change and before closing."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_open last_call bets_closed void relaunch last_rounds``; a call that the decree does not word is
-    absent.
+    """What is called: ``bets_open last_call bets_closed void relaunch last_rounds``; a call that
+    the decree does not word is absent.
     """
     void: dict[VoidReason, Law]
     """What makes a spin null, and where that stands."""
@@ -37,8 +39,8 @@ class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Bet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One kind of bet. ``pays`` to 1, as a fraction ``[numerator, denominator]``; ``limits``: the highest stake as a
-    multiple of the table minimum, one value per band that the decree offers.
+    """One kind of bet. ``pays`` to 1, as a fraction ``[numerator, denominator]``; ``limits``: the
+    highest stake as a multiple of the table minimum, one value per band that the decree offers.
     """
 
     pays: tuple[int, int]
@@ -49,17 +51,22 @@ class Bet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Roulette, French or American.
 
-    Bets are named ``straight split street corner six_line column dozen double_column double_dozen simple``; the simple
-    chances ``red black even odd pasa falta``. Numbers are integers: no decree here has a double zero.
+    Bets are named ``straight split street corner six_line column dozen double_column double_dozen
+    simple``; the simple chances ``red black even odd pasa falta``. Numbers are integers: no decree
+    here has a double zero.
     """
 
     pockets: int
     extra_black: tuple[int, ...]
-    """Black though the sum of the digits is odd. (Even digit sums are black, the rest red, zero neither.)"""
+    """Black though the sum of the digits is odd. (Even digit sums are black, the rest red, zero
+    neither.)
+    """
     extra_red: tuple[int, ...]
     """Red though the sum of the digits is even."""
     neighbours: dict[str, tuple[int, ...]]
-    """Pockets whose two neighbours on each side the decree names, in no order: ``"0" = [3, 15, 26, 32]``."""
+    """Pockets whose two neighbours on each side the decree names, in no order: ``"0" = [3, 15, 26,
+    32]``.
+    """
     zero: Literal["half_or_prison", "half"]
     """What happens to simple chances on zero: the player chooses half or prison, or loses half."""
     bets: dict[str, Bet]
@@ -67,20 +74,26 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     chances: dict[str, Announcement]
     """What the decree calls each simple chance, by our name."""
     zero_streets: tuple[tuple[int, ...], ...]
-    """Bets that touch zero besides the splits: the trios 0-1-2 and 0-2-3, and 0-1-2-3 where the decree has it."""
+    """Bets that touch zero besides the splits: the trios 0-1-2 and 0-2-3, and 0-1-2-3 where the
+    decree has it.
+    """
     sectors: dict[str, tuple[int, ...]]
-    """Announced sectors (``big_series third orphans``) and the numbers they cover. Empty where the decree has none."""
+    """Announced sectors (``big_series third orphans``) and the numbers they cover. Empty where the
+    decree has none.
+    """
     settlement: tuple[str, ...]
-    """The order in which winning bets are paid, losers having been collected before: every bet by our name, with the six
-    simple chances in the place of ``simple``.
+    """The order in which winning bets are paid, losers having been collected before: every bet by
+    our name, with the six simple chances in the place of ``simple``.
     """
     simple_minimum_factor: int | None = None
-    """The minimum on simple chances may be up to this many times the one on a single number; None: not said."""
+    """The minimum on simple chances may be up to this many times the one on a single number; None:
+    not said.
+    """
 
 
 class BouleBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One kind of bet at boule. ``pays`` to 1. ``limits``: what the highest stake may be fixed at, from and to, as multiples
-    of the authorised minimum; it holds for each player by himself.
+    """One kind of bet at boule. ``pays`` to 1. ``limits``: what the highest stake may be fixed at,
+    from and to, as multiples of the authorised minimum; it holds for each player by himself.
     """
 
     pays: tuple[int, int]
@@ -89,7 +102,9 @@ class BouleBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Boule(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Boule. Its bets are ``number`` and ``simple``; the simple chances are named as at roulette."""
+    """Boule. Its bets are ``number`` and ``simple``; the simple chances are named as at
+    roulette.
+    """
 
     holes: int
     rows: int
@@ -98,7 +113,9 @@ class Boule(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Each of the numbers from 1 to this one is there equally often."""
     black: tuple[int, ...]
     red: tuple[int, ...]
-    """The one number that is neither belongs to no simple chance: below it is falta, above it pasa."""
+    """The one number that is neither belongs to no simple chance: below it is falta,
+    above it pasa.
+    """
     minimum_factors: tuple[int, ...]
     """What the minimum of a cloth may be, as multiples of the authorised one."""
     bets: dict[str, BouleBet]

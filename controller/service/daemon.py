@@ -1,4 +1,6 @@
-"""The daemon: configuration in; devices, tables, journal and publisher at work in one task group, until it is told to stop."""
+"""The daemon: configuration in; devices, tables, journal and publisher at work in one task group,
+until it is told to stop.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,16 @@ from devices.drivers import driver
 from devices.recording import RecordingWriter
 
 FAREWELL = 5.0
-"""Seconds for what waits to be stored, and again for what waits to be published, at a clean stop."""
+"""Seconds for what waits to be stored, and again for what waits to be published, at a
+clean stop.
+"""
 
 
 async def serve(configuration: Configuration, deadline: Deadline) -> None:
     """Run until SIGTERM or SIGINT, which set the ``deadline``.
 
-    Raises ``JournalUnusableError``, ``OSError`` where the embedded broker cannot listen, and a group with :class:`TaskDiedError` where an
-    essential task has ended.
+    Raises ``JournalUnusableError``, ``OSError`` where the embedded broker cannot listen, and a
+    group with :class:`TaskDiedError` where an essential task has ended.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -61,7 +65,9 @@ async def serve(configuration: Configuration, deadline: Deadline) -> None:
         loop.call_soon_threadsafe(stop.set)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal is no reason to leave a table
+    before[signal.SIGHUP] = signal.signal(
+        signal.SIGHUP, signal.SIG_IGN
+    )  # a closed terminal is no reason to leave a table
     try:
         await Daemon(configuration, deadline).run(stop)
     finally:
@@ -79,19 +85,30 @@ class Daemon:
         self._log = structlog.get_logger()
         self._stirred = asyncio.Event()
         site = configuration.site
-        self._journal = Journal(Path(configuration.journal.path), self._journal_changed, on_aside=self._journal_set_aside)
+        self._journal = Journal(
+            Path(configuration.journal.path),
+            self._journal_changed,
+            on_aside=self._journal_set_aside,
+        )
         self._publisher: Publisher | None = None
         self._places: dict[str, ServedTable] = {}
         self._alerts: dict[str, Alert] = {}
         try:
             hidden = any(map(deals_face_down, configuration.table))
-            self._keeper = keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
-            self._archivist = JournalUpkeep(configuration, self.boot, self._journal, self._alerts, self._changed)
+            self._keeper = (
+                keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
+            )
+            self._archivist = JournalUpkeep(
+                configuration, self.boot, self._journal, self._alerts, self._changed
+            )
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
-            # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
+            # The node's own topics lie beside real tables; where all are simulated, nothing of us
+            # is among the real ones.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
-            self._desk = TablesApi(site.node, self.boot, node, self._places, configuration.broker.response_topics)
+            self._desk = TablesApi(
+                site.node, self.boot, node, self._places, configuration.broker.response_topics
+            )
             self._desk.alerts = self._alerts
         except BaseException:
             self._journal.close()
@@ -100,11 +117,14 @@ class Daemon:
             self._journal_set_aside()
         if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
             self._log.warning(
-                "other users of this machine may read these files: chmod go= them", files=[str(path) for path in found]
+                "other users of this machine may read these files: chmod go= them",
+                files=[str(path) for path in found],
             )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve the tables until ``stop``; then store and publish what is there and say ``offline``."""
+        """Serve the tables until ``stop``; then store and publish what is there and say
+        ``offline``.
+        """
         try:
             async with _broker(self._configuration.broker) as broker:
                 await self._serve(broker, stop)
@@ -113,7 +133,9 @@ class Daemon:
 
     async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
         site = self._configuration.site
-        publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
+        publisher = Publisher(
+            broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk
+        )
         self._publisher = publisher
         reporter = HealthReporter(self.boot, self._journal, publisher, self._desk, self._places)
         stations = [place.station for place in self._places.values()]
@@ -137,7 +159,13 @@ class Daemon:
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
-            self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
+            self._log.info(
+                "daemon up",
+                boot=self.boot,
+                tables=list(self._places),
+                devices=len(devices),
+                broker=broker.url,
+            )
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
@@ -152,9 +180,11 @@ class Daemon:
             await _cancel(publishing, *chores)
         self._log.info("daemon down")
 
-    async def _essential(self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
-        """Do what the daemon cannot be without. Where that ends before ``stop``, all ends, within seconds: a daemon that is up and
-        serves nobody is worse than one that is started again.
+    async def _essential(
+        self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event
+    ) -> None:
+        """Do what the daemon cannot be without. Where that ends before ``stop``, all ends, within
+        seconds: a daemon that is up and serves nobody is worse than one that is started again.
         """
         task = asyncio.current_task()
         died: BaseException | None = None
@@ -174,7 +204,9 @@ class Daemon:
         raise TaskDiedError(name)
 
     def _place(self, table: TableSettings) -> ServedTable:
-        clock: Callable[[], float] = (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
+        clock: Callable[[], float] = (
+            (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
+        )
         game = make_game(table.game, table.decree, table.settings)
         book = rulebook(table.decree)
         about = About(
@@ -200,10 +232,17 @@ class Daemon:
 
         station = TableRunner(make, self._journal, clock, self._changed, self._keeper)
         if game.face_down and self._configuration.recordings.enabled:
-            self._log.warning("cards lie face down: no recordings are written; the journal has the bytes, sealed", table=table.id)
+            self._log.warning(
+                "cards lie face down: no recordings are written; the journal has the bytes, sealed",
+                table=table.id,
+            )
         devices = {device.id: self._device(table.id, device, station) for device in table.device}
-        silence = max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
-        return ServedTable(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
+        silence = (
+            max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
+        )
+        return ServedTable(
+            station, Topics(self._configuration.site.id, table.simulated), devices, silence
+        )
 
     def _device(self, table: str, device: DeviceSettings, station: TableRunner) -> Device:
         found = driver(device.driver)
@@ -211,7 +250,8 @@ class Daemon:
         def note(call: AnyCall) -> None:
             station.note(device.id, call)
             if not isinstance(call, Heard):
-                self._stirred.set()  # a link that opens or ends says nothing to the table, but health may tell of it
+                # a link that opens or ends says nothing to the table, but health may tell of it
+                self._stirred.set()
 
         return Device(
             id=device.id,
@@ -245,31 +285,52 @@ class Daemon:
         self._stirred.set()
 
     def _journal_changed(self, trouble: str | None) -> None:
-        """The journal failed, or is cured. The tables say so themselves: this news cannot wait for the journal."""
+        """The journal failed, or is cured. The tables say so themselves: this news cannot wait for
+        the journal.
+        """
         if trouble is None:
             self._log.info("journal writes again")
             self._alerts.pop("journal", None)
         else:
             self._log.error("journal cannot be written", reason=trouble)
-            what = f"{trouble}. Nothing is published and no command is taken until it can be written: make room, or change the disk"
+            what = (
+                f"{trouble}. Nothing is published and no command is taken until it can be "
+                "written: make room, or change the disk"
+            )
             self._alerts["journal"] = _alert("journal", "journal.failed", what)
         for place in self._places.values():
-            place.station.halt(None if trouble is None else f"the journal cannot be written: {trouble}")
+            place.station.halt(
+                None if trouble is None else f"the journal cannot be written: {trouble}"
+            )
         self._changed()
 
     def _journal_set_aside(self) -> None:
         """At the start, or while the daemon runs: then the tables go on, in another file."""
         aside, lost = self._journal.set_aside, self._journal.lost
         self._log.error("journal set aside", file=str(aside), lost=lost)
-        told = [] if aside is None else [f"the journal was damaged and was set aside as {aside}: keep it, and confirm what is open"]
+        told = (
+            []
+            if aside is None
+            else [
+                (
+                    f"the journal was damaged and was set aside as {aside}: keep it, and confirm "
+                    "what "
+                    "is open"
+                )
+            ]
+        )
         if lost is not None:
-            told.append(f"what nobody had heard yet could not be read and was not published: entries {lost}")
+            told.append(
+                f"what nobody had heard yet could not be read and was not published: entries {lost}"
+            )
         what = ". ".join(told)
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
     async def _report(self, reporter: HealthReporter) -> None:
-        """Say how it is: at once when something stands otherwise than before, and every half minute."""
+        """Say how it is: at once when something stands otherwise than before, and every half
+        minute.
+        """
         told: tuple[Any, ...] = ()
         due = 0.0
         while True:

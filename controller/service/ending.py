@@ -1,6 +1,7 @@
 """How the daemon ends: within so many seconds from when it begins to, whatever hangs.
 
-What does not end by itself is ended here, from a thread of its own: the service manager can then start the daemon again.
+What does not end by itself is ended here, from a thread of its own: the service manager can then
+start the daemon again.
 """
 
 from __future__ import annotations
@@ -20,24 +21,35 @@ from controller.service import logs
 from devices.errors import NovamasError
 
 SOFTWARE = 70
-"""Exit status of a daemon that a defect has ended (EX_SOFTWARE). The service manager starts it again."""
+"""Exit status of a daemon that a defect has ended (EX_SOFTWARE). The service manager starts it
+again.
+"""
 STOP = 15.0
-"""Seconds that a stop may take: less than the service manager waits for it (``TimeoutStopSec=``)."""
+"""Seconds that a stop may take: less than the service manager waits for it
+(``TimeoutStopSec=``).
+"""
 DEATH = 5.0
 """Seconds that the rest may take once an essential task has died."""
 
 
 class TaskDiedError(NovamasError):
-    """An essential task of the daemon has ended, which it must not. The log has its cause; the message names it."""
+    """An essential task of the daemon has ended, which it must not. The log has its cause; the
+    message names it.
+    """
 
 
 def told(error: BaseException | None, confidential: bool) -> dict[str, object]:
-    """What a log line says of an error: all, or only its kind and its place where a card that lies face down may be in it."""
+    """What a log line says of an error: all, or only its kind and its place where a card that lies
+    face down may be in it.
+    """
     if error is None:
         return {"reason": "it returned"}
     if not confidential:
         return {"exc_info": error}
-    return {"error": type(error).__name__, "where": "".join(traceback.format_tb(error.__traceback__)[-3:])}
+    return {
+        "error": type(error).__name__,
+        "where": "".join(traceback.format_tb(error.__traceback__)[-3:]),
+    }
 
 
 class Deadline:
@@ -45,7 +57,9 @@ class Deadline:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._times: SimpleQueue[float | None] = SimpleQueue()  # which a signal handler may put something into
+        self._times: SimpleQueue[float | None] = (
+            SimpleQueue()
+        )  # which a signal handler may put something into
         Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def within(self, seconds: float) -> None:
@@ -72,8 +86,17 @@ class Deadline:
 
     def _end(self) -> None:
         with suppress(Exception):  # whatever it is, it must not keep the process
-            names = {thread: "".join(traceback.format_stack(frame)) for thread, frame in sys._current_frames().items()}  # noqa: SLF001
-            tasks = [] if self._loop is None else sorted(task.get_name() for task in asyncio.all_tasks(self._loop))
-            structlog.get_logger().error("the end hangs, and the process is ended", tasks=tasks, threads=list(names.values()))
+            names = {
+                thread: "".join(traceback.format_stack(frame))
+                for thread, frame in sys._current_frames().items()  # noqa: SLF001
+            }
+            tasks = (
+                []
+                if self._loop is None
+                else sorted(task.get_name() for task in asyncio.all_tasks(self._loop))
+            )
+            structlog.get_logger().error(
+                "the end hangs, and the process is ended", tasks=tasks, threads=list(names.values())
+            )
             logs.drain()
         os._exit(SOFTWARE)

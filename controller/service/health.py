@@ -1,4 +1,6 @@
-"""How the daemon is: the retained topic ``health`` of the node, and whether it makes progress at all."""
+"""How the daemon is: the retained topic ``health`` of the node, and whether it makes progress at
+all.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,14 @@ def p99(samples: Iterable[float]) -> float | None:
 class HealthReporter:
     """Looks at everything and says how it is."""
 
-    def __init__(self, boot: str, journal: Journal, publisher: Publisher, desk: TablesApi, places: dict[str, ServedTable]) -> None:
+    def __init__(
+        self,
+        boot: str,
+        journal: Journal,
+        publisher: Publisher,
+        desk: TablesApi,
+        places: dict[str, ServedTable],
+    ) -> None:
         self._boot = boot
         self._journal = journal
         self._publisher = publisher
@@ -46,7 +55,9 @@ class HealthReporter:
 
     def report(self) -> Health:
         """Everything, now."""
-        slowest = p99(seconds for place in self._places.values() for seconds in place.station.commits)
+        slowest = p99(
+            seconds for place in self._places.values() for seconds in place.station.commits
+        )
         return Health(
             boot=self._boot,
             time=utc(time.time()),
@@ -76,12 +87,19 @@ class HealthReporter:
         )
 
     def notable(self) -> tuple[Any, ...]:
-        """What is told at once when it changes: the journal, the log, the broker, each device. A link that is open for the first
-        time has the state that it had before.
+        """What is told at once when it changes: the journal, the log, the broker, each device. A
+        link that is open for the first time has the state that it had before.
         """
-        devices = (device.health() for place in self._places.values() for device in place.devices.values())
+        devices = (
+            device.health() for place in self._places.values() for device in place.devices.values()
+        )
         stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
-        return (self._journal.failed, logs.health().trouble, self._publisher.standing.connected, *stand)
+        return (
+            self._journal.failed,
+            logs.health().trouble,
+            self._publisher.standing.connected,
+            *stand,
+        )
 
     def _outbox(self) -> OutboxHealth:
         try:
@@ -95,15 +113,21 @@ class HealthReporter:
         if not unsent:
             return OutboxHealth(depth=0, oldest=None)
         age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9
-        if unsent[0].boot != self._boot:  # the monotonic clock is of no use across a restart of the machine
+        if (
+            unsent[0].boot != self._boot
+        ):  # the monotonic clock is of no use across a restart of the machine
             age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
         return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
 
     def stuck(self) -> str | None:
-        """What makes no progress, or None. A journal that tries again and a device that is gone are at work."""
+        """What makes no progress, or None. A journal that tries again and a device that is gone are
+        at work.
+        """
         for id, place in self._places.items():  # noqa: A001
             if place.station.waits > STUCK and self._journal.failed is None:
-                return f"the journal has stored nothing of table {id} for {place.station.waits:.0f} s"
+                return (
+                    f"the journal has stored nothing of table {id} for {place.station.waits:.0f} s"
+                )
             for name, device in place.devices.items():
                 # A reader at work says "stale" in time; one that hangs leaves "up" standing.
                 health = device.health()

@@ -1,4 +1,6 @@
-"""The keys behind cards that lie face down: that of surveillance, and the daemon's own, made at its first start."""
+"""The keys behind cards that lie face down: that of surveillance, and the daemon's own, made at its
+first start.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,13 @@ from controller.confidential.key_file import SIZE, KeyFileError, read_key_file, 
 from controller.configuration.settings import Configuration
 
 
-def keeper_of(configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None) -> Keeper:
+def keeper_of(
+    configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None
+) -> Keeper:
     """Who seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
 
-    Simulated tables need no key of surveillance: where none is configured, a pair is made beside the journal.
+    Simulated tables need no key of surveillance: where none is configured, a pair is made beside
+    the journal.
     """
     journal, settings = Path(configuration.journal.path), configuration.surveillance
     secret = _credential(settings.secret_credential) or journal.with_name(f"{journal.name}.secret")
@@ -29,7 +34,9 @@ def keeper_of(configuration: Configuration, signer: Callable[[], SigningKey | No
         pair = journal.with_name(f"{journal.name}.simulated-surveillance")
         surveillance = PrivateKey(_read_or_make(pair)).public_key
         structlog.get_logger().warning(
-            "simulated tables seal for a key of their own", private_key=str(pair), public_key=spelled(surveillance)
+            "simulated tables seal for a key of their own",
+            private_key=str(pair),
+            public_key=spelled(surveillance),
         )
     locks = _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret)
     return Keeper(surveillance, locks, str(secret), signer)
@@ -40,7 +47,9 @@ def _credential(name: str | None) -> Path | None:
         return None
     directory = os.environ.get("CREDENTIALS_DIRECTORY")
     if directory is None:
-        raise KeyFileError(f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit")
+        raise KeyFileError(
+            f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit"
+        )
     return Path(directory, name)
 
 

@@ -1,6 +1,8 @@
-"""Where log lines go: a file descriptor that may be a full disk, a closed pipe, or a pipe that nobody reads.
+"""Where log lines go: a file descriptor that may be a full disk, a closed pipe, or a pipe that
+nobody reads.
 
-A thread writes, so that no table waits for whoever keeps the log. What cannot be written is counted and dropped.
+A thread writes, so that no table waits for whoever keeps the log. What cannot be written is counted
+and dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ CAPACITY = 1000
 
 
 class LogOutput:
-    """Used as the file of a logger. ``lost``: lines that could not be written. ``trouble``: why not, at present, or None."""
+    """Used as the file of a logger. ``lost``: lines that could not be written. ``trouble``: why
+    not, at present, or None.
+    """
 
     def __init__(self, descriptor: int, capacity: int = CAPACITY) -> None:
         self.lost = 0

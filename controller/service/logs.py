@@ -1,7 +1,8 @@
 """The log: one line per event on standard error, times in UTC. Nothing secret is ever handed to it.
 
-Use it as ``structlog.get_logger().info("device lost", device="wheel", reason="unplugged")``: a fixed text, and what varies as
-keys. What libraries log through :mod:`logging` comes out in the same form, from warning on.
+Use it as ``structlog.get_logger().info("device lost", device="wheel", reason="unplugged")``: a
+fixed text, and what varies as keys. What libraries log through :mod:`logging` comes out in the same
+form, from warning on.
 """
 
 from __future__ import annotations
@@ -37,18 +38,26 @@ def drain() -> None:
 
 
 def configure(format: Format = "json", level: Level = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the name of the key
-    """Set the log up, once per process. ``json`` for machines, ``console`` for people. Without a ``stream`` lines go to standard
-    error, and nobody waits for it.
+    """Set the log up, once per process. ``json`` for machines, ``console`` for people. Without a
+    ``stream`` lines go to standard error, and nobody waits for it.
     """
     global _output
-    # Tracebacks stay plain: the richer ones show local variables, and a card that lies face down may be among them.
+    # Tracebacks stay plain: the richer ones show local variables, and a card that lies face down
+    # may be among them.
     terminal = (sys.stderr if stream is None else stream).isatty()
     if stream is None:
         _output = LogOutput(sys.stderr.fileno())
     render: tuple[structlog.typing.Processor, ...] = (
-        (structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=structlog.dev.plain_traceback),)
+        (
+            structlog.dev.ConsoleRenderer(
+                colors=terminal, exception_formatter=structlog.dev.plain_traceback
+            ),
+        )
         if format == "console"
-        else (structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=repr, ensure_ascii=False))
+        else (
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(default=repr, ensure_ascii=False),
+        )
     )
     structlog.configure(
         processors=[
@@ -58,7 +67,9 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
             *render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _output) if stream is None else stream),
+        logger_factory=structlog.WriteLoggerFactory(
+            cast("TextIO", _output) if stream is None else stream
+        ),
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_Library()], force=True)
     logging.captureWarnings(capture=True)
@@ -68,4 +79,9 @@ class _Library(logging.Handler):
     """Hands on what a library logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        structlog.get_logger().log(record.levelno, record.getMessage(), library=record.name, exc_info=record.exc_info or None)
+        structlog.get_logger().log(
+            record.levelno,
+            record.getMessage(),
+            library=record.name,
+            exc_info=record.exc_info or None,
+        )

@@ -1,4 +1,6 @@
-"""The service manager: readiness, status text and watchdog, as datagrams to ``$NOTIFY_SOCKET`` (sd_notify(3))."""
+"""The service manager: readiness, status text and watchdog, as datagrams to ``$NOTIFY_SOCKET``
+(sd_notify(3)).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import socket
 
 
 def notify(*lines: str) -> None:
-    """Send ``READY=1``, ``STATUS=...``, ``STOPPING=1`` or ``WATCHDOG=1``. Does nothing without a service manager."""
+    """Send ``READY=1``, ``STATUS=...``, ``STOPPING=1`` or ``WATCHDOG=1``. Does nothing without a
+    service manager.
+    """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -21,7 +25,9 @@ def notify(*lines: str) -> None:
 
 
 def watchdog_interval() -> float | None:
-    """Seconds between two signs of life: half of ``WatchdogSec=``; None where no watchdog listens."""
+    """Seconds between two signs of life: half of ``WatchdogSec=``; None where no watchdog
+    listens.
+    """
     usec = os.environ.get("WATCHDOG_USEC", "")
     pid = os.environ.get("WATCHDOG_PID", "")
     if not usec.isdigit() or not int(usec) or (pid and pid != str(os.getpid())):

@@ -1,6 +1,7 @@
 """What the devices of one table sent and the journal does not hold yet: the ``bytes`` entries.
 
-They are stored with the reading that they led to, or by themselves once a minute; nothing waits for them.
+They are stored with the reading that they led to, or by themselves once a minute; nothing waits for
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from devices.calls import AnyCall, Heard, Missed, write_calls
 PERIOD = 60.0
 """Seconds after which bytes are stored that led to no reading."""
 MOST = 262_144
-"""Bytes that are kept of one device between two entries: more than a full line of 9600 baud sends in a minute."""
+"""Bytes that are kept of one device between two entries: more than a full line of 9600 baud sends
+in a minute.
+"""
 
 
 class Sent(NamedTuple):

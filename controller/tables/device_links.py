@@ -13,15 +13,22 @@ from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, 
 
 
 def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
-    """Reject a command that is not for this role, these devices or this moment; ``halted``: why nothing can be stored."""
+    """Reject a command that is not for this role, these devices or this moment; ``halted``: why
+    nothing can be stored.
+    """
     allow_role(given.role, may_command(given.command))
     if given.device not in devices:
-        raise RejectedError(f"no device {given.device!r} at this table; there are: {', '.join(sorted(devices)) or 'none'}")
+        raise RejectedError(
+            f"no device {given.device!r} at this table; there are: "
+            f"{', '.join(sorted(devices)) or 'none'}"
+        )
     if halted:
         raise RejectedError(f"the table is in fault: {halted}")
 
 
-def commanded(given: DeviceCommand, devices: Collection[str], halted: str | None) -> DeviceCommanded:
+def commanded(
+    given: DeviceCommand, devices: Collection[str], halted: str | None
+) -> DeviceCommanded:
     """What is told of a command. What the daemon adds to it is never refused."""
     if given.unsent is None:
         allow(given, devices, halted)

@@ -11,13 +11,19 @@ from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import CommandRefusedError, Device
 
 LATE = "it was not stored in time"
-"""Why a command is not sent that is stored later than a person waits: nobody expects it any more."""
+"""Why a command is not sent that is stored later than a person waits: nobody expects it
+any more.
+"""
 
 
-async def command_device(station: TableRunner, devices: Mapping[str, Device], order: DeviceOrder) -> None:
-    """Follow an order. Raises :class:`RejectedError` with the reason for the person: nothing was sent then.
+async def command_device(
+    station: TableRunner, devices: Mapping[str, Device], order: DeviceOrder
+) -> None:
+    """Follow an order. Raises :class:`RejectedError` with the reason for the person: nothing was
+    sent then.
 
-    What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send it is stored too.
+    What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send
+    it is stored too.
     """
     given = DeviceCommand(
         at=station.clock(),

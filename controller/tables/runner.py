@@ -1,4 +1,6 @@
-"""One gaming table at work: readings and commands go in one at a time, are stored, and only then shown."""
+"""One gaming table at work: readings and commands go in one at a time, are stored, and only then
+shown.
+"""
 
 from __future__ import annotations
 
@@ -43,23 +45,28 @@ class NotStoredError(RejectedError):
 
 
 def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
-    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew, and says so."""
+    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew,
+    and says so.
+    """
     saved = journal.last_saved(table)
     if saved is None or keeper is None:
         return saved
     try:
         return keeper.unlock(saved)
     except UnopenedBoxError as error:
-        structlog.get_logger().error("table cannot go on where it was", table=table, reason=str(error))
+        structlog.get_logger().error(
+            "table cannot go on where it was", table=table, reason=str(error)
+        )
         return saved
 
 
 class TableRunner:
     """A table and the journal behind it.
 
-    ``make`` gives the table as the journal knows it; it is called again where the table has run ahead of what could be
-    stored. ``clock`` stamps what the station itself says. ``changed`` is called when there is something new to publish.
-    ``keeper`` is needed where cards lie face down. Raises ``ValueError`` where it is missing.
+    ``make`` gives the table as the journal knows it; it is called again where the table has run
+    ahead of what could be stored. ``clock`` stamps what the station itself says. ``changed`` is
+    called when there is something new to publish. ``keeper`` is needed where cards lie face down.
+    Raises ``ValueError`` where it is missing.
     """
 
     def __init__(
@@ -84,7 +91,9 @@ class TableRunner:
         self._wires: dict[str, ByteTrace] = {}
         self.table = make()
         if self.table.face_down and keeper is None:
-            raise ValueError(f"table {self.table.id}: cards lie face down, and there is no key to seal them with")
+            raise ValueError(
+                f"table {self.table.id}: cards lie face down, and there is no key to seal them with"
+            )
         self._keeper = keeper if self.table.face_down else None
         self.retained = self.table.retained()
         """What the retained topics hold: nothing that is not stored."""
@@ -119,14 +128,22 @@ class TableRunner:
     def flush(self) -> None:
         """Store what the devices sent that led to nothing."""
         for wire in self._wires.values():
-            if not self._overrun and (body := wire.take()) is not None and self._note_entry("bytes", body) is None:
+            if (
+                not self._overrun
+                and (body := wire.take()) is not None
+                and self._note_entry("bytes", body) is None
+            ):
                 wire.lose()
 
     def sent(self) -> dict[str, Sent]:
-        """How much each device sent since this was asked last; where cards lie face down roughly, since codes differ in length."""
+        """How much each device sent since this was asked last; where cards lie face down roughly,
+        since codes differ in length.
+        """
         coarse = 1 if self._keeper is None else COARSE
         sent = {device: wire.sent() for device, wire in self._wires.items()}
-        return {device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()}
+        return {
+            device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()
+        }
 
     def new_day(self) -> None:
         """Store what the table knows, so that its day can be derived without the days before."""
@@ -134,18 +151,23 @@ class TableRunner:
             self._note_state("day", self.table.saved())
 
     def halt(self, reason: str | None) -> None:
-        """The journal cannot be written, or can be again: the table says so at once, which needs no disk."""
+        """The journal cannot be written, or can be again: the table says so at once, which needs no
+        disk.
+        """
         self.table.halted = reason
         if reason is not None:
             state = msgspec.json.decode(self.retained["state"] or b"{}", type=dict[str, Any])
-            self.retained = {**self.retained, "state": msgspec.json.encode({**state, "status": "fault", "fault": reason})}
+            self.retained = {
+                **self.retained,
+                "state": msgspec.json.encode({**state, "status": "fault", "fault": reason}),
+            }
         elif not self._since:
             self._take_up()
         self._changed()
 
     async def follow(self, command: AnyCommand) -> None:
-        """Follow a command and wait until it is stored. Raises :class:`RejectedError` with the reason for the person, and
-        :class:`NotStoredError` where it may be stored later.
+        """Follow a command and wait until it is stored. Raises :class:`RejectedError` with the
+        reason for the person, and :class:`NotStoredError` where it may be stored later.
         """
         stored = None if self._overrun else self._step(command)
         if stored is None:
@@ -155,7 +177,8 @@ class TableRunner:
                 await asyncio.shield(stored)
         except TimeoutError:
             raise NotStoredError(
-                "taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared"
+                "taken, but not stored yet: the journal cannot be written; it holds when the "
+                "alert is cleared"
             ) from None
         except JournalUnusableError as error:
             raise RejectedError(f"not stored: {error}") from None
@@ -168,15 +191,24 @@ class TableRunner:
             self._step(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
 
     def recall(self, wanted: Recall, room: int) -> tuple[AnyEvent, ...]:
-        """Events that are stored, marked historical, oldest first: as many as go into ``room`` bytes, but one at least."""
+        """Events that are stored, marked historical, oldest first: as many as go into ``room``
+        bytes, but one at least.
+        """
         find = self._journal.events_onward if wanted.onward else self._journal.events_of
         found = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
         if wanted.to is not None and not wanted.onward:
             found = [entry for entry in found if entry.seq <= wanted.to]
         fitting = [
-            entry for entry, all_ in zip(found, accumulate(len(entry.body) + MARK for entry in found), strict=True) if all_ <= room
+            entry
+            for entry, all_ in zip(
+                found, accumulate(len(entry.body) + MARK for entry in found), strict=True
+            )
+            if all_ <= room
         ]
-        return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in fitting or found[:1])
+        return tuple(
+            msgspec.structs.replace(read_event(entry.body), historical=True)
+            for entry in fitting or found[:1]
+        )
 
     def _step(self, given: Input) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
@@ -191,7 +223,9 @@ class TableRunner:
                 seq=table.seq,
                 time=now,
                 mono_ns=mono_ns,
-                given=self._sealed("input", before, now, write(given)) if confidential else write(given),
+                given=self._sealed("input", before, now, write(given))
+                if confidential
+                else write(given),
                 events=tuple(write(event) for event in events),
                 saved=self._locked(table.saved()),
                 before=(
@@ -230,7 +264,9 @@ class TableRunner:
             stored.get_loop().call_soon(self._take_up)
 
     def _go_back(self) -> None:
-        """Make the table anew as the journal knows it: at once, or when that is stored which waits."""
+        """Make the table anew as the journal knows it: at once, or when that is stored
+        which waits.
+        """
         if self._since:
             self._overrun = True
             return
@@ -239,13 +275,20 @@ class TableRunner:
         self.table.halted = halted
 
     def _take_up(self) -> None:
-        """If all is stored, then what the table knows may be shown; if it knows more than that, it is made anew."""
+        """If all is stored, then what the table knows may be shown; if it knows more than that, it
+        is made anew.
+        """
         if self._since:
             return
         if self._overrun:
             try:
-                self.table, saved = self._make(), remembered(self._journal, self.table.id, self._keeper)
-            except JournalUnusableError as error:  # tried again at the next reading; the journal looks what is wrong
+                self.table, saved = (
+                    self._make(),
+                    remembered(self._journal, self.table.id, self._keeper),
+                )
+            except (
+                JournalUnusableError
+            ) as error:  # tried again at the next reading; the journal looks what is wrong
                 self._log.error("table cannot be taken up", reason=str(error))
                 return
             self._log.warning("readings were lost", count=self.lost)
@@ -283,7 +326,9 @@ class TableRunner:
         """The body of an entry. Where cards lie face down, only surveillance can read it."""
         if self._keeper is None:
             return body
-        return self._keeper.seal(Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)))
+        return self._keeper.seal(
+            Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body))
+        )
 
     def _locked(self, saved: bytes) -> bytes:
         """What the table remembers. Where cards lie face down, only this daemon can read it."""

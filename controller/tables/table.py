@@ -1,4 +1,6 @@
-"""One gaming table: everything that happens there goes through it, one input at a time, and comes out as events."""
+"""One gaming table: everything that happens there goes through it, one input at a time, and comes
+out as events.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,16 @@ from controller.contract.events import (
 )
 from controller.contract.json_bodies import Stored, read_body
 from controller.contract.notation import Input
-from controller.contract.retained import About, Alert, DeviceLink, History, Info, ShoeTopic, State, Status
+from controller.contract.retained import (
+    About,
+    Alert,
+    DeviceLink,
+    History,
+    Info,
+    ShoeTopic,
+    State,
+    Status,
+)
 from controller.games.game import Game, RejectedError
 from controller.tables.device_links import allow, commanded, link_alert, link_state
 from devices.errors import NovamasError
@@ -47,7 +58,9 @@ FAULT = "table-fault"
 """The alert that the game failed on a reading: no results until the daemon is started again."""
 
 ANEW = "table-anew"
-"""The alert that the table could not go on where it was, and has begun anew; cleared at the next restart."""
+"""The alert that the table could not go on where it was, and has begun anew; cleared at the next
+restart.
+"""
 
 RESTART = "restart"
 """Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
@@ -58,12 +71,25 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Results of which a correction can say the event that it replaces: the latest that were told."""
 
-UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerState)
-"""Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card that no game has seen."""
+UNJUDGED = (
+    LinkGarbage,
+    LinkGap,
+    DeviceReport,
+    DeviceRefused,
+    LinkUnintelligible,
+    ShoeFault,
+    ShoeReset,
+    ShufflerState,
+)
+"""Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card
+that no game has seen.
+"""
 
 
 class UnrestorableStateError(NovamasError):
-    """The table has an open session of another game or decree. The message says so, and what to do."""
+    """The table has an open session of another game or decree. The message says so, and
+    what to do.
+    """
 
 
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,10 +109,11 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
 class Table:
     """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
 
-    ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
-    in the same session and round; take the readings of :meth:`gap` next. If it is another game's or release's the table
-    begins anew, and says so; but it raises :class:`UnrestorableStateError` rather than drop another game's open session.
-    ``halted`` is set by the daemon: why the table may not give results at present.
+    ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave
+    before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
+    If it is another game's or release's the table begins anew, and says so; but it raises
+    :class:`UnrestorableStateError` rather than drop another game's open session. ``halted`` is set
+    by the daemon: why the table may not give results at present.
     """
 
     def __init__(
@@ -101,7 +128,14 @@ class Table:
         saved: bytes | None = None,
         about: About = About(),  # noqa: B008 - frozen
     ) -> None:
-        self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = site, id, game_id, decree, boot, simulated
+        self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = (
+            site,
+            id,
+            game_id,
+            decree,
+            boot,
+            simulated,
+        )
         self.seq = 0
         self.halted: str | None = None
         self.garbage: dict[str, int] = {}
@@ -123,10 +157,13 @@ class Table:
             except ValueError as error:
                 hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
                 detail = "what was saved is not of this release" if hidden else str(error)
-                self._due = [AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)]
+                self._due = [
+                    AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
+                ]
 
     def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
-        """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
+        """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what
+        follows from it.
 
         Raises :class:`RejectedError` for a command that is not followed; nothing has changed then.
         """
@@ -166,20 +203,29 @@ class Table:
             return True
 
     def allow(self, given: DeviceCommand) -> None:
-        """Reject a command to a device that is not for this role, this table or this moment. The game has no say in it."""
+        """Reject a command to a device that is not for this role, this table or this moment. The
+        game has no say in it.
+        """
         allow(given, self._about.devices, self.halted)
 
     @property
     def sound(self) -> bool:
-        """Whether the game has not failed: what :meth:`saved` gives is then all there is to know."""
+        """Whether the game has not failed: what :meth:`saved` gives is then all there is
+        to know.
+        """
         return self._fault is None and not self._due
 
     def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
-        """After a restart, or any time in which the table was not told: readings to :meth:`take`, one per device.
+        """After a restart, or any time in which the table was not told: readings to :meth:`take`,
+        one per device.
 
-        They are inputs like any other: the game sees that it has missed something, and the journal shows it.
+        They are inputs like any other: the game sees that it has missed something, and the journal
+        shows it.
         """
-        return [LinkLost(at=at, device=device, reason=reason) for device in sorted({*self._devices, *self._about.devices})]
+        return [
+            LinkLost(at=at, device=device, reason=reason)
+            for device in sorted({*self._devices, *self._about.devices})
+        ]
 
     def retained(self) -> dict[str, bytes | None]:
         """What each retained topic of the table holds now; None: nothing any more.
@@ -212,7 +258,10 @@ class Table:
             "result": encode(self._result),
             "history": encode(History(**names, results=self._game.history(self._state))),
             **({"shoe": encode(ShoeTopic(**names, shoe=shown["shoe"]))} if "shoe" in shown else {}),
-            **{f"alert/{alert}": encode(open_) if open_ else None for alert, open_ in self._alerts.items()},
+            **{
+                f"alert/{alert}": encode(open_) if open_ else None
+                for alert, open_ in self._alerts.items()
+            },
         }
 
     def saved(self) -> bytes:
@@ -236,24 +285,43 @@ class Table:
     def _restore(self, body: bytes) -> None:
         """Raises ``ValueError`` that says why the table cannot go on from there."""
         if is_locked(body):
-            raise ValueError("what was saved is locked, and the key is another: see the log of the daemon")
+            raise ValueError(
+                "what was saved is locked, and the key is another: see the log of the daemon"
+            )
         saved = read_body(body, _Saved)
         if (saved.game, saved.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {saved.game} under {saved.decree}"
             if saved.open:
                 raise UnrestorableStateError(
-                    f"table {self.id}: {was}, and its session is open: set it back and close the session first"
+                    f"table {self.id}: {was}, and its session is open: set it back and close the "
+                    "session first"
                 )
             raise ValueError(was)
         self._state = read_body(bytes(saved.state), self._game.state_type)
-        self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
+        self._time, self._open, self._alerts, self._result = (
+            saved.time,
+            saved.open,
+            saved.alerts,
+            saved.result,
+        )
         self._holds = saved.holds
         self.seq = saved.seq if saved.boot == self.boot else 0
         known = self._about.devices or saved.devices
-        self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
-        # A fault is over with the restart, and a device that is configured no more cannot be missing.
-        gone = {FAULT, ANEW, *(link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
-        self._due = [AlertCleared(alert=alert) for alert, open_ in saved.alerts.items() if open_ and alert in gone]
+        self._devices = {
+            device: standing for device, standing in saved.devices.items() if device in known
+        }
+        # A fault is over with the restart, and a device that is configured no more cannot be
+        # missing.
+        gone = {
+            FAULT,
+            ANEW,
+            *(link_alert(device) for device in saved.devices.keys() - self._devices.keys()),
+        }
+        self._due = [
+            AlertCleared(alert=alert)
+            for alert, open_ in saved.alerts.items()
+            if open_ and alert in gone
+        ]
 
     # One input
 
@@ -264,8 +332,12 @@ class Table:
             state, said = self._game.step(self._state, given)
         except RejectedError:
             raise
-        except Exception as error:  # a defect; the command is not followed, and its author is told so
-            raise RejectedError(f"the game failed on this command ({self._told(error)}); nothing was done") from error
+        except (
+            Exception
+        ) as error:  # a defect; the command is not followed, and its author is told so
+            raise RejectedError(
+                f"the game failed on this command ({self._told(error)}); nothing was done"
+            ) from error
         return state, list(said)
 
     def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
@@ -273,9 +345,18 @@ class Table:
             return self._state, []
         try:
             state, said = self._game.step(self._state, given)
-        except Exception as error:  # a defect: what the game knows stands, nothing is derived from what came after
-            self._fault = f"the game failed on a reading ({self._told(error)}); restart the daemon, and decide the round in hand"
-            return self._state, [AlertRaised(alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault)]
+        except (
+            Exception
+        ) as error:  # a defect: what the game knows stands, nothing is derived from what came after
+            self._fault = (
+                f"the game failed on a reading ({self._told(error)}); restart the "
+                "daemon, and decide the round in hand"
+            )
+            return self._state, [
+                AlertRaised(
+                    alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault
+                )
+            ]
         return state, list(said)
 
     def _told(self, error: Exception) -> str:
@@ -299,8 +380,16 @@ class Table:
             self._devices[device] = DeviceLink(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
             if state == "open":
-                if (told := self._alerts.get(alert)) and told.what != "link.open":  # not at a start, and not again after a restart
-                    yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
+                if (
+                    told := self._alerts.get(alert)
+                ) and told.what != "link.open":  # not at a start, and not again after a restart
+                    yield AlertRaised(
+                        alert=alert,
+                        what="link.open",
+                        severity="warning",
+                        device=device,
+                        detail=detail,
+                    )
             elif state != "up" and detail != RESTART:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
             elif state == "up" and self._alerts.get(alert):
@@ -312,7 +401,9 @@ class Table:
             named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
             raise RejectedError(f"no open alert {given.alert!r}; open: {named or 'none'}")
         if alert.acknowledged_by is not None:
-            raise RejectedError(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
+            raise RejectedError(
+                f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}"
+            )
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
 
     # What the table keeps of its events
@@ -344,7 +435,10 @@ class Table:
                 self._open = isinstance(event, SessionOpened)
             case RoundResult() if self._is_latest(event):
                 self._result = event
-            case ResultCorrected() | RoundVoid() if self._result and (event.session, event.round) == _round(self._result):
+            case ResultCorrected() | RoundVoid() if self._result and (
+                event.session,
+                event.round,
+            ) == _round(self._result):
                 self._result = event if isinstance(event, ResultCorrected) else None
             case AlertRaised():
                 self._alerts[event.alert] = Alert(
@@ -376,7 +470,10 @@ class Table:
         if self._fault or self.halted:
             return "fault"
         known = {*self._devices, *self._about.devices}
-        if any(self._devices[device].state != "up" if device in self._devices else True for device in known):
+        if any(
+            self._devices[device].state != "up" if device in self._devices else True
+            for device in known
+        ):
             return "stale"
         if shown.get("asks"):
             return "waiting"

@@ -1,1 +1,3 @@
-"""The open format of sensor boards that a house builds itself: frames with a sequence number and a CRC-16."""
+"""The open format of sensor boards that a house builds itself: frames with a sequence number and a
+CRC-16.
+"""

@@ -1,6 +1,8 @@
-"""What the codecs of all sensor boards have in common: lines, checks, numbers, copies, restarts, and what is late.
+"""What the codecs of all sensor boards have in common: lines, checks, numbers, copies, restarts,
+and what is late.
 
-A codec of one kind of board says which words it understands and what they mean, and keeps what it needs to agree with itself.
+A codec of one kind of board says which words it understands and what they mean, and keeps what it
+needs to agree with itself.
 """
 
 from __future__ import annotations
@@ -14,15 +16,28 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from devices.board.lateness import Lateness
-from devices.board.report import CLOCK, FORMAT, FRAME, HEARTBEAT, LONGEST_LINE, NUMBERS, Report, read_report
+from devices.board.report import (
+    CLOCK,
+    FORMAT,
+    FRAME,
+    HEARTBEAT,
+    LONGEST_LINE,
+    NUMBERS,
+    Report,
+    read_report,
+)
 from devices.codec import Counters
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 
 COPIES = 8
-"""A line that is the same as one of so many before it is a copy: the number and the time in it are never the same twice."""
+"""A line that is the same as one of so many before it is a copy: the number and the time in it are
+never the same twice.
+"""
 
 LAPSE = round(1500 * HEARTBEAT)
-"""Milliseconds of the board's clock: one that said nothing for longer did perhaps not look either."""
+"""Milliseconds of the board's clock: one that said nothing for longer did perhaps not
+look either.
+"""
 
 _BOOT = re.compile(rf"{FORMAT},(?P<says>[!-~][ -~]{{0,63}})")
 
@@ -38,8 +53,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """One report that is understood. ``now``: when it came; ``at``: when the board said it, in seconds of the board's clock;
-    ``late``: it had waited, or nobody knows that it had not; ``frame``: the evidence.
+    """One report that is understood. ``now``: when it came; ``at``: when the board said it, in
+    seconds of the board's clock; ``late``: it had waited, or nobody knows that it had not;
+    ``frame``: the evidence.
     """
 
     word: str
@@ -51,12 +67,16 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Board(ABC):
-    """One board. See :class:`devices.codec.Codec`. ``words``: the shape of the fields of every word that it may say."""
+    """One board. See :class:`devices.codec.Codec`. ``words``: the shape of the fields of every word
+    that it may say.
+    """
 
     kind: ClassVar[str]
     words: ClassVar[Mapping[str, re.Pattern[str]]]
     always: ClassVar[frozenset[str]] = frozenset()
-    """The words that are taken though nobody knows whether they had waited; the others are said again within a second."""
+    """The words that are taken though nobody knows whether they had waited; the others are said
+    again within a second.
+    """
     shown: ClassVar[bool] = True
     """Whether bytes that are not understood may be shown."""
     steady = True
@@ -89,7 +109,9 @@ class Board(ABC):
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
         """It takes no commands."""
-        raise ValueError(f"{self.kind} board: no command {command!r}; a board is never told anything")
+        raise ValueError(
+            f"{self.kind} board: no command {command!r}; a board is never told anything"
+        )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Take bytes that arrived at ``now`` and give what they mean."""
@@ -112,9 +134,13 @@ class Board(ABC):
     def missed(self) -> None:  # noqa: B027 - not every board has to wait
         """Reports are missing before the next: what was waited for did perhaps not last."""
 
-    def tell(self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None) -> None:
+    def tell(
+        self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None
+    ) -> None:
         """What the board says of itself."""
-        out.append(DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value))
+        out.append(
+            DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value)
+        )
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Take a line that is too long as several."""
@@ -124,7 +150,9 @@ class Board(ABC):
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Reports in a line: one, or several whose line ends are lost. What lies between them is dropped."""
+        """Reports in a line: one, or several whose line ends are lost. What lies between them is
+        dropped.
+        """
         begin = 0
         for match in FRAME.finditer(line):
             self._drop(line[begin : match.start()], now, out)
@@ -143,11 +171,15 @@ class Board(ABC):
             out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
 
     def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        if report.kind != self.kind:  # no frame of ours: a driver that is the wrong one must not be taken for the right one
+        if (
+            report.kind != self.kind
+        ):  # no frame of ours: a driver that is the wrong one must not be taken for the right one
             self.counters.unknown += 1
             self._once("kind", report.kind, now, out)
             return
-        if report.line in self._recent and (report.word != "boot" or now - self._arrived < HEARTBEAT):
+        if report.line in self._recent and (
+            report.word != "boot" or now - self._arrived < HEARTBEAT
+        ):
             return  # a copy, and no sign of life: a board that says the same for ever has stopped
         self.counters.frames += 1
         self._count(report, now, out)
@@ -158,7 +190,9 @@ class Board(ABC):
         self._understand(report, waited, now, out)
 
     def _count(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Follow the board's number and clock: reports are missing, or it was started anew, whether it said so or not."""
+        """Follow the board's number and clock: reports are missing, or it was started anew, whether
+        it said so or not.
+        """
         last = self._last
         if last is None:
             self._ms = report.ms
@@ -172,7 +206,9 @@ class Board(ABC):
             self.forget()
             lost = 1  # nobody knows what it had to say before its power went
             if report.word != "boot":
-                self.tell("boot", "not heard", now, out, escape(report.line) if self.shown else None)
+                self.tell(
+                    "boot", "not heard", now, out, escape(report.line) if self.shown else None
+                )
         else:
             self._ms += passed
         if lost or self._ms - since > LAPSE:
@@ -187,7 +223,11 @@ class Board(ABC):
             self._late += 1
             self.counters.late += 1
         elif self._late:
-            out.append(LinkLate(at=now, device=self._device, frames=self._late, silence=round(self._silence, 3)))
+            out.append(
+                LinkLate(
+                    at=now, device=self._device, frames=self._late, silence=round(self._silence, 3)
+                )
+            )
             self._late = 0
 
     def understood(self, report: Report) -> re.Match[str] | None:
@@ -196,7 +236,9 @@ class Board(ABC):
         return shape.fullmatch(report.fields) if shape is not None else None
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Tell of a report whose check is right and that makes no sense. If it has a word of ours, something is lost."""
+        """Tell of a report whose check is right and that makes no sense. If it has a word of ours,
+        something is lost.
+        """
         self.counters.unknown += 1
         self._once("not_understood", report.word, now, out)
         if report.word in self.words:
@@ -213,7 +255,12 @@ class Board(ABC):
         elif joined and report.word not in self.always:
             self.missed()  # a state that may have waited: it will be said again
         else:
-            self.take(Heard(report.word, fields, now, self._ms / 1000, waited or joined, escape(report.line)), out)
+            self.take(
+                Heard(
+                    report.word, fields, now, self._ms / 1000, waited or joined, escape(report.line)
+                ),
+                out,
+            )
 
     def _once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
         """Tell of what comes again and again once; of very much of it, not at all."""

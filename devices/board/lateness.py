@@ -1,7 +1,8 @@
 """Whether a report is live: the board's own clock against the time at which its reports arrive.
 
-Both clocks run alike, so the difference between them is always the same, but for a report that had waited somewhere on its way:
-that one is late by as much as its difference is greater. A board's clock may be cheap, so it is allowed to drift.
+Both clocks run alike, so the difference between them is always the same, but for a report that had
+waited somewhere on its way: that one is late by as much as its difference is greater. A board's
+clock may be cheap, so it is allowed to drift.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from devices.board.report import HEARTBEAT
 DRIFT = 0.01
 """How far the clock of a board may be wrong: a second in a hundred."""
 PACED, SILENCE = 0.8 * HEARTBEAT, 1.5 * HEARTBEAT
-"""Seconds: a report that comes so long after the one before it, and not longer, came at a board's own pace: it did not wait."""
+"""Seconds: a report that comes so long after the one before it, and not longer, came at a board's
+own pace: it did not wait.
+"""
 
 
 class Lateness:
@@ -25,11 +28,15 @@ class Lateness:
         self._prompt = 0.0  # the difference of the clocks for a report that did not wait
 
     def began(self) -> None:
-        """Nothing is known of the board's clock any more: it was started, or the link was opened, anew."""
+        """Nothing is known of the board's clock any more: it was started, or the link was opened,
+        anew.
+        """
         self._began = None
 
     def waited(self, said: float, now: float) -> bool:
-        """Whether a report of the board's time ``said`` that came ``now`` had waited; both never go back."""
+        """Whether a report of the board's time ``said`` that came ``now`` had waited; both never go
+        back.
+        """
         difference, gap = now - said, now - self._arrived
         if self._began is None:
             self._began, self._prompt = now, difference
@@ -41,5 +48,7 @@ class Lateness:
         return difference - self._prompt > self._late_after
 
     def joined(self, now: float) -> bool:
-        """Whether the first report has come so shortly before that nobody knows how prompt it was: it may have waited, too."""
+        """Whether the first report has come so shortly before that nobody knows how prompt it was:
+        it may have waited, too.
+        """
         return self._began is None or now - self._began < PACED

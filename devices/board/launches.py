@@ -1,4 +1,6 @@
-"""What the boards of wheels and dice have in common: they count their own launches, and each has one outcome."""
+"""What the boards of wheels and dice have in common: they count their own launches, and each has
+one outcome.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from devices.board.codec import Board, Options
 
 
 class LaunchBoard(Board):
-    """The board's count of launches, or throws, is the ``spin``; it begins at 0 when the board is started. A spin that has, by
-    chance, the same count as the last one before that has none: it must not be taken for that one.
+    """The board's count of launches, or throws, is the ``spin``; it begins at 0 when the board is
+    started. A spin that has, by chance, the same count as the last one before that has none: it
+    must not be taken for that one.
     """
 
     def __init__(self, device: str, options: Options) -> None:
@@ -24,7 +27,8 @@ class LaunchBoard(Board):
         self._ended: int | None = None  # the last spin before the board was started anew
         self._launches: int | None = None
         self._counted: int | None = None  # the count with which the last spin began
-        self._starting = False  # something moves, by its count another spin, and it was too short so far to be a launch
+        # something moves, by its count another spin, and it was too short so far to be a launch
+        self._starting = False
         self._gap = True
 
     def forget(self) -> None:
@@ -39,8 +43,9 @@ class LaunchBoard(Board):
         self._gap = True
 
     def follow(self, launches: int, moving: bool) -> None:
-        """Take up the board's count. After a launch that nobody heard, what lies or stands there is its outcome, perhaps: unless
-        the board itself has seen none since it was started. A board that was started in the middle of a spin has lost its count.
+        """Take up the board's count. After a launch that nobody heard, what lies or stands there is
+        its outcome, perhaps: unless the board itself has seen none since it was started. A board
+        that was started in the middle of a spin has lost its count.
         """
         if self._gap and (launches != self._launches or self._starting):
             first, cut = self._launches is None, self.cut
@@ -58,4 +63,10 @@ class LaunchBoard(Board):
     def begin(self, spin: int) -> None:
         """Another spin, of which nothing is told yet."""
         self.spin, self._counted = None if spin == self._ended else spin, spin
-        self.cut, self.begun, self.waiting, self.candidate, self._starting = False, False, True, False, False
+        self.cut, self.begun, self.waiting, self.candidate, self._starting = (
+            False,
+            False,
+            True,
+            False,
+            False,
+        )

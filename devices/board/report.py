@@ -1,7 +1,9 @@
-"""One report of a sensor board: the line ``$NB,<number>,<ms>,<kind>,<word>[,<field>...]*<check>`` and CR LF.
+"""One report of a sensor board: the line ``$NB,<number>,<ms>,<kind>,<word>[,<field>...]*<check>``
+and CR LF.
 
-``docs/board.md`` has the whole format. The check is the CRC-16 of what stands between ``$`` and ``*``, with the polynomial 1021 and
-the start 0 (CRC-16/XMODEM), as four hexadecimal digits in capitals.
+``docs/board.md`` has the whole format. The check is the CRC-16 of what stands between ``$`` and
+``*``, with the polynomial 1021 and the start 0 (CRC-16/XMODEM), as four hexadecimal digits in
+capitals.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ _BODY = re.compile(
 
 
 class Report(msgspec.Struct, frozen=True):
-    """``number``: of the report; ``ms``: the board's clock, since it was started; ``fields``: what follows the word, as one text;
-    ``line``: as it came, without the line end.
+    """``number``: of the report; ``ms``: the board's clock, since it was started; ``fields``: what
+    follows the word, as one text; ``line``: as it came, without the line end.
     """
 
     number: int
@@ -59,10 +61,14 @@ def read_report(line: bytes) -> Report | None:
     body = _BODY.fullmatch(frame[1].decode("ascii"))
     if body is None or int(body["number"]) >= NUMBERS or int(body["ms"]) >= CLOCK:
         return None
-    return Report(int(body["number"]), int(body["ms"]), body["kind"], body["word"], body["fields"] or "", line)
+    return Report(
+        int(body["number"]), int(body["ms"]), body["kind"], body["word"], body["fields"] or "", line
+    )
 
 
 def write_report(number: int, ms: int, kind: str, word: str, *fields: object) -> bytes:
     """The line of a report, its end included: ``write_report(7, 1500, "slot", "coins", 2)``."""
-    body = ",".join(map(str, ("NB", number % NUMBERS, ms % CLOCK, kind, word, *fields))).encode("ascii")
+    body = ",".join(map(str, ("NB", number % NUMBERS, ms % CLOCK, kind, word, *fields))).encode(
+        "ascii"
+    )
     return b"$%b*%04X\r\n" % (body, check(body))

@@ -1,10 +1,20 @@
-"""What the boards of wheels have in common: one outcome for each launch; what begins and ends is told when it does."""
+"""What the boards of wheels have in common: one outcome for each launch; what begins and ends is
+told when it does.
+"""
 
 from __future__ import annotations
 
 from devices.board.codec import Heard, Options
 from devices.board.launches import LaunchBoard
-from devices.readings import AnyReading, Direction, Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
+from devices.readings import (
+    AnyReading,
+    Direction,
+    Phase,
+    WheelCell,
+    WheelFault,
+    WheelFaultName,
+    WheelPhase,
+)
 
 
 class WheelBoard(LaunchBoard):
@@ -22,9 +32,16 @@ class WheelBoard(LaunchBoard):
         self.phase = None
 
     def launch(
-        self, spin: int, heard: Heard, out: list[AnyReading], rpm: float | None = None, direction: Direction | None = None
+        self,
+        spin: int,
+        heard: Heard,
+        out: list[AnyReading],
+        rpm: float | None = None,
+        direction: Direction | None = None,
     ) -> None:
-        """The ball or the wheel is set going: what was wrong with the spin before is over. A sensor stays what it is."""
+        """The ball or the wheel is set going: what was wrong with the spin before is over. A sensor
+        stays what it is.
+        """
         self.begin(spin)
         self.begun = True
         for fault in [fault for fault in self._faults if fault != "sensor"]:
@@ -54,11 +71,15 @@ class WheelBoard(LaunchBoard):
         out.append(told)
 
     def show_live(self, heard: Heard, out: list[AnyReading]) -> None:
-        """Tell the phase once more if it was told by a report that had waited, and this one has not."""
+        """Tell the phase once more if it was told by a report that had waited, and this one has
+        not.
+        """
         if self.phase is not None and self._phase_late and not heard.late:
             self.show(self.phase, heard, out)
 
-    def settle(self, cell: int, heard: Heard, out: list[AnyReading], turns: int | None = None) -> None:
+    def settle(
+        self, cell: int, heard: Heard, out: list[AnyReading], turns: int | None = None
+    ) -> None:
         """Tell that the ball lies, or the wheel stands, and where."""
         self.waiting = False
         self.show("settled", heard, out)
@@ -73,9 +94,20 @@ class WheelBoard(LaunchBoard):
         )
         out.append(told)
 
-    def fault(self, fault: WheelFaultName, active: bool, heard: Heard, out: list[AnyReading], detail: str | None = None) -> None:
-        """Tell that a fault begins, that its cause is another, or that it ends; nothing where it was so already."""
-        if (active and self._faults.get(fault, "") == detail) or (not active and fault not in self._faults):
+    def fault(
+        self,
+        fault: WheelFaultName,
+        active: bool,
+        heard: Heard,
+        out: list[AnyReading],
+        detail: str | None = None,
+    ) -> None:
+        """Tell that a fault begins, that its cause is another, or that it ends; nothing where it
+        was so already.
+        """
+        if (active and self._faults.get(fault, "") == detail) or (
+            not active and fault not in self._faults
+        ):
             return
         if active:
             self._faults[fault] = detail

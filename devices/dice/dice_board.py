@@ -1,8 +1,9 @@
 """Driver of a reader of dice, built by the house: see ``docs/board.md``.
 
-The board says raw which faces it sees, where, and whether they move; it counts the throws. A throw is read when the same faces were
-seen, not moving, for ``settle_time`` without a break. Each throw has one outcome: its values, or faults that a person sees to. Dice
-that lie as they lay after the throw before were not thrown.
+The board says raw which faces it sees, where, and whether they move; it counts the throws. A throw
+is read when the same faces were seen, not moving, for ``settle_time`` without a break. Each throw
+has one outcome: its values, or faults that a person sees to. Dice that lie as they lay after the
+throw before were not thrown.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ NOT_A_VALUE: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``dice``: how many are thrown; ``settle_time``: seconds that the same faces are seen before they are read; ``same_place``:
-    millimetres by which a die that was not moved may be seen elsewhere.
+    """``dice``: how many are thrown; ``settle_time``: seconds that the same faces are seen before
+    they are read; ``same_place``: millimetres by which a die that was not moved may be seen
+    elsewhere.
     """
 
     dice: Annotated[int, msgspec.Meta(ge=1, le=5)] = 2
@@ -37,7 +39,9 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Die(NamedTuple):
-    """A die as it is seen: its upper face, or what is in its place; and where it lies, where that is known."""
+    """A die as it is seen: its upper face, or what is in its place; and where it lies, where that
+    is known.
+    """
 
     face: str
     place: tuple[int, int] | None
@@ -70,7 +74,9 @@ class DiceBoard(LaunchBoard):
         self._moved = True
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``dice``: whether they move, how many throws there were, whether the reader is well, and each die with its place."""
+        """``dice``: whether they move, how many throws there were, whether the reader is well, and
+        each die with its place.
+        """
         moving, throws = heard.fields["moving"] == "1", int(heard.fields["throws"])
         dice, health = read_dice(heard.fields["dice"]), heard.fields["health"]
         known = self._launches
@@ -93,7 +99,9 @@ class DiceBoard(LaunchBoard):
         elif lain >= self._options.settle_time:
             self._settle(dice, health, heard, out)
 
-    def _settle(self, dice: tuple[Die, ...], health: str, heard: Heard, out: list[AnyReading]) -> None:
+    def _settle(
+        self, dice: tuple[Die, ...], health: str, heard: Heard, out: list[AnyReading]
+    ) -> None:
         """The dice lie: what is wrong with them, or what they show."""
         self.waiting = False
         self._end_faults(heard, out)
@@ -109,12 +117,23 @@ class DiceBoard(LaunchBoard):
         if not wrong:
             values = tuple(int(die.face) for die in dice)
             late = heard.late or self.candidate
-            out.append(DiceRead(at=heard.now, device=self._device, frame=heard.frame, values=values, throw=self.spin, late=late))
+            out.append(
+                DiceRead(
+                    at=heard.now,
+                    device=self._device,
+                    frame=heard.frame,
+                    values=values,
+                    throw=self.spin,
+                    late=late,
+                )
+            )
 
     def _wrong(self, dice: tuple[Die, ...]) -> dict[DiceFaultName, str | None]:
         wrong: dict[DiceFaultName, str | None] = {}
         if len(dice) != self._options.dice:
-            wrong["missing" if len(dice) < self._options.dice else "extra"] = f"{len(dice)} of {self._options.dice}"
+            wrong["missing" if len(dice) < self._options.dice else "extra"] = (
+                f"{len(dice)} of {self._options.dice}"
+            )
         for sign, fault in NOT_A_VALUE.items():
             if any(die.face == sign for die in dice):
                 wrong[fault] = None
@@ -123,21 +142,33 @@ class DiceBoard(LaunchBoard):
         return wrong
 
     def _as_before(self, dice: tuple[Die, ...]) -> bool:
-        """Whether every die lies as one lay before. Where no places are known, motion alone tells."""
+        """Whether every die lies as one lay before. Where no places are known, motion
+        alone tells.
+        """
         if self._moved and not all(die.place for die in dice):
             return False
         return len(dice) == len(self._before) and any(
-            all(self._same(die, before) for die, before in zip(dice, order, strict=True)) for order in permutations(self._before)
+            all(self._same(die, before) for die, before in zip(dice, order, strict=True))
+            for order in permutations(self._before)
         )
 
     def _same(self, die: Die, before: Die) -> bool:
         apart = dist(die.place, before.place) if die.place and before.place else 0.0
         return die.face == before.face and apart <= self._options.same_place
 
-    def _show(self, state: Literal["idle", "moving", "settled"], heard: Heard, out: list[AnyReading]) -> None:
+    def _show(
+        self, state: Literal["idle", "moving", "settled"], heard: Heard, out: list[AnyReading]
+    ) -> None:
         if self._shown != (state, self.spin, heard.late):
             self._shown = state, self.spin, heard.late
-            told = DiceState(at=heard.now, device=self._device, frame=heard.frame, state=state, throw=self.spin, late=heard.late)
+            told = DiceState(
+                at=heard.now,
+                device=self._device,
+                frame=heard.frame,
+                state=state,
+                throw=self.spin,
+                late=heard.late,
+            )
             out.append(told)
 
     def _end_faults(self, heard: Heard, out: list[AnyReading]) -> None:
@@ -145,7 +176,14 @@ class DiceBoard(LaunchBoard):
         for fault in [fault for fault in self._faults if fault != "sensor"]:
             self._fault(fault, False, heard, out)
 
-    def _fault(self, fault: DiceFaultName, active: bool, heard: Heard, out: list[AnyReading], detail: str | None = None) -> None:
+    def _fault(
+        self,
+        fault: DiceFaultName,
+        active: bool,
+        heard: Heard,
+        out: list[AnyReading],
+        detail: str | None = None,
+    ) -> None:
         """Tell that a fault begins or ends; nothing where it was so already."""
         if active == (fault in self._faults):
             return
@@ -154,7 +192,13 @@ class DiceBoard(LaunchBoard):
         else:
             detail = self._faults.pop(fault)
         told = DiceFault(
-            at=heard.now, device=self._device, frame=heard.frame, fault=fault, active=active, throw=self.spin, detail=detail
+            at=heard.now,
+            device=self._device,
+            frame=heard.frame,
+            fault=fault,
+            active=active,
+            throw=self.spin,
+            detail=detail,
         )
         out.append(told)
 

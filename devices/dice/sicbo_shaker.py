@@ -1,7 +1,8 @@
 """Driver of a dice shaker that is spoken to over MQTT, as one studio's programs use it.
 
-On ``<base>/says`` it tells its state when ``/state`` is published on ``<base>/listens``: S0 idle, S1 shaking, S2 command received,
-S90 its motion failed. It does not read the dice: what they show comes from another device or a person, and only after S0.
+On ``<base>/says`` it tells its state when ``/state`` is published on ``<base>/listens``: S0 idle,
+S1 shaking, S2 command received, S90 its motion failed. It does not read the dice: what they show
+comes from another device or a person, and only after S0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from typing import Annotated, Literal
 import msgspec
 
 from devices.codec import Counters, Driver
-from devices.readings import AnyReading, DeviceReport, DiceFault, DiceFaultName, DiceState, LinkGarbage, escape
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    DiceFault,
+    DiceFaultName,
+    DiceState,
+    LinkGarbage,
+    escape,
+)
 
 ASK = b"listens /state\n"
 IDLE, SHAKING, RECEIVED, FAILED = "S0", "S1", "S2", "S90"
@@ -27,7 +36,9 @@ _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``poll``: seconds between two requests for the state. ``shake``: what is published to shake, the shaker's own language."""
+    """``poll``: seconds between two requests for the state. ``shake``: what is published to shake,
+    the shaker's own language.
+    """
 
     poll: Annotated[float, msgspec.Meta(ge=0.2, le=3600)] = 1.0
     shake: str = "/cycle/?pattern=0&parameter1=10&parameter2=0&amplitude=0.41&duration=6"
@@ -95,7 +106,11 @@ class SicboShaker:
             if line:
                 self._garbage(line, now, out)
             return
-        leaf, payload, frame = match["leaf"].decode("ascii"), match["payload"].decode("ascii"), escape(line)
+        leaf, payload, frame = (
+            match["leaf"].decode("ascii"),
+            match["payload"].decode("ascii"),
+            escape(line),
+        )
         if leaf == "listens":
             return  # what we and others say to it
         self.counters.frames += 1
@@ -104,7 +119,15 @@ class SicboShaker:
         elif self._said.get(leaf) != payload:
             self.counters.unknown += leaf == "says"
             self._said[leaf] = payload
-            out.append(DeviceReport(at=now, device=self._device, frame=frame[:_TOLD], report=leaf, value=payload[:_TOLD]))
+            out.append(
+                DeviceReport(
+                    at=now,
+                    device=self._device,
+                    frame=frame[:_TOLD],
+                    report=leaf,
+                    value=payload[:_TOLD],
+                )
+            )
 
     def _says(self, state: str, late: bool, frame: str, now: float, out: list[AnyReading]) -> None:
         self.counters.late += late
@@ -116,32 +139,59 @@ class SicboShaker:
             self._received = True
         elif state == SHAKING:
             self._received = False
-        elif state == IDLE and self._received:  # it took the command and never shook: the dice lie as they lay
+        elif (
+            state == IDLE and self._received
+        ):  # it took the command and never shook: the dice lie as they lay
             self._received = False
             self._fault("unchanged", True, frame, now, out)
-        self._fault("sensor", state == FAILED, frame, now, out, detail=state if state == FAILED else None)
+        self._fault(
+            "sensor", state == FAILED, frame, now, out, detail=state if state == FAILED else None
+        )
         if state not in (SHAKING, IDLE):
             return
         word: Word = "moving" if state == SHAKING else "settled" if self._throw else "idle"
         if (word, late) != self._told:
             self._told = (word, late)
-            out.append(DiceState(at=now, device=self._device, frame=frame, state=word, throw=self._throw or None, late=late))
+            out.append(
+                DiceState(
+                    at=now,
+                    device=self._device,
+                    frame=frame,
+                    state=word,
+                    throw=self._throw or None,
+                    late=late,
+                )
+            )
 
     def _fault(
-        self, fault: DiceFaultName, active: bool, frame: str, now: float, out: list[AnyReading], detail: str | None = None
+        self,
+        fault: DiceFaultName,
+        active: bool,
+        frame: str,
+        now: float,
+        out: list[AnyReading],
+        detail: str | None = None,
     ) -> None:
         if active == (fault in self._faults):
             return
         (self._faults.add if active else self._faults.discard)(fault)
         out.append(
             DiceFault(
-                at=now, device=self._device, frame=frame, fault=fault, active=active, throw=self._throw or None, detail=detail
+                at=now,
+                device=self._device,
+                frame=frame,
+                fault=fault,
+                active=active,
+                throw=self._throw or None,
+                detail=detail,
             )
         )
 
     def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
         self.counters.damaged += 1
-        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+        out.append(
+            LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
+        )
 
 
 def _make(device: str, options: msgspec.Struct) -> SicboShaker:

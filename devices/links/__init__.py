@@ -20,7 +20,15 @@ from typing import Protocol, cast
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
 from devices.links.recorded import RecordedLink
 
-__all__ = ["SCHEMES", "Link", "LinkFailedError", "RecordedLink", "WriteTimedOutError", "check_link", "open_link"]
+__all__ = [
+    "SCHEMES",
+    "Link",
+    "LinkFailedError",
+    "RecordedLink",
+    "WriteTimedOutError",
+    "check_link",
+    "open_link",
+]
 
 SCHEMES = {
     "serial": "devices.links.serial_port",
@@ -30,7 +38,9 @@ SCHEMES = {
     "mqtt": "devices.links.mqtt",
     "replay": "devices.links.replay",
 }
-"""Scheme -> its module, imported when it is first asked for. Each has ``check(address)`` and ``connect(address)``."""
+"""Scheme -> its module, imported when it is first asked for. Each has ``check(address)`` and
+``connect(address)``.
+"""
 
 
 class _Scheme(Protocol):
@@ -44,7 +54,9 @@ class _Scheme(Protocol):
 
 
 def open_link(url: str) -> Link:
-    """Open the link at that address. Raises :class:`LinkFailedError`, also for an address that cannot be right."""
+    """Open the link at that address. Raises :class:`LinkFailedError`, also for an address that
+    cannot be right.
+    """
     try:
         scheme, address = _find(url)
     except ValueError as error:
@@ -53,7 +65,9 @@ def open_link(url: str) -> Link:
 
 
 def check_link(url: str) -> str | None:
-    """What is wrong with an address, or None. Opens nothing and does not look whether the port is there."""
+    """What is wrong with an address, or None. Opens nothing and does not look whether the port is
+    there.
+    """
     try:
         _find(url)
     except ValueError as error:

@@ -17,7 +17,9 @@ WRITE_TIMEOUT = 1.0
 
 
 class LinkFailedError(NovamasError):
-    """The link cannot be opened, or is of no use any more. ``reason`` is for people: what happened and, where known, why."""
+    """The link cannot be opened, or is of no use any more. ``reason`` is for people: what happened
+    and, where known, why.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -25,14 +27,20 @@ class LinkFailedError(NovamasError):
 
 
 class WriteTimedOutError(LinkFailedError):
-    """A write was not done in time and what was left of it is dropped; the link may still be read."""
+    """A write was not done in time and what was left of it is dropped; the link may still
+    be read.
+    """
 
 
 class Link(Protocol):
-    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure is :class:`LinkFailedError`."""
+    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure
+    is :class:`LinkFailedError`.
+    """
 
     def read(self, timeout: float) -> bytes:
-        """What has arrived, waiting at most ``timeout`` seconds for the first byte; empty when none came."""
+        """What has arrived, waiting at most ``timeout`` seconds for the first byte; empty when none
+        came.
+        """
         ...
 
     def write(self, data: bytes) -> None:
@@ -44,7 +52,9 @@ class Link(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """What is known of the wire: port, adapter (``usb`` vendor:product, ``serial_number``, ``product``, ``driver``), peer."""
+        """What is known of the wire: port, adapter (``usb`` vendor:product, ``serial_number``,
+        ``product``, ``driver``), peer.
+        """
         ...
 
 
@@ -72,7 +82,9 @@ def parse(url: str) -> Address:
     if parts.fragment:
         raise ValueError(f"#{parts.fragment} has no meaning here")
     try:
-        port = None if parts.scheme == "usb" else parts.port  # there the product stands in its place
+        port = (
+            None if parts.scheme == "usb" else parts.port
+        )  # there the product stands in its place
     except ValueError:
         raise ValueError("the port is not a number from 0 to 65535") from None
     pairs = parse_qsl(parts.query, keep_blank_values=True)
@@ -88,7 +100,9 @@ def parse(url: str) -> Address:
 
 
 def options(address: Address, kind: type[Options]) -> Options:
-    """The options of an address as a struct of that ``kind``. Raises ``ValueError`` naming the option that is wrong."""
+    """The options of an address as a struct of that ``kind``. Raises ``ValueError`` naming the
+    option that is wrong.
+    """
     fields = msgspec.structs.fields(kind)
     known = [field.name for field in fields]
     for key in address.options:
@@ -100,20 +114,33 @@ def options(address: Address, kind: type[Options]) -> Options:
             try:
                 msgspec.convert(value, field.type, strict=False)
             except msgspec.ValidationError as error:
-                raise ValueError(f"{field.name}={value}: {_expected(field.type, str(error))}") from None
+                raise ValueError(
+                    f"{field.name}={value}: {_expected(field.type, str(error))}"
+                ) from None
     return msgspec.convert(address.options, kind, strict=False)
 
 
 def _expected(kind: Any, error: str) -> str:
     """What an option may be, as it is written in an address."""
-    choices = [choice for part in (kind, *get_args(kind)) if get_origin(part) is Literal for choice in get_args(part)]
+    choices = [
+        choice
+        for part in (kind, *get_args(kind))
+        if get_origin(part) is Literal
+        for choice in get_args(part)
+    ]
     if choices:
         return f"expected one of {', '.join(map(str, choices))}"
-    return {int: "expected a whole number", float: "expected a number", bool: "expected 0 or 1"}.get(kind, error)
+    return {
+        int: "expected a whole number",
+        float: "expected a number",
+        bool: "expected 0 or 1",
+    }.get(kind, error)
 
 
 def host_and_port(address: Address) -> tuple[str, int]:
-    """Host and port of a network address. Raises ``ValueError`` where one is missing or there is a path."""
+    """Host and port of a network address. Raises ``ValueError`` where one is missing or there is a
+    path.
+    """
     if not address.host or not address.port:
         raise ValueError(f"a host and a port are needed, as in {address.scheme}://192.0.2.7:4001")
     if address.path not in {"", "/"}:

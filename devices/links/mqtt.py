@@ -1,7 +1,9 @@
-"""``mqtt://host:port/base/topic``: a device that speaks MQTT through a broker of its own, below one topic.
+"""``mqtt://host:port/base/topic``: a device that speaks MQTT through a broker of its own, below one
+topic.
 
-A message is a line: the topic below the base, 1 where the broker had kept it (so it is old) or 0, and the payload, bytes outside
-printable ASCII as backslash escapes. What is written is a line too, topic and payload, and is published once, not kept.
+A message is a line: the topic below the base, 1 where the broker had kept it (so it is old) or 0,
+and the payload, bytes outside printable ASCII as backslash escapes. What is written is a line too,
+topic and payload, and is published once, not kept.
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from devices.links.bounded_client import BoundedClient
-from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
+from devices.links.link import (
+    CONNECT_TIMEOUT,
+    WRITE_TIMEOUT,
+    Address,
+    Link,
+    LinkFailedError,
+    WriteTimedOutError,
+    options,
+)
 from devices.readings import escape, unescape
 
 KEEPALIVE = 10
@@ -30,13 +40,19 @@ LONGEST_BASE = 1000
 LONGEST_TOPIC = 256
 """Bytes of a topic below the base that are taken."""
 AT_ONCE = 65_536
-"""Bytes of lines that are read at one time, and one line more at most: what waits must not keep the others waiting."""
+"""Bytes of lines that are read at one time, and one line more at most: what waits must not keep the
+others waiting.
+"""
 NO_TEXT = "?"
-"""Stands for a topic that is no text, which a broker must not pass on, or that is too long: no driver knows it."""
+"""Stands for a topic that is no text, which a broker must not pass on, or that is too long: no
+driver knows it.
+"""
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """``username`` and ``password_file``: what the broker asks for; an address holds no password."""
+    """``username`` and ``password_file``: what the broker asks for; an address holds no
+    password.
+    """
 
     username: str = ""
     password_file: str = ""
@@ -62,7 +78,9 @@ def connect(address: Address) -> Link:
 
 
 class MqttLink:
-    """One connection. The library's thread puts messages into a queue; the reader takes them out."""
+    """One connection. The library's thread puts messages into a queue; the reader takes
+    them out.
+    """
 
     def __init__(self, address: Address, settings: Settings) -> None:
         self._name = f"{address.host}:{address.port}"
@@ -82,7 +100,9 @@ class MqttLink:
         try:
             self._client.connect(address.host, address.port, KEEPALIVE)
         except OSError as error:
-            raise LinkFailedError(f"{self._name}: cannot connect: {error.strerror or error}") from error
+            raise LinkFailedError(
+                f"{self._name}: cannot connect: {error.strerror or error}"
+            ) from error
         self._client.loop_start()
         try:
             reason = self._ready.get(timeout=CONNECT_TIMEOUT)
@@ -121,7 +141,9 @@ class MqttLink:
             except (RuntimeError, ValueError) as error:
                 raise LinkFailedError(f"{self._name}: cannot publish: {error}") from error
             if not sent.is_published():
-                raise WriteTimedOutError(f"{self._name}: the broker does not take what is published")
+                raise WriteTimedOutError(
+                    f"{self._name}: the broker does not take what is published"
+                )
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -129,7 +151,9 @@ class MqttLink:
             self._client.disconnect()
         self._client.loop_stop()
         # Without a way back to us it is freed with us, and its last sockets are closed at once.
-        self._client.on_connect = self._client.on_subscribe = self._client.on_disconnect = self._client.on_message = None
+        self._client.on_connect = self._client.on_subscribe = self._client.on_disconnect = (
+            self._client.on_message
+        ) = None
 
     def describe(self) -> dict[str, str]:
         """See :class:`devices.links.link.Link`."""
@@ -137,13 +161,17 @@ class MqttLink:
 
     # In the library's thread
 
-    def _connected(self, client: paho.Client, _data: object, _flags: object, reason: object, _more: object) -> None:
+    def _connected(
+        self, client: paho.Client, _data: object, _flags: object, reason: object, _more: object
+    ) -> None:
         if getattr(reason, "is_failure", False):
             self._ready.put(f"the broker refused: {reason}")
             return
         client.subscribe(f"{self._base}/#", qos=1)
 
-    def _subscribed(self, _client: object, _data: object, _mid: int, granted: Sequence[object], _more: object) -> None:
+    def _subscribed(
+        self, _client: object, _data: object, _mid: int, granted: Sequence[object], _more: object
+    ) -> None:
         refused = next((reason for reason in granted if getattr(reason, "is_failure", False)), None)
         self._ready.put(f"the broker refused the topic {self._base}: {refused}" if refused else "")
 
@@ -154,7 +182,9 @@ class MqttLink:
         try:
             given = message.topic.removeprefix(f"{self._base}/").encode()
             topic = escape(given) if len(given) <= LONGEST_TOPIC else NO_TEXT
-        except UnicodeDecodeError:  # an exception here would end the library's thread, and nobody would hear of it
+        except (
+            UnicodeDecodeError
+        ):  # an exception here would end the library's thread, and nobody would hear of it
             topic = NO_TEXT
         text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
         self._put(text.encode("ascii"))
@@ -163,7 +193,9 @@ class MqttLink:
         try:
             self._lines.put_nowait(said)
         except queue.Full:  # nobody reads: the link is of no use, and is opened anew
-            self._lost = self._lost or LinkFailedError(f"{self._name}: more than {ROOM} messages waited")
+            self._lost = self._lost or LinkFailedError(
+                f"{self._name}: more than {ROOM} messages waited"
+            )
 
 
 def _password(path: str) -> str | None:

@@ -1,7 +1,9 @@
-"""Network cards in disguise: a device that is plugged in as a reader or a serial port and brings a network card along.
+"""Network cards in disguise: a device that is plugged in as a reader or a serial port and brings a
+network card along.
 
-Such a gadget opens a second way into this machine, past every firewall between it and the floor. What a device is, it says itself;
-so this keeps out what is careless, and what lies about its class is for the locks on the ports.
+Such a gadget opens a second way into this machine, past every firewall between it and the floor.
+What a device is, it says itself; so this keeps out what is careless, and what lies about its class
+is for the locks on the ports.
 """
 
 from __future__ import annotations
@@ -25,12 +27,20 @@ CARDS: dict[Row, str] = {
 }
 """Network cards, as the USB standards and Linux's own drivers of such cards name them."""
 
-MODEMS: dict[Row, str] = {(0x02, None, None): "modem", (0x0A, None, None): "modem", (0xE0, None, None): "wireless controller"}
-"""What a reader has no business to be either. A serial port may well be a modem of the class 02/02, and most are."""
+MODEMS: dict[Row, str] = {
+    (0x02, None, None): "modem",
+    (0x0A, None, None): "modem",
+    (0xE0, None, None): "wireless controller",
+}
+"""What a reader has no business to be either. A serial port may well be a modem of the class 02/02,
+and most are.
+"""
 
 
 def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
-    """The first of the kinds that is one of the rows, with its name: ``RNDIS, class e0/01/03``; None: there is none."""
+    """The first of the kinds that is one of the rows, with its name: ``RNDIS, class e0/01/03``;
+    None: there is none.
+    """
     for kind in kinds:
         for row, name in rows.items():
             if all(want in (None, have) for want, have in zip(row, kind, strict=True)):
@@ -39,14 +49,23 @@ def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
 
 
 def behind_port(node: str, system: Path) -> str | None:
-    """The network card in the USB device that a port of this machine belongs to; None: it has none, or is no USB device.
+    """The network card in the USB device that a port of this machine belongs to; None: it has none,
+    or is no USB device.
 
-    Found by the classes of all its interfaces, and by what the kernel has made of them already: a name such as ``usb0``.
+    Found by the classes of all its interfaces, and by what the kernel has made of them already: a
+    name such as ``usb0``.
     """
     place = system / "class" / "tty" / Path(node).resolve().name / "device"
     if not place.exists():
         return None
-    device = next((folder for folder in (place.resolve(), *place.resolve().parents) if (folder / "idVendor").exists()), None)
+    device = next(
+        (
+            folder
+            for folder in (place.resolve(), *place.resolve().parents)
+            if (folder / "idVendor").exists()
+        ),
+        None,
+    )
     return None if device is None else in_device(device, CARDS)
 
 
@@ -72,7 +91,10 @@ def made_of(device: Path) -> str | None:
 def _kind(folder: Path, prefix: str) -> Iterator[Kind]:
     """What stands in the folder of a device or an interface; nothing, if it goes away just now."""
     try:
-        kind, subclass, protocol = (int((folder / f"{prefix}{part}").read_text(), 16) for part in ("Class", "SubClass", "Protocol"))
+        kind, subclass, protocol = (
+            int((folder / f"{prefix}{part}").read_text(), 16)
+            for part in ("Class", "SubClass", "Protocol")
+        )
     except (OSError, ValueError):
         return
     yield kind, subclass, protocol

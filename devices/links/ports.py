@@ -21,7 +21,9 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One serial port. ``name`` is the best name for a configuration: one that stays when it is plugged in again."""
+    """One serial port. ``name`` is the best name for a configuration: one that stays when it is
+    plugged in again.
+    """
 
     name: str
     node: str
@@ -46,7 +48,9 @@ def ports() -> list[Port]:
                 name=others[0] if others else port.device,
                 node=port.device,
                 names=others,
-                usb=f"{port.vid:04x}:{port.pid:04x}" if port.vid is not None and port.pid is not None else None,
+                usb=f"{port.vid:04x}:{port.pid:04x}"
+                if port.vid is not None and port.pid is not None
+                else None,
                 serial_number=port.serial_number,
                 product=port.product,
                 manufacturer=port.manufacturer,
@@ -58,7 +62,9 @@ def ports() -> list[Port]:
 
 
 def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
-    """The links below ``folder`` that lead to a node, best first: the site's own, by-id (which device), by-path (which plug)."""
+    """The links below ``folder`` that lead to a node, best first: the site's own, by-id (which
+    device), by-path (which plug).
+    """
     real = os.path.realpath(node)
     links = (Path(place, name) for place, _, inside in os.walk(folder) for name in inside)
     found = [str(link) for link in links if link.is_symlink() and os.path.realpath(link) == real]

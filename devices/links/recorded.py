@@ -1,4 +1,6 @@
-"""A recorder around any link: what goes over the wire is kept before anyone tries to understand it."""
+"""A recorder around any link: what goes over the wire is kept before anyone tries to
+understand it.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,18 @@ from devices.links.link import Link
 from devices.recording import Chunk, RecordingWriter
 
 MOST_WAITING = 1024
-"""Chunks that may wait for a slow disk. What comes after is not recorded, and the recording says so."""
+"""Chunks that may wait for a slow disk. What comes after is not recorded, and the recording says
+so.
+"""
 
 
 class RecordedLink:
-    """A link whose chunks are written to a recording by a thread of its own, so that no disk can delay a byte.
+    """A link whose chunks are written to a recording by a thread of its own, so that no disk can
+    delay a byte.
 
-    A recording that fails never disturbs the link: ``report`` gets one line (in any thread), and None once it works again;
-    a remark in the recording tells how many chunks are missing. ``clock`` gives the times between chunks.
+    A recording that fails never disturbs the link: ``report`` gets one line (in any thread), and
+    None once it works again; a remark in the recording tells how many chunks are missing. ``clock``
+    gives the times between chunks.
     """
 
     def __init__(
@@ -32,7 +38,9 @@ class RecordedLink:
         self._writer = writer
         self._report = report
         self._clock = clock
-        self._since_1970 = time.time() - clock()  # a clock that is set meanwhile does not move chunks against each other
+        self._since_1970 = (
+            time.time() - clock()
+        )  # a clock that is set meanwhile does not move chunks against each other
         self._waiting: queue.Queue[Chunk | None] = queue.Queue(MOST_WAITING)
         self._missing = 0
         self._failing = False
@@ -48,12 +56,16 @@ class RecordedLink:
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Recorded even if it fails: some of it may have gone out."""
+        """See :class:`devices.links.link.Link`. Recorded even if it fails: some of it may have gone
+        out.
+        """
         self._keep(data, sent=True)
         self._link.write(data)
 
     def close(self) -> None:
-        """See :class:`devices.links.link.Link`. Chunks that wait are written first, within two seconds."""
+        """See :class:`devices.links.link.Link`. Chunks that wait are written first, within two
+        seconds.
+        """
         self._link.close()
         try:
             self._waiting.put(None, timeout=1)

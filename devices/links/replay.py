@@ -1,7 +1,8 @@
 """``replay:///path/of/a.rec?speed=1``: a recording, played as if the device were there.
 
-What the device said comes at the pace of the recording; ``speed=0`` gives it as fast as it is read. What is written goes nowhere.
-At the end the link fails; a device that opens it again hears the recording from its start.
+What the device said comes at the pace of the recording; ``speed=0`` gives it as fast as it is read.
+What is written goes nowhere. At the end the link fails; a device that opens it again hears the
+recording from its start.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class Pace(msgspec.Struct, frozen=True):
 def check(address: Address) -> None:
     """Raises ``ValueError`` when the address cannot be right."""
     if address.host or not address.path.strip("/"):
-        raise ValueError("a recording is named by its full path, with three slashes: replay:///var/lib/...")
+        raise ValueError(
+            "a recording is named by its full path, with three slashes: replay:///var/lib/..."
+        )
     options(address, Pace)
 
 
@@ -40,7 +43,10 @@ class ReplayLink:
     """A recording that plays from the moment it was opened."""
 
     def __init__(self, path: str, recording: Recording, speed: float) -> None:
-        self._facts = {"recording": path, **({"device": recording.header["device"]} if "device" in recording.header else {})}
+        self._facts = {
+            "recording": path,
+            **({"device": recording.header["device"]} if "device" in recording.header else {}),
+        }
         self._chunks = [chunk for chunk in recording if not chunk.sent]
         self._next = 0
         self._speed = speed

@@ -1,7 +1,9 @@
-"""``rfc2217://host:port?baud=9600``: a port of a device server that lets us set its line (RFC 2217), by pyserial's client.
+"""``rfc2217://host:port?baud=9600``: a port of a device server that lets us set its line (RFC
+2217), by pyserial's client.
 
-The client reads the socket in a thread of its own into a queue, one entry for each byte. We take from that queue ourselves:
-pyserial's ``read`` forgets what came last before the connection ended, and its queue has no bound unless we set it.
+The client reads the socket in a thread of its own into a queue, one entry for each byte. We take
+from that queue ourselves: pyserial's ``read`` forgets what came last before the connection ended,
+and its queue has no bound unless we set it.
 """
 
 from __future__ import annotations
@@ -46,13 +48,17 @@ class Rfc2217Link:
         self._name = f"{host}:{port}"
         self._port = serial.rfc2217.Serial() if settings.rts is not None else _RtsAlone()
         prepare(self._port, settings)
-        self._port.port = f"rfc2217://[{host}]:{port}" if ":" in host else f"rfc2217://{host}:{port}"
+        self._port.port = (
+            f"rfc2217://[{host}]:{port}" if ":" in host else f"rfc2217://{host}:{port}"
+        )
         try:
             self._port.open()
         except (serial.SerialException, OSError, ValueError) as error:
             raise LinkFailedError(f"{self._name}: cannot open the port: {error}") from error
         self._bytes: Queue[bytes | None] = vars(self._port)["_read_buffer"]
-        self._bytes.maxsize = MOST_BYTES  # then the client waits, the socket fills, and the other end waits too
+        self._bytes.maxsize = (
+            MOST_BYTES  # then the client waits, the socket fills, and the other end waits too
+        )
         self._client: threading.Thread = vars(self._port)["_thread"]
         connection: socket.socket = vars(self._port)["_socket"]
         with suppress(OSError):
@@ -74,7 +80,9 @@ class Rfc2217Link:
         return bytes(data)
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Bounded by the timeout of pyserial's socket, 5 seconds."""
+        """See :class:`devices.links.link.Link`. Bounded by the timeout of pyserial's socket, 5
+        seconds.
+        """
         try:
             self._port.write(data)
         except (serial.SerialException, OSError) as error:
@@ -82,7 +90,9 @@ class Rfc2217Link:
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
-        self._bytes.maxsize = 2**62  # the client's thread may be waiting for room: there is some now
+        self._bytes.maxsize = (
+            2**62
+        )  # the client's thread may be waiting for room: there is some now
         with suppress(Empty):
             self._bytes.get_nowait()
         with suppress(serial.SerialException, OSError):

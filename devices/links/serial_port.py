@@ -1,7 +1,8 @@
 """``serial://``: a serial port of this machine, real or behind a USB adapter.
 
-pyserial sets the port up; bytes are read here, straight from the descriptor, because that tells an unplugged adapter from a
-port without data at once and needs no setting of the port between two reads.
+pyserial sets the port up; bytes are read here, straight from the descriptor, because that tells an
+unplugged adapter from a port without data at once and needs no setting of the port between two
+reads.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
-from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
+from devices.links.link import (
+    WRITE_TIMEOUT,
+    Address,
+    Link,
+    LinkFailedError,
+    WriteTimedOutError,
+    options,
+)
 from devices.links.networks import behind_port
 
 BY_ID = Path("/dev/serial/by-id")
@@ -32,7 +40,9 @@ GONE = "the port is gone: unplugged, or its adapter was reset"
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The line settings of an address. ``dtr`` and ``rts``: None leaves the line as the system sets it."""
+    """The line settings of an address. ``dtr`` and ``rts``: None leaves the line as the system sets
+    it.
+    """
 
     baud: Annotated[int, msgspec.Meta(ge=1, le=100_000_000, description="1 to 100000000")] = 9600
     bytesize: Literal[5, 6, 7, 8] = 8
@@ -44,7 +54,9 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class PortSettings(Settings, frozen=True):
-    """Those of a port of this machine. ``network``: whether an adapter with a network card in it is refused."""
+    """Those of a port of this machine. ``network``: whether an adapter with a network card in it is
+    refused.
+    """
 
     network: Literal["refuse", "allow"] = "refuse"
 
@@ -59,7 +71,9 @@ class _RtsAlone(serial.Serial):
 def check(address: Address) -> None:
     """Raises ``ValueError`` when the address cannot be right."""
     if address.host or not address.path.strip("/"):
-        raise ValueError("a port is named by its path, with three slashes: serial:///dev/serial/by-id/...")
+        raise ValueError(
+            "a port is named by its path, with three slashes: serial:///dev/serial/by-id/..."
+        )
     settings_of(address, PortSettings)
 
 
@@ -67,7 +81,9 @@ SettingsOf = TypeVar("SettingsOf", bound=Settings)
 
 
 def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
-    """The line settings of an address of a port, here or at a device server. Raises ``ValueError``."""
+    """The line settings of an address of a port, here or at a device server. Raises
+    ``ValueError``.
+    """
     settings = options(address, kind)
     if settings.rtscts and settings.rts is not None:
         raise ValueError(f"rts={settings.rts}: with rtscts=1 the port itself drives RTS")
@@ -83,7 +99,9 @@ def connect(address: Address) -> Link:
 
 
 def refuse_networks(path: str) -> None:
-    """Raises :class:`LinkFailedError` for a port of a USB device that brings a network card along."""
+    """Raises :class:`LinkFailedError` for a port of a USB device that brings a network
+    card along.
+    """
     if found := behind_port(path, SYSTEM):
         raise LinkFailedError(
             f"{path}: refused: the device behind the port brings a network card along ({found}); "
@@ -92,7 +110,9 @@ def refuse_networks(path: str) -> None:
 
 
 def prepare(port: serial.SerialBase, settings: Settings) -> None:
-    """Put the settings on a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone, and does no more by it."""
+    """Put the settings on a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone,
+    and does no more by it.
+    """
     port.baudrate = settings.baud
     port.bytesize = settings.bytesize
     port.parity = settings.parity
@@ -104,12 +124,16 @@ def prepare(port: serial.SerialBase, settings: Settings) -> None:
 
 
 def pseudo(fd: int) -> bool:
-    """Whether this is a pseudo-terminal. Unlike a port, it keeps ``TIOCEXCL`` when a program that set it is killed, for ever."""
+    """Whether this is a pseudo-terminal. Unlike a port, it keeps ``TIOCEXCL`` when a program that
+    set it is killed, for ever.
+    """
     return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
 
 
 class SerialLink:
-    """An open port. Locked two ways: by ``flock``, which pyserial's users see, and by ``TIOCEXCL``, which all others do."""
+    """An open port. Locked two ways: by ``flock``, which pyserial's users see, and by ``TIOCEXCL``,
+    which all others do.
+    """
 
     def __init__(self, path: str, settings: Settings) -> None:
         self._path = path
@@ -127,7 +151,9 @@ class SerialLink:
         if not pseudo(self._fd):
             with suppress(OSError):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
-        with suppress(OSError, ValueError, NotImplementedError):  # an adapter without that setting is as good
+        with suppress(
+            OSError, ValueError, NotImplementedError
+        ):  # an adapter without that setting is as good
             self._port.set_low_latency_mode(True)
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
@@ -153,8 +179,11 @@ class SerialLink:
             self._port.write(data)
         except serial.SerialTimeoutException as error:
             with suppress(serial.SerialException, OSError, termios.error):
-                self._port.reset_output_buffer()  # half a command must not go out before the next one
-            raise WriteTimedOutError(f"{self._path}: nothing takes what is written; is flow control on?") from error
+                # half a command must not go out before the next one
+                self._port.reset_output_buffer()
+            raise WriteTimedOutError(
+                f"{self._path}: nothing takes what is written; is flow control on?"
+            ) from error
         except (serial.SerialException, OSError, termios.error) as error:
             raise LinkFailedError(f"{self._path}: {GONE} ({error})") from error
 
@@ -162,7 +191,9 @@ class SerialLink:
         """See :class:`devices.links.link.Link`."""
         with suppress(OSError, termios.error):
             fcntl.ioctl(self._fd, termios.TIOCNXCL)
-        with suppress(OSError, termios.error):  # what waits to be sent must not hold the closing of a dead port
+        with suppress(
+            OSError, termios.error
+        ):  # what waits to be sent must not hold the closing of a dead port
             termios.tcflush(self._fd, termios.TCOFLUSH)
         with suppress(serial.SerialException, OSError):
             self._port.close()
@@ -173,13 +204,17 @@ class SerialLink:
 
 
 def adapter(path: str) -> dict[str, str]:
-    """What the system knows of the adapter behind a port, as in :meth:`devices.links.link.Link.describe`; empty: nothing."""
+    """What the system knows of the adapter behind a port, as in
+    :meth:`devices.links.link.Link.describe`; empty: nothing.
+    """
     try:
         port = SysFS(path)
     except (OSError, TypeError, ValueError):  # it went away while it was looked at
         return {}
     facts = {
-        "usb": f"{port.vid:04x}:{port.pid:04x}" if port.vid is not None and port.pid is not None else None,
+        "usb": f"{port.vid:04x}:{port.pid:04x}"
+        if port.vid is not None and port.pid is not None
+        else None,
         "serial_number": port.serial_number,
         "manufacturer": port.manufacturer,
         "product": port.product,
@@ -196,11 +231,15 @@ def _why_not_opened(path: str, error: Exception) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
-        return f"{path}: no such port; " + (f"there are: {', '.join(there)}" if there else f"nothing is in {BY_ID}")
+        return f"{path}: no such port; " + (
+            f"there are: {', '.join(there)}" if there else f"nothing is in {BY_ID}"
+        )
     if number in {errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK}:
         return f"{path}: another program holds the port"
     if number == errno.EACCES:
-        return f"{path}: no permission to open the port; its group (often dialout) must be one of ours"
+        return (
+            f"{path}: no permission to open the port; its group (often dialout) must be one of ours"
+        )
     if number in {errno.ENXIO, errno.ENODEV, errno.EIO}:
         return f"{path}: {GONE}"
     return f"{path}: {error}"

@@ -1,4 +1,6 @@
-"""``tcp://host:port``: the raw socket of a device server (MOXA NPort in TCP server mode, ser2net, a converter)."""
+"""``tcp://host:port``: the raw socket of a device server (MOXA NPort in TCP server mode, ser2net, a
+converter).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,26 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailedError, host_and_port, options
+from devices.links.link import (
+    CONNECT_TIMEOUT,
+    WRITE_TIMEOUT,
+    Address,
+    Link,
+    LinkFailedError,
+    host_and_port,
+    options,
+)
 
 CHUNK = 4096
 
-# A peer that lost power says nothing more: it is taken for gone after 10 + 3 * 5 seconds without an answer.
-KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3), (socket.TCP_USER_TIMEOUT, 25_000))
+# A peer that lost power says nothing more: it is taken for gone after 10 + 3 * 5 seconds without an
+# answer.
+KEEPALIVE = (
+    (socket.TCP_KEEPIDLE, 10),
+    (socket.TCP_KEEPINTVL, 5),
+    (socket.TCP_KEEPCNT, 3),
+    (socket.TCP_USER_TIMEOUT, 25_000),
+)
 
 
 class _NoOptions(msgspec.Struct, frozen=True):
@@ -47,7 +63,9 @@ class TcpLink:
         try:
             self._socket = socket.create_connection((host, port), CONNECT_TIMEOUT)
         except OSError as error:
-            raise LinkFailedError(f"{self._name}: cannot connect: {error.strerror or error}") from error
+            raise LinkFailedError(
+                f"{self._name}: cannot connect: {error.strerror or error}"
+            ) from error
         keep_alive(self._socket)
         self._socket.settimeout(WRITE_TIMEOUT)
         self._poll = select.poll()
@@ -62,17 +80,23 @@ class TcpLink:
         except BlockingIOError:
             return b""
         except OSError as error:
-            raise LinkFailedError(f"{self._name}: connection lost: {error.strerror or error}") from error
+            raise LinkFailedError(
+                f"{self._name}: connection lost: {error.strerror or error}"
+            ) from error
         if not data:
             raise LinkFailedError(f"{self._name}: the other end closed the connection")
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. A socket that takes nothing for so long is dead, so a late write ends the link."""
+        """See :class:`devices.links.link.Link`. A socket that takes nothing for so long is dead, so
+        a late write ends the link.
+        """
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise LinkFailedError(f"{self._name}: cannot write: {error.strerror or error}") from error
+            raise LinkFailedError(
+                f"{self._name}: cannot write: {error.strerror or error}"
+            ) from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""

@@ -1,12 +1,14 @@
-"""``usb://vid:pid/name``: one USB device through pyusb: the reports of a HID device, a card reader for one, or the bytes of two
-endpoints.
+"""``usb://vid:pid/name``: one USB device through pyusb: the reports of a HID device, a card reader
+for one, or the bytes of two endpoints.
 
-What the device reports comes to nobody else: the kernel's driver is taken off the interface, which is then claimed, so that a
-reader which passes itself off as a keyboard does not type into the console. At the end the kernel has it back.
+What the device reports comes to nobody else: the kernel's driver is taken off the interface, which
+is then claimed, so that a reader which passes itself off as a keyboard does not type into the
+console. At the end the kernel has it back.
 
-Every transfer of a HID device is one report and all have the same length, so whoever reads knows where one ends. A report of
-another length ends the link: framing that is lost would make other cards of the same bytes. Where the address names an endpoint
-(``read=81``), bulk or interrupt, of whatever class, its bytes are a stream, as those of a serial port.
+Every transfer of a HID device is one report and all have the same length, so whoever reads knows
+where one ends. A report of another length ends the link: framing that is lost would make other
+cards of the same bytes. Where the address names an endpoint (``read=81``), bulk or interrupt, of
+whatever class, its bytes are a stream, as those of a serial port.
 """
 
 from __future__ import annotations
@@ -24,12 +26,21 @@ import usb.core
 import usb.util
 from usb.backend import libusb1
 
-from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
+from devices.links.link import (
+    WRITE_TIMEOUT,
+    Address,
+    Link,
+    LinkFailedError,
+    WriteTimedOutError,
+    options,
+)
 from devices.links.networks import CARDS, MODEMS, made_of, network
 
 SYSTEM = Path("/sys")
 HID, BOOT, KEYBOARD = 3, 1, 1
-"""Interface class of human interface devices; subclass and protocol of a keyboard whose reports have a fixed shape."""
+"""Interface class of human interface devices; subclass and protocol of a keyboard whose reports
+have a fixed shape.
+"""
 BOOT_REPORT = 8
 """Bytes of a report of such a keyboard."""
 
@@ -42,9 +53,11 @@ _PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """``interface``: its number, where the device has several; ``timeout``: seconds that one transfer waits for a report;
-    ``report``: bytes of a report, where it is neither a boot keyboard's nor fills the packets of the endpoint. ``read`` and
-    ``write``: endpoints, in hexadecimal as ``lsusb -v`` shows them. ``network``: whether one with a network card in it is refused.
+    """``interface``: its number, where the device has several; ``timeout``: seconds that one
+    transfer waits for a report; ``report``: bytes of a report, where it is neither a boot
+    keyboard's nor fills the packets of the endpoint. ``read`` and ``write``: endpoints, in
+    hexadecimal as ``lsusb -v`` shows them. ``network``: whether one with a network card in it is
+    refused.
     """
 
     interface: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
@@ -56,7 +69,9 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which device: vendor and product, and its serial number or port path where there are several."""
+    """Which device: vendor and product, and its serial number or port path where there
+    are several.
+    """
 
     vendor: int
     product: int
@@ -67,7 +82,9 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def library() -> Any:
-    """The USB library of this machine as a backend of pyusb, or None. A virtual bus is put in its place here."""
+    """The USB library of this machine as a backend of pyusb, or None. A virtual bus is put in its
+    place here.
+    """
     return libusb_package.get_libusb1_backend() or libusb1.get_backend()
 
 
@@ -78,7 +95,10 @@ def check(address: Address) -> None:
     if settings.write and not settings.read:
         raise ValueError(f"write={settings.write}: needs read=, the endpoint that answers")
     if settings.read and settings.report:
-        raise ValueError(f"report={settings.report}: an endpoint that is named by read= is a stream, without reports")
+        raise ValueError(
+            f"report={settings.report}: an endpoint that is named by read= is a stream, without "
+            "reports"
+        )
 
 
 def connect(address: Address) -> Link:
@@ -89,7 +109,10 @@ def connect(address: Address) -> Link:
 def _wanted(address: Address) -> Wanted:
     match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
     if match is None:
-        raise ValueError("a USB device is named by vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
+        raise ValueError(
+            "a USB device is named by vendor and product, as in usb://0c2e:0b61 or "
+            "usb://0c2e:0b61/SERIAL"
+        )
     return Wanted(int(match[1], 16), int(match[2], 16), address.path.removeprefix("/"))
 
 
@@ -119,14 +142,21 @@ class UsbLink:
             refuse_networks(device, self._name)
         boot_keyboard = False
         if settings.read:
-            interface, endpoint, self._output = choose_stream(configuration(device), settings, self._name)
+            interface, endpoint, self._output = choose_stream(
+                configuration(device), settings, self._name
+            )
         else:
             interface, endpoint = choose(configuration(device), settings.interface, self._name)
-            boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
+            boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (
+                BOOT,
+                KEYBOARD,
+            )
         self._interface: int = interface.bInterfaceNumber
         self._endpoint: int = endpoint.bEndpointAddress
         packet = endpoint.wMaxPacketSize & 0x7FF
-        self._report = None if settings.read else settings.report or (BOOT_REPORT if boot_keyboard else packet)
+        self._report = (
+            None if settings.read else settings.report or (BOOT_REPORT if boot_keyboard else packet)
+        )
         self._room = max(self._report or 0, packet)
         if device.is_kernel_driver_active(self._interface):
             device.detach_kernel_driver(self._interface)
@@ -145,12 +175,17 @@ class UsbLink:
             self._device.ctrl_transfer(TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
-        """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is longer.
+        """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is
+        longer.
 
         A transfer that is broken off many times a second asks for trouble in some controllers.
         """
         try:
-            data = bytes(self._device.read(self._endpoint, self._room, int(max(timeout, self._timeout) * 1000)))
+            data = bytes(
+                self._device.read(
+                    self._endpoint, self._room, int(max(timeout, self._timeout) * 1000)
+                )
+            )
         except usb.core.USBTimeoutError:
             return b""
         except (usb.core.USBError, ValueError) as error:
@@ -159,14 +194,19 @@ class UsbLink:
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if data and self._report not in (None, len(data)):
             raise LinkFailedError(
-                f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the right mode? (report=)"
+                f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the "
+                "right mode? (report=)"
             )
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Only where the address names an endpoint that takes something."""
+        """See :class:`devices.links.link.Link`. Only where the address names an endpoint that takes
+        something.
+        """
         if self._output is None:
-            raise LinkFailedError(f"{self._name}: a USB reader takes nothing, unless write= names an endpoint")
+            raise LinkFailedError(
+                f"{self._name}: a USB reader takes nothing, unless write= names an endpoint"
+            )
         try:
             written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
         except usb.core.USBError as error:
@@ -174,10 +214,14 @@ class UsbLink:
                 raise WriteTimedOutError(f"{self._name}: nothing takes what is written") from error
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if written != len(data):
-            raise WriteTimedOutError(f"{self._name}: only {written} of {len(data)} bytes were taken")
+            raise WriteTimedOutError(
+                f"{self._name}: only {written} of {len(data)} bytes were taken"
+            )
 
     def close(self) -> None:
-        """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was one."""
+        """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was
+        one.
+        """
         if self._device is None:
             return
         if self._is_keyboard:
@@ -197,20 +241,38 @@ class UsbLink:
 
 
 def find(wanted: Wanted) -> Any:
-    """The one device that is meant. Raises :class:`LinkFailedError` where there is none, or more than one."""
+    """The one device that is meant. Raises :class:`LinkFailedError` where there is none, or more
+    than one.
+    """
     bus = library()
     if bus is None:
-        raise LinkFailedError(f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see docs/systemd.md")
-    equal = list(usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product))
-    found = [device for device in equal if not wanted.name or wanted.name in (place(device), serial_number(device))]
+        raise LinkFailedError(
+            f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see "
+            "docs/systemd.md"
+        )
+    equal = list(
+        usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product)
+    )
+    found = [
+        device
+        for device in equal
+        if not wanted.name or wanted.name in (place(device), serial_number(device))
+    ]
     for device in equal:
         if len(found) != 1 or device is not found[0]:
             usb.util.dispose_resources(device)
-    there = ", ".join(place(device) + (f" ({number})" if (number := serial_number(device)) else "") for device in equal)
+    there = ", ".join(
+        place(device) + (f" ({number})" if (number := serial_number(device)) else "")
+        for device in equal
+    )
     if not found:
-        raise LinkFailedError(f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else ""))
+        raise LinkFailedError(
+            f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else "")
+        )
     if len(found) > 1:
-        raise LinkFailedError(f"{wanted}: there are several, name one by its serial number or port: {there}")
+        raise LinkFailedError(
+            f"{wanted}: there are several, name one by its serial number or port: {there}"
+        )
     return found[0]
 
 
@@ -243,7 +305,9 @@ def _text(device: Any, name: str) -> str | None:
 
 
 def configuration(device: Any) -> Any:
-    """The active configuration. It is set only where none is: setting it again resets the device."""
+    """The active configuration. It is set only where none is: setting it again resets the
+    device.
+    """
     try:
         return device.get_active_configuration()
     except usb.core.USBError as error:
@@ -254,14 +318,18 @@ def configuration(device: Any) -> Any:
 
 
 def refuse_networks(device: Any, name: str) -> None:
-    """Raises :class:`LinkFailedError` for a device with a network card or a modem in it, whatever else it has."""
+    """Raises :class:`LinkFailedError` for a device with a network card or a modem in it, whatever
+    else it has.
+    """
     kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
     kinds += [
         (interface.bInterfaceClass, interface.bInterfaceSubClass, interface.bInterfaceProtocol)
         for setting in device
         for interface in setting
     ]
-    if found := network(kinds, CARDS | MODEMS) or made_of(SYSTEM / "bus" / "usb" / "devices" / place(device)):
+    if found := network(kinds, CARDS | MODEMS) or made_of(
+        SYSTEM / "bus" / "usb" / "devices" / place(device)
+    ):
         raise LinkFailedError(
             f"{name}: refused: it brings a modem or a network card with it ({found}); "
             "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
@@ -269,7 +337,9 @@ def refuse_networks(device: Any, name: str) -> None:
 
 
 def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
-    """The interface and its endpoint that reports come from. Raises :class:`LinkFailedError` where it is not clear which."""
+    """The interface and its endpoint that reports come from. Raises :class:`LinkFailedError` where
+    it is not clear which.
+    """
     found = {}
     for interface in setting:
         if interface.bInterfaceClass == HID and interface.bAlternateSetting == 0:
@@ -278,35 +348,53 @@ def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
                 found[interface.bInterfaceNumber] = (interface, inputs[0])
     listed = ", ".join(map(str, found)) or "none"
     if number is not None and number not in found:
-        raise LinkFailedError(f"{name}: interface {number} has no HID reports; those that do: {listed}")
+        raise LinkFailedError(
+            f"{name}: interface {number} has no HID reports; those that do: {listed}"
+        )
     if number is None and len(found) != 1:
         why = (
-            "several interfaces have HID reports, name one with interface=" if found else "no interface has HID reports; there are"
+            "several interfaces have HID reports, name one with interface="
+            if found
+            else "no interface has HID reports; there are"
         )
         raise LinkFailedError(f"{name}: {why}: {listed}")
     return found[number] if number is not None else next(iter(found.values()))
 
 
 def choose_stream(setting: Any, settings: Settings, name: str) -> tuple[Any, Any, int | None]:
-    """The interface with the endpoint to read, that endpoint, and the address of the one to write. Raises :class:`LinkFailedError`."""
+    """The interface with the endpoint to read, that endpoint, and the address of the one to write.
+    Raises :class:`LinkFailedError`.
+    """
     wanted = [int(address, 16) for address in (settings.read, settings.write) if address]
     there = []
     for interface in setting:
-        if interface.bAlternateSetting != 0 or settings.interface not in (None, interface.bInterfaceNumber):
+        if interface.bAlternateSetting != 0 or settings.interface not in (
+            None,
+            interface.bInterfaceNumber,
+        ):
             continue
         endpoints = {endpoint.bEndpointAddress: endpoint for endpoint in interface}
-        there += [f"{address:02x} of interface {interface.bInterfaceNumber}" for address in endpoints]
+        there += [
+            f"{address:02x} of interface {interface.bInterfaceNumber}" for address in endpoints
+        ]
         if set(wanted) <= endpoints.keys():
             kinds = {usb.util.endpoint_type(endpoints[address].bmAttributes) for address in wanted}
             if not kinds <= {usb.util.ENDPOINT_TYPE_BULK, usb.util.ENDPOINT_TYPE_INTR}:
-                raise LinkFailedError(f"{name}: only bulk and interrupt endpoints can be read and written")
+                raise LinkFailedError(
+                    f"{name}: only bulk and interrupt endpoints can be read and written"
+                )
             return interface, endpoints[wanted[0]], wanted[1] if settings.write else None
     shown = " and ".join(f"{address:02x}" for address in wanted)
-    raise LinkFailedError(f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}")
+    raise LinkFailedError(
+        f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}"
+    )
 
 
 def _is_interrupt_in(endpoint: Any) -> bool:
-    kind = usb.util.endpoint_type(endpoint.bmAttributes), usb.util.endpoint_direction(endpoint.bEndpointAddress)
+    kind = (
+        usb.util.endpoint_type(endpoint.bmAttributes),
+        usb.util.endpoint_direction(endpoint.bEndpointAddress),
+    )
     return bool(kind == (usb.util.ENDPOINT_TYPE_INTR, usb.util.ENDPOINT_IN))
 
 

@@ -1,4 +1,6 @@
-"""What could be a card reader on USB: the human interface devices that are plugged in, as the system knows them. None is opened."""
+"""What could be a card reader on USB: the human interface devices that are plugged in, as the
+system knows them. None is opened.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ HID, MOUSE = "03", "02"
 
 
 class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One device. ``links``: the addresses to write, one for each interface that may give reports."""
+    """One device. ``links``: the addresses to write, one for each interface that may give
+    reports.
+    """
 
     links: tuple[str, ...]
     usb: str
@@ -32,9 +36,15 @@ class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
     """Every human interface device but mice, by its port."""
-    found = [device for path in sorted(folder.glob("*-*")) if ":" not in path.name and (device := _device(path)) is not None]
+    found = [
+        device
+        for path in sorted(folder.glob("*-*"))
+        if ":" not in path.name and (device := _device(path)) is not None
+    ]
     numbers = Counter((device.usb, device.serial_number) for device in found)
-    return [_addressed(device, shared=numbers[device.usb, device.serial_number] > 1) for device in found]
+    return [
+        _addressed(device, shared=numbers[device.usb, device.serial_number] > 1) for device in found
+    ]
 
 
 def _device(path: Path) -> HidDevice | None:
@@ -57,7 +67,11 @@ def _device(path: Path) -> HidDevice | None:
 def _interfaces(path: Path) -> Iterator[str]:
     for interface in sorted(path.parent.glob(f"{path.name}:*")):
         number = _read(interface, "bInterfaceNumber")
-        if number and _read(interface, "bInterfaceClass") == HID and _read(interface, "bInterfaceProtocol") != MOUSE:
+        if (
+            number
+            and _read(interface, "bInterfaceClass") == HID
+            and _read(interface, "bInterfaceProtocol") != MOUSE
+        ):
             yield str(int(number, 16))
 
 

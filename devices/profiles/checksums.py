@@ -1,8 +1,9 @@
 """Check words by name, over bytes: XOR, sum, LRC, and the CRCs of the library ``anycrc``.
 
-``anycrc`` knows the whole catalogue of parametrised CRC algorithms by name and takes any other by its parameters, which is what a
-maker's document gives. It is compiled: where a line brings nothing but junk, a check is tried at every byte that may begin a
-frame, and one written in Python takes more than a line brings in the meantime.
+``anycrc`` knows the whole catalogue of parametrised CRC algorithms by name and takes any other by
+its parameters, which is what a maker's document gives. It is compiled: where a line brings nothing
+but junk, a check is tried at every byte that may begin a frame, and one written in Python takes
+more than a line brings in the meantime.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ CATALOGUE: dict[str, Crc] = {
 
 
 def crc_of(checksum: Checksum) -> Crc | None:
-    """The CRC that a check is; None: it is none. Raises ``ValueError`` for a kind that there is not."""
+    """The CRC that a check is; None: it is none. Raises ``ValueError`` for a kind that there is
+    not.
+    """
     if checksum.kind in _PLAIN:
         return None
     if checksum.kind == "crc":
@@ -47,7 +50,10 @@ def crc_of(checksum: Checksum) -> Crc | None:
     if checksum.kind not in CATALOGUE:
         near = get_close_matches(checksum.kind, CATALOGUE, n=3)
         known = f"is {' or '.join(near)} meant?" if near else "crc16-modbus is one of the catalogue"
-        raise ValueError(f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by name: {known}")
+        raise ValueError(
+            f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by name: "
+            f"{known}"
+        )
     return CATALOGUE[checksum.kind]
 
 
@@ -57,13 +63,20 @@ def function(checksum: Checksum) -> Callable[[bytes], int]:
     if wanted is None:
         return _PLAIN[checksum.kind]
     calculator = anycrc.CRC(
-        wanted.width, wanted.polynomial, wanted.initial, wanted.reflected_in, wanted.reflected_out, wanted.final_xor
+        wanted.width,
+        wanted.polynomial,
+        wanted.initial,
+        wanted.reflected_in,
+        wanted.reflected_out,
+        wanted.final_xor,
     )
     return lambda data: int(calculator.calc(data))
 
 
 def width_of(checksum: Checksum) -> int:
-    """How many bytes the check has as it stands in a frame. Raises ``ValueError`` as :func:`crc_of` does."""
+    """How many bytes the check has as it stands in a frame. Raises ``ValueError`` as :func:`crc_of`
+    does.
+    """
     crc = crc_of(checksum)
     natural = 1 if crc is None else crc.width // 8
     return checksum.width or (2 * natural if checksum.encoding == "hex" else natural)
@@ -82,7 +95,9 @@ class Check:
     def holds(self, frame: bytes) -> bool:
         """Whether the frame has its check, and it is right."""
         begin = self.place(frame)
-        if begin is None or begin - self._of.short <= self._of.first:  # a check of nothing says nothing
+        if (
+            begin is None or begin - self._of.short <= self._of.first
+        ):  # a check of nothing says nothing
             return False
         said = frame[begin : begin + self._width]
         if self._of.encoding != "hex":
@@ -102,7 +117,9 @@ class Check:
 
     def written(self, frame: bytes, begin: int) -> bytes:
         """The right check of a frame in which it begins there."""
-        word = self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
+        word = (
+            self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
+        )
         if self._of.encoding == "hex":
             return b"%0*X" % (self._width, word)
         return word.to_bytes(self._width, self._of.encoding)

@@ -1,4 +1,6 @@
-"""The codec of a profile: the bytes of a device that a site described, taken as the description says. It knows no device."""
+"""The codec of a profile: the bytes of a device that a site described, taken as the description
+says. It knows no device.
+"""
 
 from __future__ import annotations
 
@@ -41,27 +43,45 @@ class ProfileCodec:
         self._device = device
         self._profile = profile
         self._check = Check(profile.checksum) if profile.checksum else None
-        self._find = compiled(framing.find, framing.longest, searched=True) if framing.find else None
-        self._harmless = [compiled(pattern, framing.longest) if pattern else None for pattern in (framing.before, framing.behind)]
+        self._find = (
+            compiled(framing.find, framing.longest, searched=True) if framing.find else None
+        )
+        self._harmless = [
+            compiled(pattern, framing.longest) if pattern else None
+            for pattern in (framing.before, framing.behind)
+        ]
         self._resync = framing.resync.encode("latin-1")
         self._hides = hides(profile)
         self._shown = not self._hides if framing.shown is None else framing.shown
-        self._shapes = {message.name: compiled(message.match, framing.longest) for message in profile.message if message.match}
+        self._shapes = {
+            message.name: compiled(message.match, framing.longest)
+            for message in profile.message
+            if message.match
+        }
         self._stream = Lines(framing) if framing.form == "line" else Blocks(framing, self._is_frame)
         self._pace = Pace(device, profile.pace.draw)
         self._beat = Beat(device, profile.pace.period)
         self._missed = False
-        self._told: dict[tuple[str, ...], tuple[Any, ...]] = {}  # what was said last, of what is said when it changes
-        self._once: dict[str, list[AnyReading]] = {}  # by message: what it said last, of what has to be said twice
+        self._told: dict[
+            tuple[str, ...], tuple[Any, ...]
+        ] = {}  # what was said last, of what is said when it changes
+        self._once: dict[
+            str, list[AnyReading]
+        ] = {}  # by message: what it said last, of what has to be said twice
         self._kept: Values = {}
         self._standing: dict[str, dict[tuple[str, Any], AnyReading]] = {}
         self._number: int | None = None
-        self._recent: deque[bytes] = deque(maxlen=profile.sequence.copies if profile.sequence else 0)
+        self._recent: deque[bytes] = deque(
+            maxlen=profile.sequence.copies if profile.sequence else 0
+        )
 
     @property
     def deadline(self) -> float | None:
         """When a burst is over, or a frame that was begun is broken off."""
-        return min((at for at in (self._pace.deadline, self._stream.deadline) if at is not None), default=None)
+        return min(
+            (at for at in (self._pace.deadline, self._stream.deadline) if at is not None),
+            default=None,
+        )
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last frame
         """Drop half a frame; keep what is known of the device."""
@@ -76,7 +96,10 @@ class ProfileCodec:
         """The bytes of a command that the profile lists. Raises ``ValueError``."""
         known = self._profile.command
         if command not in known:
-            raise ValueError(f"{self._profile.name} has no command {command!r}; there are: {', '.join(known) or 'none'}")
+            raise ValueError(
+                f"{self._profile.name} has no command {command!r}; there are: "
+                f"{', '.join(known) or 'none'}"
+            )
         try:
             return written(known[command], argument, self._check)
         except ValueError as error:
@@ -95,14 +118,21 @@ class ProfileCodec:
                 self._whole(piece, now, out)
         return out
 
-    def _search(self, line: Line, find: re.Pattern[bytes], now: float, out: list[AnyReading]) -> None:
-        """Frames in a line: one, or several whose line ends are lost. What lies before and between them is dropped."""
+    def _search(
+        self, line: Line, find: re.Pattern[bytes], now: float, out: list[AnyReading]
+    ) -> None:
+        """Frames in a line: one, or several whose line ends are lost. What lies before and between
+        them is dropped.
+        """
         before, behind = self._harmless
         begin = 0
         for match in find.finditer(line.data):
             self._drop(line.data[begin : match.start()], now, out, before)
             begin = match.end()
-            groups = {name: None if part is None else part.decode("latin-1") for name, part in match.groupdict().items()}
+            groups = {
+                name: None if part is None else part.decode("latin-1")
+                for name, part in match.groupdict().items()
+            }
             if not self._take(match[0], groups, line.cut, now, out):
                 self._drop(match[0], now, out)
         self._drop(line.data[begin:], now, out, behind)
@@ -119,7 +149,13 @@ class ProfileCodec:
         if not self._take(data, {}, cut, now, out):
             self._drop(data, now, out)
 
-    def _drop(self, data: bytes, now: float, out: list[AnyReading], harmless: re.Pattern[bytes] | None = None) -> None:
+    def _drop(
+        self,
+        data: bytes,
+        now: float,
+        out: list[AnyReading],
+        harmless: re.Pattern[bytes] | None = None,
+    ) -> None:
         """Bytes that are no frame."""
         if self._find is not None and not data.strip():
             return
@@ -136,10 +172,25 @@ class ProfileCodec:
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _is_frame(self, frame: bytes) -> bool:
-        """Whether a block is a frame: its check is right, or where there is none, some message fits."""
-        return self._check.holds(frame) if self._check else self._fitting(frame, {}, cut=False, unknown=True) is not None
+        """Whether a block is a frame: its check is right, or where there is none, some message
+        fits.
+        """
+        return (
+            self._check.holds(frame)
+            if self._check
+            else self._fitting(frame, {}, cut=False, unknown=True) is not None
+        )
 
-    def _take(self, frame: bytes, groups: Values, cut: bool, now: float, out: list[AnyReading], *, unknown: bool = True) -> bool:
+    def _take(
+        self,
+        frame: bytes,
+        groups: Values,
+        cut: bool,
+        now: float,
+        out: list[AnyReading],
+        *,
+        unknown: bool = True,
+    ) -> bool:
         """Say what a frame says; false: it is none."""
         if self._check is not None and not self._check.holds(frame):
             return False
@@ -161,7 +212,14 @@ class ProfileCodec:
         profile = self._profile
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
         try:
-            common = decoded(profile.fields, body, profile.separator.encode("latin-1"), groups, self._kept, profile.maps)
+            common = decoded(
+                profile.fields,
+                body,
+                profile.separator.encode("latin-1"),
+                groups,
+                self._kept,
+                profile.maps,
+            )
         except UnfitFieldError:
             return None
         for last in (False, True) if unknown else (False,):
@@ -180,8 +238,12 @@ class ProfileCodec:
             if not isinstance(common[message.part], str):
                 raise UnfitFieldError
             part = common[message.part].encode("latin-1", "replace")
-        separator = (self._profile.separator if message.separator is None else message.separator).encode("latin-1")
-        if message.length not in (None, len(part)) or not part.startswith(message.starts.encode("latin-1")):
+        separator = (
+            self._profile.separator if message.separator is None else message.separator
+        ).encode("latin-1")
+        if message.length not in (None, len(part)) or not part.startswith(
+            message.starts.encode("latin-1")
+        ):
             raise UnfitFieldError
         if message.pieces is not None and part.count(separator) + 1 != message.pieces:
             raise UnfitFieldError
@@ -190,7 +252,10 @@ class ProfileCodec:
             match = self._shapes[message.name].fullmatch(part)
             if match is None:
                 raise UnfitFieldError
-            values |= {name: None if found is None else found.decode("latin-1") for name, found in match.groupdict().items()}
+            values |= {
+                name: None if found is None else found.decode("latin-1")
+                for name, found in match.groupdict().items()
+            }
         values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
         if not hold(message.when, message.unless, values):
             raise UnfitFieldError
@@ -202,13 +267,17 @@ class ProfileCodec:
         return _Fitting(message, values, said)
 
     def _is_copy(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
-        """Follow the sequence numbers: what is missing is a gap; the same frame again, where copies are sent, is none."""
+        """Follow the sequence numbers: what is missing is a gap; the same frame again, where copies
+        are sent, is none.
+        """
         sequence = self._profile.sequence
         number = fitting.values.get(sequence.field) if sequence else None
         if sequence is None or not isinstance(number, int):
             return False
         restarts = fitting.message.restarts
-        if frame in (list(self._recent)[-1:] if restarts else self._recent):  # after a restart all may come again
+        if frame in (
+            list(self._recent)[-1:] if restarts else self._recent
+        ):  # after a restart all may come again
             return True
         if restarts:
             self._recent.clear()
@@ -232,10 +301,16 @@ class ProfileCodec:
         elif self._profile.pace.period:
             values[LATE] = self._beat.beside(now)
         self.counters.late += values[LATE]
-        self._kept |= {name: values[name] for name in self._keeping(fitting.message) if values[name] is not None}
+        self._kept |= {
+            name: values[name]
+            for name in self._keeping(fitting.message)
+            if values[name] is not None
+        }
         name = fitting.message.name
         before = self._once.get(name, [])
-        self._once[name] = [reading for say, reading in fitting.said if say.twice and reading is not None]
+        self._once[name] = [
+            reading for say, reading in fitting.said if say.twice and reading is not None
+        ]
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.said) == 1
         for say, reading in fitting.said:
             if (say.live and values[LATE]) or (say.twice and reading not in before):
@@ -243,14 +318,23 @@ class ProfileCodec:
             if say.changed and not self._is_new(say, values):
                 continue
             if say.forgets:
-                self._told = {key: told for key, told in self._told.items() if key[0] != say.forgets}
+                self._told = {
+                    key: told for key, told in self._told.items() if key[0] != say.forgets
+                }
             if say.ends:
                 self._end(str(filled(say.ends, values)), now, out)
             if reading is not None:
-                self._tell(say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out)
+                self._tell(
+                    say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out
+                )
 
     def _keeping(self, message: Message) -> Iterable[str]:
-        return (name for fields in (self._profile.fields, message.fields) for name, field in fields.items() if field.keep)
+        return (
+            name
+            for fields in (self._profile.fields, message.fields)
+            for name, field in fields.items()
+            if field.keep
+        )
 
     def _is_new(self, say: Say, values: Values) -> bool:
         key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
@@ -261,15 +345,28 @@ class ProfileCodec:
     def _end(self, group: str, now: float, out: list[AnyReading]) -> None:
         """What stands in a group is over."""
         over = self._standing.pop(group, {}).values()
-        out += [msgspec.structs.replace(reading, at=now, device=self._device, active=False) for reading in over]
+        out += [
+            msgspec.structs.replace(reading, at=now, device=self._device, active=False)
+            for reading in over
+        ]
 
     def _shows(self, say: Say, alone: bool) -> bool:
-        """Whether the bytes go with a reading. Those of several cards do with none: one may lie open, and the others not."""
+        """Whether the bytes go with a reading. Those of several cards do with none: one may lie
+        open, and the others not.
+        """
         if say.frame is not None:
             return say.frame
         return not self._hides or (say.reading == "card.drawn" and alone)
 
-    def _tell(self, say: Say, reading: AnyReading, late: bool, frame: bytes | None, now: float, out: list[AnyReading]) -> None:
+    def _tell(
+        self,
+        say: Say,
+        reading: AnyReading,
+        late: bool,
+        frame: bytes | None,
+        now: float,
+        out: list[AnyReading],
+    ) -> None:
         if say.reading == GAP:
             self._miss(now, out)
             return
@@ -279,7 +376,11 @@ class ProfileCodec:
             if group.get(key) == reading:
                 return
             group[key] = reading
-        changes: dict[str, Any] = {"at": now, "device": self._device, "frame": None if frame is None else escape(frame)}
+        changes: dict[str, Any] = {
+            "at": now,
+            "device": self._device,
+            "frame": None if frame is None else escape(frame),
+        }
         if hasattr(reading, LATE):
             changes[LATE] = late or self._is_drawn_late(say, now)
         out.append(msgspec.structs.replace(reading, **changes))

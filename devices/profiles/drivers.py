@@ -1,4 +1,6 @@
-"""Drivers made of profiles: those that come with Novamás, and ``profile``, for one that the site wrote."""
+"""Drivers made of profiles: those that come with Novamás, and ``profile``, for one that the site
+wrote.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``file``: the profile. ``text``: what stands in it, put in by whoever reads the configuration, so that the journal has it
-    and every reading can be derived again though the file was changed.
+    """``file``: the profile. ``text``: what stands in it, put in by whoever reads the
+    configuration, so that the journal has it and every reading can be derived again though the file
+    was changed.
     """
 
     file: str = ""
@@ -39,7 +42,9 @@ def driver_of(profile: Profile) -> Driver:
 
 
 def described(options: msgspec.Struct) -> Driver:
-    """The driver of a profile that the site wrote. Raises :class:`devices.profiles.profile.Mistaken`."""
+    """The driver of a profile that the site wrote. Raises
+    :class:`devices.profiles.profile.Mistaken`.
+    """
     assert isinstance(options, Options)
     return driver_of(parse(options.text))
 

@@ -13,7 +13,9 @@ Values = dict[str, Any]
 """Field -> its value; None: it is not there."""
 
 LATE, NOTHING = "late", "nothing"
-"""The fields that every profile has: whether what is said now is late, and one that is never there."""
+"""The fields that every profile has: whether what is said now is late, and one that is
+never there.
+"""
 
 _DIGITS = {"decimal": ("0123456789", 10), "hex": ("0123456789abcdefABCDEF", 16)}
 
@@ -23,9 +25,16 @@ class UnfitFieldError(NovamasError):
 
 
 def decoded(
-    fields: Mapping[str, Field], frame: bytes, separator: bytes, known: Values, kept: Values, maps: Mapping[str, Any]
+    fields: Mapping[str, Field],
+    frame: bytes,
+    separator: bytes,
+    known: Values,
+    kept: Values,
+    maps: Mapping[str, Any],
 ) -> Values:
-    """The values of fields in their order, behind those that are ``known``. Raises :class:`UnfitFieldError`."""
+    """The values of fields in their order, behind those that are ``known``. Raises
+    :class:`UnfitFieldError`.
+    """
     values = {LATE: False, NOTHING: None, **known}
     pieces = frame.split(separator) if separator else []
     for name, field in fields.items():
@@ -40,7 +49,13 @@ def decoded(
 
 
 def _value(
-    name: str, field: Field, frame: bytes, pieces: list[bytes], separated: bool, values: Values, maps: Mapping[str, Any]
+    name: str,
+    field: Field,
+    frame: bytes,
+    pieces: list[bytes],
+    separated: bool,
+    values: Values,
+    maps: Mapping[str, Any],
 ) -> Any:
     if field.value is not None:
         return field.value
@@ -59,7 +74,11 @@ def _value(
         if abs(value) > EXACT:
             raise UnfitFieldError
     if field.map is None:
-        return escape(value.encode("latin-1")) if isinstance(value, str) and not value.isprintable() else value
+        return (
+            escape(value.encode("latin-1"))
+            if isinstance(value, str) and not value.isprintable()
+            else value
+        )
     table = maps[field.map] if isinstance(field.map, str) else field.map
     found = table.get(_key(value), field.otherwise)
     if found is None:
@@ -86,7 +105,9 @@ def _part(field: Field, at: int, frame: bytes, pieces: list[bytes], separated: b
 
 def _number(field: Field, text: str) -> int:
     if field.encoding in ("big", "little"):
-        return int.from_bytes(text.encode("latin-1"), "big" if field.encoding == "big" else "little")
+        return int.from_bytes(
+            text.encode("latin-1"), "big" if field.encoding == "big" else "little"
+        )
     digits, base = _DIGITS[field.encoding]
     if not text or text.strip(digits) or len(text) > 18:
         raise UnfitFieldError
@@ -98,12 +119,16 @@ def scaled(field: Field, value: int) -> int | float:
     if field.bits is not None:
         lowest, count = field.bits
         value = value >> lowest & (1 << count) - 1
-    if (field.min is not None and value < field.min) or (field.max is not None and value > field.max):
+    if (field.min is not None and value < field.min) or (
+        field.max is not None and value > field.max
+    ):
         raise UnfitFieldError
     value = value * field.times + field.plus
     return value / 10**field.decimals if field.decimals else value
 
 
 def _key(value: Any) -> str:
-    """A value as it is written in a map: text as it stands, a number in digits; what is not there is the empty text."""
+    """A value as it is written in a map: text as it stands, a number in digits; what is not there
+    is the empty text.
+    """
     return "" if value is None else str(value)

@@ -1,6 +1,8 @@
-"""Where frames begin and end in a stream of bytes. Any split of the stream gives the same pieces; what waits is bounded.
+"""Where frames begin and end in a stream of bytes. Any split of the stream gives the same pieces;
+what waits is bounded.
 
-Two kinds of stream: lines of text (:class:`Lines`), and frames that marks, a length or a fixed size bound (:class:`Blocks`).
+Two kinds of stream: lines of text (:class:`Lines`), and frames that marks, a length or a fixed size
+bound (:class:`Blocks`).
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Lines:
         self._pending = yield from self._shortened(rest)
 
     def _shortened(self, line: bytes) -> Pieces:
-        """Take a line that is too long in pieces: each is searched, or dropped up to the last byte that begins a frame."""
+        """Take a line that is too long in pieces: each is searched, or dropped up to the last byte
+        that begins a frame.
+        """
         while len(line) > self._longest:
             if self._searched:
                 yield Line(line[: self._longest], self._cut)
@@ -74,9 +78,11 @@ class Lines:
 
 
 class Blocks:
-    """Frames of ``marks``, ``length`` or ``fixed`` form. ``whole(frame)``: whether it is one; if not, the next may begin within.
+    """Frames of ``marks``, ``length`` or ``fixed`` form. ``whole(frame)``: whether it is one; if
+    not, the next may begin within.
 
-    Dropped bytes are told with the frame that follows them, or when there are as many as the longest frame has.
+    Dropped bytes are told with the frame that follows them, or when there are as many as the
+    longest frame has.
     """
 
     def __init__(self, framing: Framing, whole: Callable[[bytes], bool]) -> None:
@@ -88,8 +94,12 @@ class Blocks:
         self._ignore = framing.ignore.encode("latin-1")
         start, end, escaping = (re.escape(mark) for mark in (self._start, self._end, self._escape))
         # In one way through: bytes that are all escapes must not cost more than others.
-        self._bounds = re.compile(b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL)
-        self._extent = {"marks": self._marked, "length": self._counted, "fixed": self._fixed}[framing.form]
+        self._bounds = re.compile(
+            b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL
+        )
+        self._extent = {"marks": self._marked, "length": self._counted, "fixed": self._fixed}[
+            framing.form
+        ]
         self._pending = b""
         self._dropped = b""
         self._last = 0.0  # when the last byte came
@@ -125,7 +135,11 @@ class Blocks:
             size = self._extent()
             if size is None and len(self._pending) <= self._framing.longest:
                 return
-            if size and (frame := self._plain(self._pending[:size])) is not None and self._whole(frame):
+            if (
+                size
+                and (frame := self._plain(self._pending[:size])) is not None
+                and self._whole(frame)
+            ):
                 yield from self._told()
                 self._pending = self._pending[size:]
                 yield Line(frame)
@@ -135,7 +149,10 @@ class Blocks:
     def _beginning(self) -> int:
         """How many bytes at the end of what waits may begin a frame."""
         most = min(len(self._start) - 1, len(self._pending))
-        return next((size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])), 0)
+        return next(
+            (size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])),
+            0,
+        )
 
     def _drop(self, count: int) -> Iterator[Dropped]:
         gone, self._pending = self._pending[:count], self._pending[count:]
@@ -150,7 +167,9 @@ class Blocks:
             yield Dropped(dropped)
 
     def _marked(self) -> int | None:
-        """The bytes up to the end mark and what stands behind it; None: not all of them are there yet, 0: too many."""
+        """The bytes up to the end mark and what stands behind it; None: not all of them are there
+        yet, 0: too many.
+        """
         longest = self._framing.longest
         if self._escape:
             found = self._bounds.match(self._pending, 0, longest)

@@ -1,6 +1,8 @@
-r"""What a profile may say: the sections of its TOML file as structs. The whole language, with an example: ``docs/profiles.md``.
+r"""What a profile may say: the sections of its TOML file as structs. The whole language, with an
+example: ``docs/profiles.md``.
 
-Bytes are written as text: the character ``\u0002`` is the byte 02, and there is none above ``\u00ff``.
+Bytes are written as text: the character ``\u0002`` is the byte 02, and there is none above
+``\u00ff``.
 """
 
 from __future__ import annotations
@@ -13,21 +15,42 @@ from msgspec import Meta
 from devices.codec import Evidence
 
 Bytes = Annotated[
-    str, Meta(pattern="^[\x00-\xff]*$", description="a text of characters from \\u0000 to \\u00ff, one for each byte")
+    str,
+    Meta(
+        pattern="^[\x00-\xff]*$",
+        description="a text of characters from \\u0000 to \\u00ff, one for each byte",
+    ),
 ]
-Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z", description="a name of a-z, 0-9 and single hyphens between them")]
+Slug = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
+        description="a name of a-z, 0-9 and single hyphens between them",
+    ),
+]
 Text = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
 Size = Annotated[int, Meta(ge=1, le=4096, description="a whole number from 1 to 4096")]
 Count = Annotated[int, Meta(ge=0, le=4096, description="a whole number from 0 to 4096")]
 Offset = Annotated[int, Meta(ge=-4096, le=4096, description="a whole number from -4096 to 4096")]
-Factor = Annotated[int, Meta(ge=-(1 << 31), le=1 << 31, description="a whole number from -2147483648 to 2147483648")]
-Signed = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1, description="a whole number of 64 bits")]
-Whole = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, description="a whole number of 63 bits, 0 or more")]
+Factor = Annotated[
+    int,
+    Meta(ge=-(1 << 31), le=1 << 31, description="a whole number from -2147483648 to 2147483648"),
+]
+Signed = Annotated[
+    int, Meta(ge=-(1 << 63), le=(1 << 63) - 1, description="a whole number of 64 bits")
+]
+Whole = Annotated[
+    int, Meta(ge=0, le=(1 << 63) - 1, description="a whole number of 63 bits, 0 or more")
+]
 Word = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
-"""Of a check, which may have 64 bits: no bound of that size can be stated here. What does not fit in it is not sound."""
+"""Of a check, which may have 64 bits: no bound of that size can be stated here. What does not fit
+in it is not sound.
+"""
 Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, 0 to 3600")]
 Conditions = dict[str, Any]
-"""Field -> the value it must have, or a list of those it may have. The empty text stands for a field that is not there."""
+"""Field -> the value it must have, or a list of those it may have. The empty text stands for a
+field that is not there.
+"""
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,11 +58,12 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Framing(_Section, frozen=True):
-    """``[framing]``: where a frame begins and ends. ``form`` decides which of the other keys have a meaning.
+    """``[framing]``: where a frame begins and ends. ``form`` decides which of the other keys have a
+    meaning.
 
-    ``longest``: bytes of the longest frame, which bounds the buffer. ``body``: the part that fields count in, from and to.
-    ``gap``: what is dropped may have been a report. ``shown``: dropped bytes are shown; not by default where cards may lie face
-    down.
+    ``longest``: bytes of the longest frame, which bounds the buffer. ``body``: the part that fields
+    count in, from and to. ``gap``: what is dropped may have been a report. ``shown``: dropped bytes
+    are shown; not by default where cards may lie face down.
     """
 
     form: Literal["line", "marks", "length", "fixed"] = "line"
@@ -83,8 +107,9 @@ class Crc(_Section, frozen=True):
 
 
 class Checksum(_Section, frozen=True):
-    """``[checksum]``: the check of every frame. ``at``: where it stands, negative from the end; or ``field``, a piece between
-    ``separator``. It covers the bytes ``from`` there to as many as ``short`` before it.
+    """``[checksum]``: the check of every frame. ``at``: where it stands, negative from the end; or
+    ``field``, a piece between ``separator``. It covers the bytes ``from`` there to as many as
+    ``short`` before it.
     """
 
     kind: str
@@ -101,7 +126,9 @@ class Checksum(_Section, frozen=True):
 
 
 class Field(_Section, frozen=True):
-    """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and what it is taken for. See ``docs/profiles.md``."""
+    """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and what it is taken for.
+    See ``docs/profiles.md``.
+    """
 
     at: Offset | None = None
     of: str = ""
@@ -124,8 +151,8 @@ class Field(_Section, frozen=True):
 
 
 class Say(_Section, frozen=True):
-    """``[[say]]`` or ``[[message.say]]``: one reading, what is in it, and when it is said. ``twice``: only where the message before
-    of the same name said the same.
+    """``[[say]]`` or ``[[message.say]]``: one reading, what is in it, and when it is said.
+    ``twice``: only where the message before of the same name said the same.
     """
 
     reading: str = ""
@@ -142,10 +169,12 @@ class Say(_Section, frozen=True):
 
 
 class Message(_Section, frozen=True):
-    """``[[message]]``: one kind of frame. All that is given must fit; the first message that fits is taken.
+    """``[[message]]``: one kind of frame. All that is given must fit; the first message that fits
+    is taken.
 
-    ``unknown``: whole, but of a kind that nobody knows; tried when no other fits. ``whole``: only where the line was seen from its
-    beginning on. ``beat``: the frame that comes at a steady pace. ``restarts``: the device began anew, and its numbers do.
+    ``unknown``: whole, but of a kind that nobody knows; tried when no other fits. ``whole``: only
+    where the line was seen from its beginning on. ``beat``: the frame that comes at a steady pace.
+    ``restarts``: the device began anew, and its numbers do.
     """
 
     name: Text
@@ -166,8 +195,8 @@ class Message(_Section, frozen=True):
 
 
 class Sequence(_Section, frozen=True):
-    """``[sequence]``: numbers that rise by one, ``last`` followed by ``first``. ``copies``: a frame that is the same as one of so
-    many before it is a copy of it.
+    """``[sequence]``: numbers that rise by one, ``last`` followed by ``first``. ``copies``: a frame
+    that is the same as one of so many before it is a copy of it.
     """
 
     field: str
@@ -177,7 +206,9 @@ class Sequence(_Section, frozen=True):
 
 
 class Pace(_Section, frozen=True):
-    """``[pace]``: what is late. ``draw``: seconds between two of the ``draws`` at least; ``period``: seconds between two beats."""
+    """``[pace]``: what is late. ``draw``: seconds between two of the ``draws`` at least;
+    ``period``: seconds between two beats.
+    """
 
     draw: Seconds = 0.0
     draws: tuple[str, ...] = ("card.drawn",)
@@ -192,7 +223,8 @@ class Poll(_Section, frozen=True):
 
 
 class Command(_Section, frozen=True):
-    """``[command.NAME]``: bytes that change the device; ``{argument}`` and ``{checksum}`` are filled in.
+    """``[command.NAME]``: bytes that change the device; ``{argument}`` and ``{checksum}`` are
+    filled in.
 
     The argument is a whole number from ``min`` to ``max``, with ``digits`` digits at least.
     """

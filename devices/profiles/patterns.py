@@ -1,7 +1,9 @@
-r"""Regular expressions that cannot run away: a line that a device sends must never cost more than a moment.
+r"""Regular expressions that cannot run away: a line that a device sends must never cost more than a
+moment.
 
-Python's expressions try one way after another. Here the ways are counted beforehand, as if every character fitted everywhere, and
-an expression with too many is refused; so are those whose ways nobody can count (``\1``, ``(?=``).
+Python's expressions try one way after another. Here the ways are counted beforehand, as if every
+character fitted everywhere, and an expression with too many is refused; so are those whose ways
+nobody can count (``\1``, ``(?=``).
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ from __future__ import annotations
 import re
 
 MOST_WAYS = 1_000_000
-"""What is searched for in a Bee-Tek's line has half as many by this count; what is really tried is far less."""
+"""What is searched for in a Bee-Tek's line has half as many by this count; what is really tried is
+far less.
+"""
 
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
@@ -17,9 +21,11 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Pattern[bytes]:
-    """The expression for texts of at most ``longest`` bytes. Raises ``ValueError`` that says what is wrong with it.
+    """The expression for texts of at most ``longest`` bytes. Raises ``ValueError`` that says what
+    is wrong with it.
 
-    ``searched``: it may begin anywhere, so its ways are tried at each byte; but where it ends, nothing is tried again.
+    ``searched``: it may begin anywhere, so its ways are tried at each byte; but where it ends,
+    nothing is tried again.
     """
     try:
         made = re.compile(pattern.encode("latin-1"))
@@ -32,7 +38,9 @@ def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Patter
     if searched:
         ways = longest * counting.but_last
     if ways > MOST_WAYS:
-        raise ValueError("can be tried in too many ways: bound its repeats, as in [0-9]{1,3}, or make them fewer")
+        raise ValueError(
+            "can be tried in too many ways: bound its repeats, as in [0-9]{1,3}, or make them fewer"
+        )
     return made
 
 
@@ -44,10 +52,14 @@ class _Ways:
         self._longest = longest
         self._at = 0
         self.but_last = 1
-        """Without those of a repeat that the expression ends with: nothing follows for which it would be tried again."""
+        """Without those of a repeat that the expression ends with: nothing follows for which it
+        would be tried again.
+        """
 
     def all(self) -> int:
-        """As many, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what cannot be counted."""
+        """As many, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what cannot be
+        counted.
+        """
         ways = before = 1
         found = 0
         while self._at < len(self._pattern) and self._pattern[self._at] != ")":
@@ -69,7 +81,9 @@ class _Ways:
         if rest.startswith("("):
             opened = _GROUP.match(rest)
             if opened is None:
-                raise ValueError(f"holds {rest[:3]!r}: only (...), (?:...) and (?P<name>...) are taken")
+                raise ValueError(
+                    f"holds {rest[:3]!r}: only (...), (?:...) and (?P<name>...) are taken"
+                )
             self._at += opened.end()
             ways = self.all()
             self._at += 1
@@ -78,7 +92,9 @@ class _Ways:
             self._at += found.end()
         elif rest.startswith("\\"):
             if rest[1].isdigit() and rest[1] != "0":
-                raise ValueError(f"holds {rest[:2]!r}: an expression that repeats what was found is not taken")
+                raise ValueError(
+                    f"holds {rest[:2]!r}: an expression that repeats what was found is not taken"
+                )
             self._at += 2
         else:
             self._at += 1

@@ -14,14 +14,18 @@ from devices.profiles.soundness import flaws
 from devices.sections import Notes, read
 
 LONGEST = 1 << 16
-"""Bytes of a profile: far more than any device needs, and few enough to be looked at in a moment whatever they are."""
+"""Bytes of a profile: far more than any device needs, and few enough to be looked at in a moment
+whatever they are.
+"""
 
 _PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL)
 """How ``tomllib`` says where a text is no TOML."""
 
 
 class ProfileMistake(msgspec.Struct, frozen=True):
-    """One thing that is wrong. ``line``: counted from 1; 0: of the whole file. ``place``: ``message[0].fields.spin``."""
+    """One thing that is wrong. ``line``: counted from 1; 0: of the whole file. ``place``:
+    ``message[0].fields.spin``.
+    """
 
     line: int
     place: str
@@ -48,7 +52,11 @@ def parse(text: str) -> Profile:
         given = places.loads(text)
     except (ValueError, RecursionError) as error:
         found = _PLACE.fullmatch(str(error))
-        line, place, what = (int(found["line"]), found["place"], places.refused(found["what"])) if found else (0, "", str(error))
+        line, place, what = (
+            (int(found["line"]), found["place"], places.refused(found["what"]))
+            if found
+            else (0, "", str(error))
+        )
         raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
     profile = read(Profile, given, (), notes)
@@ -56,8 +64,13 @@ def parse(text: str) -> Profile:
         notes += flaws(profile)
     if notes:
         lines = places.lines(text)
-        made = {ProfileMistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes}
-        raise ProfileError(tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what))))
+        made = {
+            ProfileMistake(places.line(lines, at) or 0, places.spell(at), what)
+            for at, what in notes
+        }
+        raise ProfileError(
+            tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
+        )
     return profile
 
 

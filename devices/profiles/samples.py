@@ -1,4 +1,6 @@
-"""What a field may come to, by samples: so that a profile is held against the readings before a device says anything."""
+"""What a field may come to, by samples: so that a profile is held against the readings before a
+device says anything.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ MOST = 512
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """``values``: what the field may be, all of them or some; ``span``: the whole numbers that it may be, if they are bounded."""
+    """``values``: what the field may be, all of them or some; ``span``: the whole numbers that it
+    may be, if they are bounded.
+    """
 
     values: tuple[Any, ...]
     span: range | None = None
@@ -43,12 +47,18 @@ def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sa
     if field.encoding == "text" and not any(isinstance(value, int) for value in source.values):
         return Sample((field.fixed,) if field.fixed else (*source.values, *nothing))
     span = _span(field, source)
-    bounds = (span[0], span[-1]) if span else (field.min or 0, field.max if field.max is not None else (field.min or 0) + 1)
+    bounds = (
+        (span[0], span[-1])
+        if span
+        else (field.min or 0, field.max if field.max is not None else (field.min or 0) + 1)
+    )
     return Sample((*_reached(msgspec.structs.replace(field, bits=None), bounds), *nothing), span)
 
 
 def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
-    """The values at these bounds; a frame with a number beyond what a reading may hold is not understood."""
+    """The values at these bounds; a frame with a number beyond what a reading may hold is not
+    understood.
+    """
     for bound in bounds:
         with suppress(UnfitFieldError):
             yield scaled(field, bound)
@@ -60,18 +70,26 @@ def _span(field: Field, source: Sample) -> range | None:
         return None
     if field.min is not None and field.max is not None:
         return range(field.min, field.max + 1)
-    return range(1 << field.bits[1]) if field.bits is not None and field.bits[1] <= 10 else source.span
+    return (
+        range(1 << field.bits[1]) if field.bits is not None and field.bits[1] <= 10 else source.span
+    )
 
 
 def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
-    """What fields may be where the conditions hold. Of a text that may be any, only what is wanted."""
+    """What fields may be where the conditions hold. Of a text that may be any, only what
+    is wanted.
+    """
     made = dict(known)
     for name in {*when, *unless} & set(known):
         one_when = {name: when[name]} if name in when else {}
         one_unless = {name: unless[name]} if name in unless else {}
-        left = tuple(value for value in known[name].values if hold(one_when, one_unless, {name: value}))
+        left = tuple(
+            value for value in known[name].values if hold(one_when, one_unless, {name: value})
+        )
         wanted = when[name] if name in when and not left else left
-        made[name] = Sample(tuple(wanted) if isinstance(wanted, list | tuple) else (wanted,), known[name].span)
+        made[name] = Sample(
+            tuple(wanted) if isinstance(wanted, list | tuple) else (wanted,), known[name].span
+        )
     return made
 
 
@@ -94,8 +112,15 @@ def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | 
         try:
             msgspec.convert(found, field.type)
         except msgspec.ValidationError as error:
-            words = f"; there are: {', '.join(choices(field.type))}" if isinstance(found, str) and choices(field.type) else ""
-            return f"may be {found!r}, which {key} is not: {str(error)[0].lower()}{str(error)[1:]}{words}"
+            words = (
+                f"; there are: {', '.join(choices(field.type))}"
+                if isinstance(found, str) and choices(field.type)
+                else ""
+            )
+            return (
+                f"may be {found!r}, which {key} is not: "
+                f"{str(error)[0].lower()}{str(error)[1:]}{words}"
+            )
         if key == "card" and isinstance(found, str) and found not in CARDS:
             return f"may be {found!r}, which is no card: rank, then suit, as in 7h or Td"
     return None

@@ -21,9 +21,17 @@ CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | 
 
 
 def hides(profile: Profile) -> bool:
-    """Whether the bytes of a device may be those of cards that lie face down, so that they are shown with ``card.drawn`` alone."""
-    said = (say.reading for says in (profile.say, *(message.say for message in profile.message)) for say in says)
-    return profile.kind in ("shoe", "shuffler") or any(reading.startswith(("card.", "shuffler.")) for reading in said)
+    """Whether the bytes of a device may be those of cards that lie face down, so that they are
+    shown with ``card.drawn`` alone.
+    """
+    said = (
+        say.reading
+        for says in (profile.say, *(message.say for message in profile.message))
+        for say in says
+    )
+    return profile.kind in ("shoe", "shuffler") or any(
+        reading.startswith(("card.", "shuffler.")) for reading in said
+    )
 
 
 def hold(when: Conditions, unless: Conditions, values: Values) -> bool:
@@ -50,12 +58,16 @@ def fields_in(template: Any) -> Iterator[str]:
         for _, name, form, conversion in Formatter().parse(template):
             if name is not None:
                 if form or conversion or not name:
-                    raise ValueError(f"{template!r}: a field is named in braces, {{name}}, and nothing more")
+                    raise ValueError(
+                        f"{template!r}: a field is named in braces, {{name}}, and nothing more"
+                    )
                 yield name
 
 
 def filled(template: Any, values: Values) -> Any:
-    """A template with the values in it: ``{name}`` alone is the value itself, among other text it is its text."""
+    """A template with the values in it: ``{name}`` alone is the value itself, among other text it
+    is its text.
+    """
     if isinstance(template, list):
         return [filled(one, values) for one in template]
     if not isinstance(template, str):
@@ -63,7 +75,9 @@ def filled(template: Any, values: Values) -> Any:
     parts = list(Formatter().parse(template))
     if len(parts) == 1 and not parts[0][0] and parts[0][1]:
         return values[parts[0][1]]
-    return "".join(text + ("" if name is None else _text(values[name])) for text, name, _, _ in parts)
+    return "".join(
+        text + ("" if name is None else _text(values[name])) for text, name, _, _ in parts
+    )
 
 
 def _text(value: Any) -> str:
@@ -71,15 +85,23 @@ def _text(value: Any) -> str:
 
 
 def made(say: Say, values: Values) -> AnyReading:
-    """The reading, without its frame. Raises :class:`UnfitFieldError` where a value is none that it takes."""
+    """The reading, without its frame. Raises :class:`UnfitFieldError` where a value is none that it
+    takes.
+    """
     kind = KINDS[say.reading]
     fields = fields_of(kind)
-    given = {key: suited(fields[key], filled(template, values)) for key, template in say.fill.items()}
-    present = {key: value for key, value in given.items() if value is not None or fields[key].required}
+    given = {
+        key: suited(fields[key], filled(template, values)) for key, template in say.fill.items()
+    }
+    present = {
+        key: value for key, value in given.items() if value is not None or fields[key].required
+    }
     if isinstance(present.get("card"), str) and present["card"] not in CARDS:
         raise UnfitFieldError
     try:
-        return cast("AnyReading", msgspec.convert({**present, "type": say.reading, "at": 0.0}, kind))
+        return cast(
+            "AnyReading", msgspec.convert({**present, "type": say.reading, "at": 0.0}, kind)
+        )
     except msgspec.ValidationError:
         raise UnfitFieldError from None
 

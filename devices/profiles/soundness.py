@@ -1,4 +1,6 @@
-"""Whether a profile makes sense: what no single value shows. Every flaw is noted with the way to it."""
+"""Whether a profile makes sense: what no single value shows. Every flaw is noted with the way to
+it.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,16 @@ def flaws(profile: Profile) -> Notes:
     if profile.checksum is not None:
         _checksum(profile.checksum, notes)
     if profile.framing.form == "fixed" and not profile.framing.start and profile.checksum is None:
-        notes.append((("framing", "form"), "nothing tells where a frame begins: add `start`, or [checksum]"))
+        notes.append(
+            (("framing", "form"), "nothing tells where a frame begins: add `start`, or [checksum]")
+        )
     if profile.framing.shown and hides(profile):
-        notes.append((("framing", "shown"), "what is dropped may be a card that lies face down: it is never shown"))
+        notes.append(
+            (
+                ("framing", "shown"),
+                "what is dropped may be a card that lies face down: it is never shown",
+            )
+        )
     common: Samples = {NOTHING: Sample((None,))}
     common |= dict.fromkeys(_groups(profile.framing.find, profile.framing.longest), TEXT)
     _fields((), profile.fields, common, bool(profile.separator), profile, notes)
@@ -77,11 +86,23 @@ def _framing(framing: Framing, notes: Notes) -> None:
     wrong = {
         "ends": (framing.form == "line" and not framing.ends, "a line has to end somewhere"),
         "resync": (bool(framing.find and framing.resync), "has no meaning with `find`"),
-        "before": (bool(framing.before) and not (framing.find and framing.gap), "has a meaning with `find` and `gap` only"),
-        "behind": (bool(framing.behind) and not (framing.find and framing.gap), "has a meaning with `find` and `gap` only"),
+        "before": (
+            bool(framing.before) and not (framing.find and framing.gap),
+            "has a meaning with `find` and `gap` only",
+        ),
+        "behind": (
+            bool(framing.behind) and not (framing.find and framing.gap),
+            "has a meaning with `find` and `gap` only",
+        ),
         "escape": (len(framing.escape) > 1, "is one byte"),
-        "tail": (bool(framing.escape and framing.tail), "nothing stands behind the end where bytes are escaped"),
-        "length": (framing.length > framing.longest, f"is more than `longest`, which is {framing.longest}"),
+        "tail": (
+            bool(framing.escape and framing.tail),
+            "nothing stands behind the end where bytes are escaped",
+        ),
+        "length": (
+            framing.length > framing.longest,
+            f"is more than `longest`, which is {framing.longest}",
+        ),
         "body": (
             framing.body[0] < 0 or framing.body[1] > 0,
             "expected [bytes to leave out at the beginning, minus those at the end]",
@@ -91,7 +112,9 @@ def _framing(framing: Framing, notes: Notes) -> None:
     if len(framing.resync) > 1:
         notes.append((("framing", "resync"), "is one byte"))
     for key in ("find", "before", "behind"):
-        _pattern(("framing", key), getattr(framing, key), framing.longest, notes, searched=key == "find")
+        _pattern(
+            ("framing", key), getattr(framing, key), framing.longest, notes, searched=key == "find"
+        )
 
 
 def _pattern(at: Path, pattern: str, longest: int, notes: Notes, *, searched: bool = False) -> None:
@@ -116,7 +139,9 @@ def _checksum(checksum: Checksum, notes: Notes) -> None:
         notes.append((("checksum", "kind"), str(error)))
         return
     if checksum.crc is not None and checksum.kind != "crc":
-        notes.append((("checksum", "crc"), f'has no meaning with {checksum.kind}, only with kind = "crc"'))
+        notes.append(
+            (("checksum", "crc"), f'has no meaning with {checksum.kind}, only with kind = "crc"')
+        )
     if (checksum.at is None) == (checksum.field is None):
         notes.append((("checksum",), "needs `at` or `field`, one of them: where the check stands"))
     if (checksum.field is None) != (not checksum.separator):
@@ -128,12 +153,23 @@ def _checksum(checksum: Checksum, notes: Notes) -> None:
     if (crc := checksum.crc) is not None:
         for key in ("polynomial", "initial", "final_xor"):
             if getattr(crc, key) >> crc.width:
-                notes.append((("checksum", "crc", key), f"has more than the {crc.width} bits of the CRC"))
+                notes.append(
+                    (("checksum", "crc", key), f"has more than the {crc.width} bits of the CRC")
+                )
     if checksum.at is not None and -width < checksum.at < 0:
-        notes.append((("checksum", "at"), f"the check has {width} bytes, so it begins at {-width} or before"))
+        notes.append(
+            (("checksum", "at"), f"the check has {width} bytes, so it begins at {-width} or before")
+        )
 
 
-def _fields(at: Path, fields: Mapping[str, Field], known: Samples, separated: bool, profile: Profile, notes: Notes) -> None:
+def _fields(
+    at: Path,
+    fields: Mapping[str, Field],
+    known: Samples,
+    separated: bool,
+    profile: Profile,
+    notes: Notes,
+) -> None:
     """Look at fields in their order, and add what they may be to what is ``known``."""
     for name, field in fields.items():
         here = (*at, "fields", name)
@@ -142,27 +178,56 @@ def _fields(at: Path, fields: Mapping[str, Field], known: Samples, separated: bo
         _field(here, name, field, known, separated, notes)
         if table is not None and (lacking := samples.missing(field, source, table)):
             shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
-            notes.append(((*here, "map"), f"has nothing for {shown}: add it, or `otherwise`, or `optional = true`"))
+            notes.append(
+                (
+                    (*here, "map"),
+                    f"has nothing for {shown}: add it, or `otherwise`, or `optional = true`",
+                )
+            )
         known[name] = samples.sampled(field, source, table)
 
 
-def _field(at: Path, name: str, field: Field, known: Samples, separated: bool, notes: Notes) -> None:
+def _field(
+    at: Path, name: str, field: Field, known: Samples, separated: bool, notes: Notes
+) -> None:
     if not _NAME.fullmatch(name) or name in (LATE, NOTHING):
-        notes.append((at, f"is no name for a field: a-z, 0-9 and _, a letter first, and not {LATE} or {NOTHING}"))
+        notes.append(
+            (
+                at,
+                (
+                    f"is no name for a field: a-z, 0-9 and _, a letter first, and not {LATE} or "
+                    f"{NOTHING}"
+                ),
+            )
+        )
     if sum((field.at is not None, bool(field.of), field.value is not None)) > 1:
         notes.append((at, "has more than one of `at`, `of` and `value`"))
     if field.at is None and field.value is None and (field.of or name) not in known:
         there = ", ".join(known)
-        notes.append((at, f"is taken from {field.of or name}, which is no field before it; there are: {there}"))
+        notes.append(
+            (
+                at,
+                (
+                    f"is taken from {field.of or name}, which is no field before it; there are: "
+                    f"{there}"
+                ),
+            )
+        )
     if field.at is not None and not separated:
         if field.width is None and field.encoding in ("big", "little"):
-            notes.append((at, f"needs `width`: how many bytes the number has, {field.encoding} end first"))
+            notes.append(
+                (at, f"needs `width`: how many bytes the number has, {field.encoding} end first")
+            )
         if field.width is not None and field.at < 0 < field.at + field.width:
-            notes.append(((*at, "at"), f"has {field.width} bytes, so it begins at {-field.width} or before"))
+            notes.append(
+                ((*at, "at"), f"has {field.width} bytes, so it begins at {-field.width} or before")
+            )
     if field.width is not None and field.width > 8 and field.encoding in ("big", "little"):
         notes.append(((*at, "width"), "a number has 8 bytes at most"))
     if field.width is not None and len(field.fixed) not in (0, field.width):
-        notes.append(((*at, "is"), f"has {len(field.fixed)} characters, and the field {field.width}"))
+        notes.append(
+            ((*at, "is"), f"has {len(field.fixed)} characters, and the field {field.width}")
+        )
     if field.min is not None and field.max is not None and field.min > field.max:
         notes.append(((*at, "min"), "is more than `max`"))
 
@@ -170,7 +235,9 @@ def _field(at: Path, name: str, field: Field, known: Samples, separated: bool, n
 def _table(at: Path, field: Field, profile: Profile, notes: Notes) -> Mapping[str, Any] | None:
     """The map of a field; None: it has none, or there is none of that name."""
     if isinstance(field.map, str) and field.map not in profile.maps:
-        notes.append(((*at, "map"), f"no map {field.map!r}; there are: {', '.join(profile.maps) or 'none'}"))
+        notes.append(
+            ((*at, "map"), f"no map {field.map!r}; there are: {', '.join(profile.maps) or 'none'}")
+        )
         return None
     if field.map is None and field.otherwise is not None:
         notes.append(((*at, "otherwise"), "has a meaning with `map` only"))
@@ -207,18 +274,29 @@ def _widths(at: Path, message: Message, separated: bool, profile: Profile, notes
             continue
         if separated:
             if message.pieces is not None and not -message.pieces <= field.at < message.pieces:
-                notes.append(((*at, "fields", name, "at"), f"the message has {message.pieces} pieces, the first is 0"))
+                notes.append(
+                    (
+                        (*at, "fields", name, "at"),
+                        f"the message has {message.pieces} pieces, the first is 0",
+                    )
+                )
             continue
         begin = field.at if field.at >= 0 else (length or 0) + field.at
         if length is not None and not 0 <= begin <= begin + (field.width or 0) <= length:
-            notes.append(((*at, "fields", name, "at"), f"ends behind the message, which has {length} bytes"))
+            notes.append(
+                ((*at, "fields", name, "at"), f"ends behind the message, which has {length} bytes")
+            )
 
 
-def _conditions(at: Path, when: Conditions, unless: Conditions, known: Samples, notes: Notes) -> None:
+def _conditions(
+    at: Path, when: Conditions, unless: Conditions, known: Samples, notes: Notes
+) -> None:
     for key, conditions in (("when", when), ("unless", unless)):
         for name in conditions:
             if name not in known:
-                notes.append(((*at, key, name), f"no field {name!r}; there are: {', '.join(known)}"))
+                notes.append(
+                    ((*at, key, name), f"no field {name!r}; there are: {', '.join(known)}")
+                )
 
 
 def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes: Notes) -> None:
@@ -227,23 +305,35 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
         _conditions(here, say.when, say.unless, known, notes)
         for name in say.changed:
             if name not in (*known, LATE):
-                notes.append(((*here, "changed"), f"no field {name!r}; there are: {', '.join((LATE, *known))}"))
+                notes.append(
+                    (
+                        (*here, "changed"),
+                        f"no field {name!r}; there are: {', '.join((LATE, *known))}",
+                    )
+                )
         if (say.live or LATE in say.changed) and not profile.pace.period:
             notes.append((here, "asks whether it is late, which needs pace.period"))
         if not (say.reading or say.ends or say.forgets):
             notes.append((here, "says nothing: add `reading`, `ends` or `forgets`"))
         if say.forgets and say.forgets not in KINDS:
-            notes.append(((*here, "forgets"), f"no reading {say.forgets!r}; there are: {', '.join(KINDS)}"))
+            notes.append(
+                ((*here, "forgets"), f"no reading {say.forgets!r}; there are: {', '.join(KINDS)}")
+            )
         _named((*here, "ends"), say.ends, known, notes)
         if not say.reading:
             if say.fill or say.stands:
                 notes.append((here, "has `with` or `stands` without a `reading`"))
         elif say.reading not in KINDS:
-            notes.append(((*here, "reading"), f"no reading {say.reading!r}; there are: {', '.join(KINDS)}"))
+            notes.append(
+                ((*here, "reading"), f"no reading {say.reading!r}; there are: {', '.join(KINDS)}")
+            )
         else:
             _reading(here, say, samples.narrowed(known, say.when, say.unless), notes)
         if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
-            what = "`twice = true` where the device repeats it, or `twice = false`: then a damaged frame may be told as a result"
+            what = (
+                "`twice = true` where the device repeats it, or `twice = false`: then a "
+                "damaged frame may be told as a result"
+            )
             notes.append((here, f"says a result of frames without [checksum]: add {what}"))
         if say.twice and not say.reading:
             notes.append(((*here, "twice"), "has a meaning with `reading` only"))
@@ -255,9 +345,15 @@ def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:
     for key in say.fill:
         if key in _OURS or key not in fields:
             there = ", ".join(name for name in fields if name not in _OURS)
-            what = "is put in by Novamás itself" if key in _OURS else f"{say.reading} has no such field"
+            what = (
+                "is put in by Novamás itself"
+                if key in _OURS
+                else f"{say.reading} has no such field"
+            )
             notes.append(((*at, "with", key), f"{what}; there are: {there or 'none'}"))
-        elif _named((*at, "with", key), say.fill[key], known, notes) and (flaw := samples.flaw(kind, key, say.fill[key], known)):
+        elif _named((*at, "with", key), say.fill[key], known, notes) and (
+            flaw := samples.flaw(kind, key, say.fill[key], known)
+        ):
             notes.append(((*at, "with", key), flaw))
     for name, field in fields.items():
         if field.required and name not in _OURS and name not in say.fill:
@@ -282,16 +378,22 @@ def _sequence(profile: Profile, known: Samples, notes: Notes) -> None:
     if sequence is None:
         return
     if sequence.field not in known:
-        notes.append((("sequence", "field"), f"no field {sequence.field!r}; there are: {', '.join(known)}"))
+        notes.append(
+            (("sequence", "field"), f"no field {sequence.field!r}; there are: {', '.join(known)}")
+        )
     elif not all(isinstance(value, int) for value in known[sequence.field].values):
-        notes.append((("sequence", "field"), f"{sequence.field} is no whole number: give it `encoding`"))
+        notes.append(
+            (("sequence", "field"), f"{sequence.field} is no whole number: give it `encoding`")
+        )
     if sequence.last <= sequence.first:
         notes.append((("sequence", "last"), "is not more than `first`"))
 
 
 def _pace(profile: Profile, notes: Notes) -> None:
     if profile.pace.draw and profile.pace.period:
-        notes.append((("pace",), "has `draw` and `period`: a device is paced by a hand, or by itself"))
+        notes.append(
+            (("pace",), "has `draw` and `period`: a device is paced by a hand, or by itself")
+        )
     if profile.pace.period and not any(message.beat for message in profile.message):
         notes.append((("pace", "period"), "needs a message with `beat = true`"))
     for name in profile.pace.draws:
@@ -308,7 +410,11 @@ def _commands(profile: Profile, notes: Notes) -> None:
             notes.append((at, "is no name for a command: a-z, 0-9 and _, a letter first"))
         if not command.send:
             notes.append(((*at, "send"), "sends nothing"))
-        if ARGUMENT not in command.send and (command.min, command.max, command.digits) != (None, None, 1):
+        if ARGUMENT not in command.send and (command.min, command.max, command.digits) != (
+            None,
+            None,
+            1,
+        ):
             notes.append((at, f"has bounds for an argument, and no {ARGUMENT} in `send`"))
         if command.min is not None and command.max is not None and command.min > command.max:
             notes.append(((*at, "min"), "is more than `max`"))

@@ -1,4 +1,5 @@
-"""What is wrong with a profile that understands nothing of a recording: the frames, or their check; and which check would be right.
+"""What is wrong with a profile that understands nothing of a recording: the frames, or their check;
+and which check would be right.
 
 It helps whoever writes the profile. Nothing is ever decoded by a check that was found so.
 """
@@ -33,19 +34,24 @@ def unchecked(profile: Profile, data: bytes) -> int:
 
 
 def right_check(profile: Profile, data: bytes) -> tuple[int, Checksum] | None:
-    """The check as wide, in the same place, with which most is understood, and how many frames. None: of none as many as half of
-    those that there are without a check, or only one.
+    """The check as wide, in the same place, with which most is understood, and how many frames.
+    None: of none as many as half of those that there are without a check, or only one.
     """
     if profile.checksum is None:
         return None
-    tried = ((frames(replace(profile, checksum=other), data), other) for other in _others(profile.checksum))
+    tried = (
+        (frames(replace(profile, checksum=other), data), other)
+        for other in _others(profile.checksum)
+    )
     found, best = max(tried, key=lambda each: each[0], default=(0, profile.checksum))
     return (found, best) if found >= max(2, unchecked(profile, data) / 2) else None
 
 
 def _others(checksum: Checksum) -> Iterator[Checksum]:
     width = width_of(checksum)
-    orders: tuple[Literal["hex", "big", "little"], ...] = ("hex",) if checksum.encoding == "hex" else ("big", "little")
+    orders: tuple[Literal["hex", "big", "little"], ...] = (
+        ("hex",) if checksum.encoding == "hex" else ("big", "little")
+    )
     for kind in ("xor", "sum", "lrc", *CATALOGUE):
         for encoding in orders[: 1 if width == 1 else None]:
             for first in dict.fromkeys((checksum.first, *BEGINS)):

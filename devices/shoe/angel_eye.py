@@ -1,8 +1,10 @@
 """Driver of the Angel Eye II-EX, a baccarat shoe on RS-232 that reads each card as it is drawn.
 
-The shoe says every report three times, each time with the same sequence number, and speaks only when something happens. Copies are
-dropped by sequence number and content together, those of a report before the last only for a while; a number that is missing is
-told as a gap. Only ``card.drawn`` shows a frame with a card in it, and dropped bytes are never shown: the card may lie face down.
+The shoe says every report three times, each time with the same sequence number, and speaks only
+when something happens. Copies are dropped by sequence number and content together, those of a
+report before the last only for a while; a number that is missing is told as a gap. Only
+``card.drawn`` shows a frame with a card in it, and dropped bytes are never shown: the card may lie
+face down.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ GARBAGE_TOLD = 0.5
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn cards are apart at least;
-    ``mixed``: seconds that copies of a report may be apart when another has come between them.
+    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn
+    cards are apart at least; ``mixed``: seconds that copies of a report may be apart when another
+    has come between them.
     """
 
     strict_bcc: bool = True
@@ -76,7 +79,9 @@ class AngelEye:
     def deadline(self) -> float | None:
         """When a burst is over, or dropped bytes have to be told."""
         garbage = self._dropped_at + GARBAGE_TOLD if self._dropped else None
-        return min((time for time in (self._pace.deadline, garbage) if time is not None), default=None)
+        return min(
+            (time for time in (self._pace.deadline, garbage) if time is not None), default=None
+        )
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the sequence numbers tell what was missed
         """Drop the half frame. Copies may have waited meanwhile."""
@@ -88,9 +93,13 @@ class AngelEye:
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of ``lock unlock clear_error overdraw_keep overdraw_discard confirm``; none takes an argument."""
+        """The bytes of ``lock unlock clear_error overdraw_keep overdraw_discard confirm``; none
+        takes an argument.
+        """
         if command not in frames.COMMANDS:
-            raise ValueError(f"angel-eye has no command {command!r}; there are: {', '.join(frames.COMMANDS)}")
+            raise ValueError(
+                f"angel-eye has no command {command!r}; there are: {', '.join(frames.COMMANDS)}"
+            )
         if argument:
             raise ValueError(f"angel-eye: {command} takes no argument, not {argument!r}")
         return frames.command(frames.COMMANDS[command])
@@ -130,7 +139,9 @@ class AngelEye:
             self._dropped = 0
 
     def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        """An answer is a byte or two and proves nothing about the line: it is not counted, and among garbage it is none."""
+        """An answer is a byte or two and proves nothing about the line: it is not counted, and
+        among garbage it is none.
+        """
         match frame[0]:
             case frames.ACK:
                 out.append(self._said("accepted", "command", frame, now))
@@ -139,7 +150,11 @@ class AngelEye:
                 out.append(self._said("refusal", frames.REFUSALS[frame[1]], frame, now))
                 out.append(
                     DeviceRefused(
-                        at=now, device=self._device, frame=escape(frame), command="command", reason="busy" if busy else "no"
+                        at=now,
+                        device=self._device,
+                        frame=escape(frame),
+                        command="command",
+                        reason="busy" if busy else "no",
                     )
                 )
             case frames.STX if frame.isascii():
@@ -151,7 +166,9 @@ class AngelEye:
             case _:
                 self._drop(len(frame), now, out)
 
-    def _report(self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _report(
+        self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]
+    ) -> None:
         if self._is_copy(seq, body, now):
             return
         readings = self._read(body, frame, now)
@@ -168,12 +185,20 @@ class AngelEye:
         if missing:
             out.append(LinkGap(at=now, device=self._device, lost=missing))
         if not right:
-            out.append(DeviceReport(at=now, device=self._device, report="check", value="wrong, and taken all the same"))
+            out.append(
+                DeviceReport(
+                    at=now,
+                    device=self._device,
+                    report="check",
+                    value="wrong, and taken all the same",
+                )
+            )
         out += readings or ()
 
     def _is_copy(self, seq: int, body: bytes, now: float) -> bool:
-        """Whether this report was heard. Copies of the last may wait as long as they like; those of one before it are mixed with
-        copies of the last, or it is another report that has by chance the same number. Two resets with the same number are two.
+        """Whether this report was heard. Copies of the last may wait as long as they like; those of
+        one before it are mixed with copies of the last, or it is another report that has by chance
+        the same number. Two resets with the same number are two.
         """
         for place, each in enumerate(self._recent, 1):
             known = place == len(self._recent) or (body != b"S" and now - each.heard <= self._mixed)
@@ -183,7 +208,9 @@ class AngelEye:
         return False
 
     def _missing(self, seq: int, body: bytes) -> int:
-        """How many reports at least did not come. A reset may start the numbers anew, and does not always take one itself."""
+        """How many reports at least did not come. A reset may start the numbers anew, and does not
+        always take one itself.
+        """
         if not self._recent or body == b"S":
             return 0
         before, last_body, _ = self._recent[-1]
@@ -210,20 +237,40 @@ class AngelEye:
                 if result is None:
                     return None
                 late = self._is_late(now, card=False)
-                return [msgspec.structs.replace(result, at=now, device=self._device, frame=escape(frame), late=late)]
+                return [
+                    msgspec.structs.replace(
+                        result, at=now, device=self._device, frame=escape(frame), late=late
+                    )
+                ]
             case b"C":
-                return [CardCut(at=now, device=self._device, frame=escape(frame), late=self._is_late(now, card=False))]
+                return [
+                    CardCut(
+                        at=now,
+                        device=self._device,
+                        frame=escape(frame),
+                        late=self._is_late(now, card=False),
+                    )
+                ]
             case b"E" | b"e":
                 return self._fault(data[0], code == b"E", frame, now)
             case b"S":
-                return [ShoeReset(at=now, device=self._device, frame=escape(frame), detail="start of communication")]
+                return [
+                    ShoeReset(
+                        at=now,
+                        device=self._device,
+                        frame=escape(frame),
+                        detail="start of communication",
+                    )
+                ]
             case b"P":
                 return [self._said("state", "stand-by", frame, now)]
             case b"L":
                 return [self._said("lock", "locked" if data[0] & 1 else "unlocked", frame, now)]
         return [self._said("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
-    def _drawn(self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool) -> list[AnyReading] | None:
+    def _drawn(
+        self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool
+    ) -> list[AnyReading] | None:
         """An overdrawn card that is carried over is never a plain one: a person must look at it."""
         if drawn is None:
             return None
@@ -240,7 +287,9 @@ class AngelEye:
             )
         ]
 
-    def _outside(self, drawn: frames.Drawn | None, frame: bytes, now: float) -> list[AnyReading] | None:
+    def _outside(
+        self, drawn: frames.Drawn | None, frame: bytes, now: float
+    ) -> list[AnyReading] | None:
         """A card that left the shoe, but not for the game."""
         if drawn is None:
             return None
@@ -248,7 +297,14 @@ class AngelEye:
         late = self._is_late(now, card=True)
         return [
             DeviceReport(at=now, device=self._device, report="drawn_outside", value=mode),
-            CardDrawn(at=now, device=self._device, frame=escape(frame), card=drawn.card, unsure=True, late=late),
+            CardDrawn(
+                at=now,
+                device=self._device,
+                frame=escape(frame),
+                card=drawn.card,
+                unsure=True,
+                late=late,
+            ),
         ]
 
     def _fault(self, byte: int, active: bool, frame: bytes, now: float) -> list[AnyReading]:
@@ -256,7 +312,16 @@ class AngelEye:
         mode = ", error mode" if active and byte & 0x40 else ""
         fault = frames.FAULTS.get(code, "alarm")
         detail = f"{code}{mode}"
-        return [ShoeFault(at=now, device=self._device, frame=escape(frame), fault=fault, active=active, detail=detail)]
+        return [
+            ShoeFault(
+                at=now,
+                device=self._device,
+                frame=escape(frame),
+                fault=fault,
+                active=active,
+                detail=detail,
+            )
+        ]
 
     def _is_late(self, now: float, card: bool) -> bool:
         late = self._pace.is_late(now, card)
@@ -264,7 +329,9 @@ class AngelEye:
         return late
 
     def _said(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
-        return DeviceReport(at=now, device=self._device, frame=escape(frame), report=report, value=value)
+        return DeviceReport(
+            at=now, device=self._device, frame=escape(frame), report=report, value=value
+        )
 
 
 def _make(device: str, options: msgspec.Struct) -> AngelEye:

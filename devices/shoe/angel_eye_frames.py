@@ -1,8 +1,9 @@
 """The frames of the Angel Eye II-EX: shapes and tables.
 
-RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command and the answer to a register request ``STX data ETX bcc``.
-The check is two upper-case hex digits, the XOR of the bytes from behind ENQ, or from STX itself, up to ETX. Bytes of cards are 80h
-and above, so no control character is among them. Known second-hand, from programs that quote the vendor's text.
+RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command and the answer to a register
+request ``STX data ETX bcc``. The check is two upper-case hex digits, the XOR of the bytes from
+behind ENQ, or from STX itself, up to ETX. Bytes of cards are 80h and above, so no control character
+is among them. Known second-hand, from programs that quote the vendor's text.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def bcc(data: bytes) -> bytes:
 
 
 def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
-    """The next piece from ``begin`` on: how many bytes, and whether they are a whole frame; None: more bytes must come.
+    """The next piece from ``begin`` on: how many bytes, and whether they are a whole frame; None:
+    more bytes must come.
 
     Whatever comes behind a piece does not change it. ``strict``: a wrong check is no frame.
     """
@@ -70,7 +72,11 @@ def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
     if len(data) < at + 3:
         return None
     check = data[at + 1 : at + 3]
-    whole = is_right(data[begin : at + 3]) if strict else re.fullmatch(rb"[0-9A-F]{2}", check) is not None
+    whole = (
+        is_right(data[begin : at + 3])
+        if strict
+        else re.fullmatch(rb"[0-9A-F]{2}", check) is not None
+    )
     return (at + 3 - begin, True) if whole else (at + 1 - begin, False)
 
 
@@ -80,7 +86,8 @@ def is_right(frame: bytes) -> bool:
 
 
 def lost(before: int, seq: int, zero: bool) -> int:
-    """How many reports at least are missing between two sequence numbers. ``zero``: 9 is known to be followed by 0.
+    """How many reports at least are missing between two sequence numbers. ``zero``: 9 is known to
+    be followed by 0.
 
     Otherwise it may be followed by 1 as well: the sources differ.
     """
@@ -95,12 +102,16 @@ TARGETS: MappingProxyType[int, str] = MappingProxyType(
     {0b000: "player", 0b001: "banker", 0b010: "burn", 0b100: "first", 0b101: "burn"}
 )
 HANDS = ("player", "banker")
-OUTSIDE: MappingProxyType[int, str] = MappingProxyType({0b000: "lock", 0b001: "error", 0b010: "setting"})
+OUTSIDE: MappingProxyType[int, str] = MappingProxyType(
+    {0b000: "lock", 0b001: "error", 0b010: "setting"}
+)
 """The mode that a card was drawn in, outside the game."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A card and where it goes; or, outside the game, the mode. ``card`` None: drawn, but not read."""
+    """A card and where it goes; or, outside the game, the mode. ``card`` None: drawn, but
+    not read.
+    """
 
     card: str | None
     to: str
@@ -108,7 +119,9 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def read_drawn(data: bytes) -> Drawn | None:
-    """The two bytes of D and R; None where they make no sense: a card of a hand has a place, a rank and a suit."""
+    """The two bytes of D and R; None where they make no sense: a card of a hand has a place, a rank
+    and a suit.
+    """
     if not _marked(data):
         return None
     to, index, card = TARGETS.get(data[0] >> 4 & 7), data[0] & 15, _card(data[1])
@@ -154,12 +167,32 @@ def read_result(byte: int) -> ShoeResult | None:
 
 
 FAULTS: MappingProxyType[int, ShoeFaultName] = MappingProxyType(
-    {1: "unread", 2: "overdraw", 3: "button", 4: "reverse_exit", 5: "reverse_midway", 6: "card_code", 7: "timeout"}
+    {
+        1: "unread",
+        2: "overdraw",
+        3: "button",
+        4: "reverse_exit",
+        5: "reverse_midway",
+        6: "card_code",
+        7: "timeout",
+    }
 )
 """What the codes of E and e mean; any other is an alarm of its own."""
 
 LENGTHS: MappingProxyType[bytes, int] = MappingProxyType(
-    {b"S": 0, b"P": 0, b"D": 2, b"d": 2, b"R": 2, b"G": 1, b"C": 0, b"E": 1, b"e": 1, b"L": 1, b"M": 6}
+    {
+        b"S": 0,
+        b"P": 0,
+        b"D": 2,
+        b"d": 2,
+        b"R": 2,
+        b"G": 1,
+        b"C": 0,
+        b"E": 1,
+        b"e": 1,
+        b"L": 1,
+        b"M": 6,
+    }
 )
 """Bytes behind the letter of each report that is known."""
 

@@ -1,8 +1,10 @@
-"""Drivers of barcode scanners that read the cards as they are drawn: one on a serial line, one as a USB HID device.
+"""Drivers of barcode scanners that read the cards as they are drawn: one on a serial line, one as a
+USB HID device.
 
-A scanner speaks only when it reads. A code of the site's table is a card; any other, and the scanner's own message that it could
-not read, is a card that nobody knows; what never came whole may have been one, and is told as a gap. An equal code right after
-another may be one card read twice or two equal cards: nobody here can tell, so it is a card that a person must look at.
+A scanner speaks only when it reads. A code of the site's table is a card; any other, and the
+scanner's own message that it could not read, is a card that nobody knows; what never came whole may
+have been one, and is told as a gap. An equal code right after another may be one card read twice or
+two equal cards: nobody here can tell, so it is a card that a person must look at.
 
 Only ``card.drawn`` shows what was scanned: the card may lie face down.
 """
@@ -17,19 +19,31 @@ import msgspec
 
 from devices.codec import Counters, Driver
 from devices.pace import Pace
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkGarbage,
+    ShoeFault,
+    ShoeFaultName,
+    escape,
+)
 from devices.shoe.barcode_cards import CUT, STANDARD, check
 from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
 
 CODE_TAKES = 1.0
-"""Seconds after its last byte when a code that was begun will not be ended any more. At 9600 baud a whole one takes 0.05."""
+"""Seconds after its last byte when a code that was begun will not be ended any more. At 9600 baud a
+whole one takes 0.05.
+"""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``cards``: code -> card, for all 52, and ``"cut"`` for the cut card's; none: :data:`devices.shoe.barcode_cards.STANDARD`.
+    """``cards``: code -> card, for all 52, and ``"cut"`` for the cut card's; none:
+    :data:`devices.shoe.barcode_cards.STANDARD`.
 
-    ``noread``: what the scanner says when it could not read; ``repeat``: seconds in which an equal code may be the same card;
-    ``min_draw``: seconds that two drawn cards are apart at least.
+    ``noread``: what the scanner says when it could not read; ``repeat``: seconds in which an equal
+    code may be the same card; ``min_draw``: seconds that two drawn cards are apart at least.
     """
 
     cards: dict[str, str] | None = None
@@ -61,8 +75,12 @@ class Barcode:
         self._framing = framing
         self._pace = Pace(device, options.min_draw)
         self._heard = 0.0  # when the last byte came
-        self._cut: tuple[float, int] | None = None  # half a code that a closed link left: when it is told, and its bytes
-        self._last: tuple[str, float, bool] | None = None  # the last code, when it came, and whether it was late
+        self._cut: tuple[float, int] | None = (
+            None  # half a code that a closed link left: when it is told, and its bytes
+        )
+        self._last: tuple[str, float, bool] | None = (
+            None  # the last code, when it came, and whether it was late
+        )
         self._fault: ShoeFaultName | None = None
         self._gap = -inf  # when a gap was told, and no code came whole since
 
@@ -111,19 +129,40 @@ class Barcode:
         card = self._cards.get(scan.code)
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
-        self._be("unread" if scan.code == self._noread else "card_code" if card is None else None, now, out)
-        again = self._last if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat else None
-        late = again[2] if again else self._pace.is_late(now, card=card != CUT)  # a scanner may read twice faster than a hand
+        self._be(
+            "unread" if scan.code == self._noread else "card_code" if card is None else None,
+            now,
+            out,
+        )
+        again = (
+            self._last
+            if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat
+            else None
+        )
+        late = (
+            again[2] if again else self._pace.is_late(now, card=card != CUT)
+        )  # a scanner may read twice faster than a hand
         self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
         self.counters.late += late
         if card == CUT:
             out.append(CardCut(at=now, device=self._device, frame=evidence, late=late))
         else:
-            out.append(CardDrawn(at=now, device=self._device, frame=evidence, card=card, unsure=again is not None, late=late))
+            out.append(
+                CardDrawn(
+                    at=now,
+                    device=self._device,
+                    frame=evidence,
+                    card=card,
+                    unsure=again is not None,
+                    late=late,
+                )
+            )
 
     def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
-        """The bytes are not shown: they may be those of a card that lies face down. A flood of them is a gap in each second."""
+        """The bytes are not shown: they may be those of a card that lies face down. A flood of them
+        is a gap in each second.
+        """
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=size))
         if now - self._gap >= CODE_TAKES:

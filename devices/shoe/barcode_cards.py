@@ -1,4 +1,6 @@
-"""What the codes on the cards mean: the table of a site, or the one that is taken where it gives none."""
+"""What the codes on the cards mean: the table of a site, or the one that is taken where it gives
+none.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,16 @@ RANKS, SUITS = "A23456789TJQK", "cdhs"
 PACK = frozenset(rank + suit for rank in RANKS for suit in SUITS)
 
 STANDARD: MappingProxyType[str, str] = MappingProxyType(
-    {suit.upper() + str(number): rank + suit for suit in SUITS for number, rank in enumerate(RANKS, 1)}
+    {
+        suit.upper() + str(number): rank + suit
+        for suit in SUITS
+        for number, rank in enumerate(RANKS, 1)
+    }
     | {suit.upper() + rank: rank + suit for suit in SUITS for rank in RANKS if not rank.isdigit()}
 )
-"""The letter of the suit, then the rank as a number from 1 to 13 or as a letter: ``D12`` and ``DQ``, ``S1`` and ``SA``."""
+"""The letter of the suit, then the rank as a number from 1 to 13 or as a letter: ``D12`` and
+``DQ``, ``S1`` and ``SA``.
+"""
 
 
 def is_code(text: str) -> bool:
@@ -30,11 +38,18 @@ def check(cards: Mapping[str, str], noread: str) -> None:
     """Raises ``ValueError`` that names what is wrong with a table, code -> card."""
     for code, card in cards.items():
         if not is_code(code):
-            raise ValueError(f"cards: {code!r} is no code: 1 to {LONGEST_CODE} printable ASCII characters")
+            raise ValueError(
+                f"cards: {code!r} is no code: 1 to {LONGEST_CODE} printable ASCII characters"
+            )
         if card not in PACK and card != CUT:
-            raise ValueError(f"cards: {code!r} is {card!r}, which is no card: a rank {RANKS} and a suit {SUITS}, or {CUT!r}")
+            raise ValueError(
+                f"cards: {code!r} is {card!r}, which is no card: a rank {RANKS} and a suit "
+                f"{SUITS}, or {CUT!r}"
+            )
     if noread in cards:
         raise ValueError(f"noread: {noread!r} is the code of {cards[noread]} too")
-    missing = sorted(PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0])))
+    missing = sorted(
+        PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0]))
+    )
     if missing:
         raise ValueError(f"cards: no code for {', '.join(missing)}")

@@ -1,7 +1,8 @@
-"""How a scanner says a code: a line of text, the keys of a keyboard, or the report of a HID scanner.
+"""How a scanner says a code: a line of text, the keys of a keyboard, or the report of a HID
+scanner.
 
-Sources: USB HID 1.11 (boot keyboard, appendix B) and its usage tables (page 07, US layout); the report of HID point of sale
-scanners (page 8C) as several makers print it in their manuals.
+Sources: USB HID 1.11 (boot keyboard, appendix B) and its usage tables (page 07, US layout); the
+report of HID point of sale scanners (page 8C) as several makers print it in their manuals.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class Scan(msgspec.Struct, frozen=True):
 
 
 class Framing(Protocol):
-    """Bytes in, codes out; any split gives the same. ``frames``: how many frames had the shape they must have."""
+    """Bytes in, codes out; any split gives the same. ``frames``: how many frames had the shape they
+    must have.
+    """
 
     frames: int
 
@@ -94,10 +97,22 @@ ROLLOVER = 0x03
 
 def _layout() -> dict[int, bytes]:
     """Usage -> the character, then the one with shift."""
-    keys = {0x04 + place: bytes((letter, letter - 32)) for place, letter in enumerate(b"abcdefghijklmnopqrstuvwxyz")}
-    keys |= {0x1E + place: bytes(pair) for place, pair in enumerate(zip(b"1234567890", b"!@#$%^&*()", strict=True))}
-    keys |= {0x2D + place: bytes(pair) for place, pair in enumerate(zip(b"-=[]\\", b"_+{}|", strict=True))}
-    keys |= {0x33 + place: bytes(pair) for place, pair in enumerate(zip(b";'`,./", b':"~<>?', strict=True))}
+    keys = {
+        0x04 + place: bytes((letter, letter - 32))
+        for place, letter in enumerate(b"abcdefghijklmnopqrstuvwxyz")
+    }
+    keys |= {
+        0x1E + place: bytes(pair)
+        for place, pair in enumerate(zip(b"1234567890", b"!@#$%^&*()", strict=True))
+    }
+    keys |= {
+        0x2D + place: bytes(pair)
+        for place, pair in enumerate(zip(b"-=[]\\", b"_+{}|", strict=True))
+    }
+    keys |= {
+        0x33 + place: bytes(pair)
+        for place, pair in enumerate(zip(b";'`,./", b':"~<>?', strict=True))
+    }
     keys |= {0x54 + place: bytes((sign, sign)) for place, sign in enumerate(b"/*-+")}
     keys |= {0x59 + place: bytes((sign, sign)) for place, sign in enumerate(b"1234567890.")}
     return keys | {0x2C: b"  "}
@@ -108,10 +123,12 @@ LAYOUT: MappingProxyType[int, bytes] = MappingProxyType(_layout())
 
 
 class Keyboard:
-    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six keys that are down. Enter ends a code.
+    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six keys that are
+    down. Enter ends a code.
 
-    What counts is the key that goes down. Two of them in one report come in no known order; where a report comes twice within a
-    code, one between them may be lost; an error, or a key that is no character, stands for any: then the code cannot be told.
+    What counts is the key that goes down. Two of them in one report come in no known order; where a
+    report comes twice within a code, one between them may be lost; an error, or a key that is no
+    character, stands for any: then the code cannot be told.
     """
 
     SIZE = 8
@@ -190,8 +207,8 @@ class Keyboard:
 class Pos:
     """The reports of a HID scanner, 64 bytes each.
 
-    Byte 0 is the report's number, 2; 1 how many bytes of text are in it; 2 to 4 the kind of barcode; 5 to 60 the text; bit 0 of
-    byte 63 says that the text goes on in the next report.
+    Byte 0 is the report's number, 2; 1 how many bytes of text are in it; 2 to 4 the kind of
+    barcode; 5 to 60 the text; bit 0 of byte 63 says that the text goes on in the next report.
     """
 
     SIZE = 64

@@ -1,9 +1,11 @@
-"""Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and says them as lines of text.
+"""Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and says them as lines of
+text.
 
-9600 8N1, a line like `` [Game]<Card:4S> `` and CR LF. The bracket names the mode that a key switch sets. There is no checksum and
-no sequence number: a line counts only as a whole shape, an equal card is another card, and what was dropped and may have been a
-card is told as a gap. Only ``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may lie face
-down.
+9600 8N1, a line like `` [Game]<Card:4S> `` and CR LF. The bracket names the mode that a key switch
+sets. There is no checksum and no sequence number: a line counts only as a whole shape, an equal
+card is another card, and what was dropped and may have been a card is told as a gap. Only
+``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may lie
+face down.
 """
 
 from __future__ import annotations
@@ -16,7 +18,16 @@ import msgspec
 
 from devices.codec import Counters, Driver
 from devices.pace import Pace
-from devices.readings import AnyReading, CardDrawn, DeviceReport, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    ShoeFault,
+    ShoeFaultName,
+    escape,
+)
 
 LONGEST_LINE = 256
 """Bytes. The longest line that was seen has 40; a longer run without a line end is dropped."""
@@ -24,14 +35,20 @@ LONGEST_LINE = 256
 GAME = "Game"
 BURN = "Manual Burn Cards"
 
-_LINE = re.compile(rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*")
+_LINE = re.compile(
+    rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*"
+)
 """One line without the space before it. The character at its end may come again."""
 
-_CARD = re.compile(r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *")
+_CARD = re.compile(
+    r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *"
+)
 _ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
 _WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
 _BEFORE, _BEHIND = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
-"""What comes again before and behind a frame. Anything else that is dropped may have been a card."""
+"""What comes again before and behind a frame. Anything else that is dropped may have been
+a card.
+"""
 _MAYBE_CARD = re.compile(r":|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
 """What the words of an unknown line hold if they may be a card."""
 
@@ -95,7 +112,9 @@ class BeeTek:
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Frames in a line: one, or several whose line ends are lost. What lies before and between them is dropped."""
+        """Frames in a line: one, or several whose line ends are lost. What lies before and between
+        them is dropped.
+        """
         begin = 0
         for match in _LINE.finditer(line):
             self._drop(line[begin : match.start()], _BEFORE, now, out)
@@ -105,7 +124,9 @@ class BeeTek:
             self._frame(match, now, out)
         self._drop(line[begin:], _BEHIND, now, out)
 
-    def _drop(self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]) -> None:
+    def _drop(
+        self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]
+    ) -> None:
         """The bytes are not shown: they may be those of a card that lies face down."""
         if not piece.strip():
             return
@@ -130,7 +151,13 @@ class BeeTek:
         elif what == mode == GAME:
             self._draw(None, mode, evidence, now, out)
         elif alarm := _ALARM.fullmatch(what):
-            self._begin(ALARMS.get(alarm["code"] or "", "alarm"), alarm["detail"].strip(), evidence, now, out)
+            self._begin(
+                ALARMS.get(alarm["code"] or "", "alarm"),
+                alarm["detail"].strip(),
+                evidence,
+                now,
+                out,
+            )
         elif _WARNING.fullmatch(what):
             self._begin("warning", what, evidence, now, out)
         else:
@@ -138,10 +165,16 @@ class BeeTek:
             if _MAYBE_CARD.search(what):
                 self._miss(now, out)
             else:
-                out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="said", value=what))
+                out.append(
+                    DeviceReport(
+                        at=now, device=self._device, frame=evidence, report="said", value=what
+                    )
+                )
 
     def _switch(self, mode: str, now: float, out: list[AnyReading]) -> None:
-        """In any mode but the game's the host hears no game: that stands as a warning until the key is turned back."""
+        """In any mode but the game's the host hears no game: that stands as a warning until the key
+        is turned back.
+        """
         before, self._mode = self._mode, mode
         if before == mode:
             return
@@ -152,7 +185,9 @@ class BeeTek:
             self._fault("warning", f"mode {mode}", True, None, now, out)
 
     def _card(self, what: str, now: float, out: list[AnyReading]) -> str | None:
-        """The card of a frame; None where its code is none: a card left the shoe, and nobody knows which."""
+        """The card of a frame; None where its code is none: a card left the shoe, and nobody knows
+        which.
+        """
         match = _CARD.fullmatch(what)
         if match is None:
             return None
@@ -163,8 +198,12 @@ class BeeTek:
         rank, suit = match["rank"] or match["rank_last"], match["suit"] or match["suit_first"]
         return ("T" if rank == "10" else rank) + suit.lower()
 
-    def _draw(self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]) -> None:
-        """A card that was read ends the alarms: the shoe deals again. Outside game and burning a person must look at it."""
+    def _draw(
+        self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]
+    ) -> None:
+        """A card that was read ends the alarms: the shoe deals again. Outside game and burning a
+        person must look at it.
+        """
         if card is not None:
             for fault, detail in self._faults.items():
                 self._fault(fault, detail, False, None, now, out)
@@ -183,15 +222,32 @@ class BeeTek:
             )
         )
 
-    def _begin(self, fault: ShoeFaultName, detail: str, evidence: str, now: float, out: list[AnyReading]) -> None:
+    def _begin(
+        self, fault: ShoeFaultName, detail: str, evidence: str, now: float, out: list[AnyReading]
+    ) -> None:
         if self._faults.get(fault) != detail:
             self._faults[fault] = detail
             self._fault(fault, detail, True, evidence, now, out)
 
     def _fault(
-        self, fault: ShoeFaultName, detail: str, active: bool, evidence: str | None, now: float, out: list[AnyReading]
+        self,
+        fault: ShoeFaultName,
+        detail: str,
+        active: bool,
+        evidence: str | None,
+        now: float,
+        out: list[AnyReading],
     ) -> None:
-        out.append(ShoeFault(at=now, device=self._device, frame=evidence, fault=fault, active=active, detail=detail))
+        out.append(
+            ShoeFault(
+                at=now,
+                device=self._device,
+                frame=evidence,
+                fault=fault,
+                active=active,
+                detail=detail,
+            )
+        )
 
 
 def _make(device: str, options: msgspec.Struct) -> BeeTek:

@@ -1,8 +1,10 @@
-"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it says that its power came on, and listens to nothing.
+"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it says that its power came
+on, and listens to nothing.
 
-19200 8N1 on the RJ45 at its rear. At power-up it sends one NUL, then a banner that names it. The only other thing that it ever
-sends is its history, when somebody calls for it in the service menu: that is a matter for ``novamas import deck-mate-1``, and here
-it is told only that it was sent. Nothing it says tells a state, a count or a card.
+19200 8N1 on the RJ45 at its rear. At power-up it sends one NUL, then a banner that names it. The
+only other thing that it ever sends is its history, when somebody calls for it in the service menu:
+that is a matter for ``novamas import deck-mate-1``, and here it is told only that it was sent.
+Nothing it says tells a state, a count or a card.
 """
 
 from __future__ import annotations
@@ -81,18 +83,40 @@ class DeckMate1:
         self.counters.frames += 1
         frame, history = escape(line), _HISTORY.search(text) is not None
         if history and not self._history:
-            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="history", value="sent"))
+            out.append(
+                DeviceReport(
+                    at=now, device=self._device, frame=frame, report="history", value="sent"
+                )
+            )
         self._history = history
         if _BANNER.search(text) and not history:
             # What was in it before nobody knows: whoever deals from it has to look.
-            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="powered_up", value=text[:_SAID]))
-            out.append(ShufflerState(at=now, device=self._device, frame=frame, state="idle", detail="powered up"))
+            out.append(
+                DeviceReport(
+                    at=now,
+                    device=self._device,
+                    frame=frame,
+                    report="powered_up",
+                    value=text[:_SAID],
+                )
+            )
+            out.append(
+                ShufflerState(
+                    at=now, device=self._device, frame=frame, state="idle", detail="powered up"
+                )
+            )
         elif not history:
-            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="said", value=text[:_SAID]))
+            out.append(
+                DeviceReport(
+                    at=now, device=self._device, frame=frame, report="said", value=text[:_SAID]
+                )
+            )
 
     def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
         self.counters.damaged += 1
-        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+        out.append(
+            LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
+        )
 
 
 def _make(device: str, _options: msgspec.Struct) -> DeckMate1:

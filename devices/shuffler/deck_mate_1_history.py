@@ -1,8 +1,10 @@
-"""The history that a Deck Mate 1 sends when somebody calls for it in the service menu ("Download to PC"): text in, events out.
+"""The history that a Deck Mate 1 sends when somebody calls for it in the service menu ("Download to
+PC"): text in, events out.
 
-A head (serial number, time and date of the report, offsets of gripper and platform), then events, each its name and ``Time:``,
-``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. How the fields are parted nobody says, so any white space will do. The
-machine's clock is often wrong: the order of events is that of their cycles, and where the clock went back is told.
+A head (serial number, time and date of the report, offsets of gripper and platform), then events,
+each its name and ``Time:``, ``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. How the fields
+are parted nobody says, so any white space will do. The machine's clock is often wrong: the order of
+events is that of their cycles, and where the clock went back is told.
 """
 
 from __future__ import annotations
@@ -23,14 +25,16 @@ _HEAD = re.compile(
     r"^\s*(?P<name>serial[^:\n]*|(?:report\s+)?time|(?:report\s+)?date|[^:\n]*(?:gripper|platform)[^:\n]*)\s*[:=]\s*(?P<value>[^\n]+?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_COUNTER = re.compile(r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<count>\d{1,12})\s*$", re.MULTILINE)
+_COUNTER = re.compile(
+    r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<count>\d{1,12})\s*$", re.MULTILINE
+)
 _TIME = "%m-%d-%y %H:%M:%S"
 
 
 class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
-    """One event. ``said``: when, by the machine's clock, or null where that is no time. ``true``: the same by a right clock,
-    null where nobody has told how far the machine's is off. ``doubtful``: the clock went back after it, so it was off by something
-    else then.
+    """One event. ``said``: when, by the machine's clock, or null where that is no time. ``true``:
+    the same by a right clock, null where nobody has told how far the machine's is off.
+    ``doubtful``: the clock went back after it, so it was off by something else then.
     """
 
     line: int
@@ -45,8 +49,8 @@ class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
 
 
 class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
-    """What stands before the events. ``reported``: when the report was made, by the machine's clock. ``off``: seconds by which
-    that clock is behind a right one, null where nobody has told.
+    """What stands before the events. ``reported``: when the report was made, by the machine's
+    clock. ``off``: seconds by which that clock is behind a right one, null where nobody has told.
     """
 
     serial: str | None
@@ -62,7 +66,9 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True, tag="totals"):
 
 
 class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A history. ``events`` in the order of their cycles; ``problems``: line and what is wrong with it."""
+    """A history. ``events`` in the order of their cycles; ``problems``: line and what is wrong with
+    it.
+    """
 
     head: ReportHeader
     events: tuple[ShufflerEvent, ...]
@@ -71,23 +77,39 @@ class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
-    """Read a history. ``made``: the right time at which the report was made, if somebody noted it; it sets the clock right.
+    """Read a history. ``made``: the right time at which the report was made, if somebody noted it;
+    it sets the clock right.
 
     Raises ``ValueError`` where there is neither a head nor an event: then it is no such history.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     found = list(_EVENT.finditer(text))
     first, last = (found[0].start(), found[-1].end()) if found else (len(text), 0)
-    heads = {match["name"].strip().lower(): match["value"] for match in _HEAD.finditer(text[:first])}
+    heads = {
+        match["name"].strip().lower(): match["value"] for match in _HEAD.finditer(text[:first])
+    }
     if not heads and not found:
-        raise ValueError("no history of a Deck Mate 1: neither a serial number nor an event is in it")
+        raise ValueError(
+            "no history of a Deck Mate 1: neither a serial number nor an event is in it"
+        )
     reported = _stamp(_of(heads, "time"), _of(heads, "date"))
-    off = made.replace(tzinfo=None) - reported if made is not None and reported is not None else None
-    problems = [] if made is None or reported is not None else [(1, "the report has no time: the clock cannot be set right by it")]
-    rows = sorted(((match, text.count("\n", 0, match.start("name")) + 1) for match in found), key=lambda row: int(row[0]["cycle"]))
+    off = (
+        made.replace(tzinfo=None) - reported if made is not None and reported is not None else None
+    )
+    problems = (
+        []
+        if made is None or reported is not None
+        else [(1, "the report has no time: the clock cannot be set right by it")]
+    )
+    rows = sorted(
+        ((match, text.count("\n", 0, match.start("name")) + 1) for match in found),
+        key=lambda row: int(row[0]["cycle"]),
+    )
     events: list[ShufflerEvent] = []
     next_said, doubtful = reported, False
-    for match, line in reversed(rows):  # from the report back: until the clock was set, it is off by the same
+    for match, line in reversed(
+        rows
+    ):  # from the report back: until the clock was set, it is off by the same
         said = _stamp(match["time"], match["date"])
         if said is None:
             problems.append((line, f"{match['date']} {match['time']} is no time"))
@@ -100,19 +122,32 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
             serial=_of(heads, "serial"),
             reported=reported.isoformat() if reported else None,
             off=off.total_seconds() if off is not None else None,
-            offsets={name: value for name, value in heads.items() if "gripper" in name or "platform" in name},
+            offsets={
+                name: value
+                for name, value in heads.items()
+                if "gripper" in name or "platform" in name
+            },
         ),
         events=tuple(events),
         totals=Totals(
-            counters={match["name"].strip(): int(match["count"]) for match in _COUNTER.finditer(text[last:])} if found else {}
+            counters={
+                match["name"].strip(): int(match["count"])
+                for match in _COUNTER.finditer(text[last:])
+            }
+            if found
+            else {}
         ),
         problems=tuple(sorted(problems)),
     )
 
 
-def _event(match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool) -> ShufflerEvent:
+def _event(
+    match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool
+) -> ShufflerEvent:
     name = " ".join(match["name"].split())
-    singular = next((known for known in EVENTS if name.lower().rstrip("s") == known.lower().rstrip("s")), None)
+    singular = next(
+        (known for known in EVENTS if name.lower().rstrip("s") == known.lower().rstrip("s")), None
+    )
     return ShufflerEvent(
         line=line,
         name=singular or name,

@@ -1,9 +1,10 @@
 """Driver of a shuffler with a sensor board, built by the house: see ``docs/board.md``.
 
-It says what it does, what it found of the cards in it, and that a packet came out. That the count and that the set is right are two
-facts. **No report has a field that could tell cards in order**: a verdict that something is wrong names what is missing or too
-many, a few cards in the order of a new deck and in no other. A report that names cards in any other way is dropped, never
-shown, and told as ``cards_refused``.
+It says what it does, what it found of the cards in it, and that a packet came out. That the count
+and that the set is right are two facts. **No report has a field that could tell cards in order**: a
+verdict that something is wrong names what is missing or too many, a few cards in the order of a new
+deck and in no other. A report that names cards in any other way is dropped, never shown, and told
+as ``cards_refused``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ import msgspec
 from devices.board.codec import Board, Heard, Options
 from devices.board.report import Report
 from devices.codec import Driver
-from devices.readings import AnyReading, ShufflerPacket, ShufflerState, ShufflerStateName, ShufflerVerdict
+from devices.readings import (
+    AnyReading,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerStateName,
+    ShufflerVerdict,
+)
 
 STATES: dict[str, ShufflerStateName] = {name: name for name in get_args(ShufflerStateName)}
 """What the board says -> the state."""
@@ -30,7 +37,9 @@ NAMED = 8
 _CARD = "(?:[A2-9TJQK][cdhs]|X)"
 _CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{NAMED - 1}}}"
 _WHO = r"(?:box|seat|board|common):[1-9]\d?|dealer|board|burn"
-_TELLS_A_CARD = re.compile(r"(?<![a-z])(?:10|[A2-9TJQKa2-9tjqk])[CDHScdhs](?![a-z])|[\u2660-\u2667]|(?<![a-z])X(?![a-z])")
+_TELLS_A_CARD = re.compile(
+    r"(?<![a-z])(?:10|[A2-9TJQKa2-9tjqk])[CDHScdhs](?![a-z])|[\u2660-\u2667]|(?<![a-z])X(?![a-z])"
+)
 
 
 class ShufflerBoard(Board):
@@ -40,12 +49,16 @@ class ShufflerBoard(Board):
     always = frozenset({"verdict", "packet"})
     shown = False
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
-        "state": re.compile(rf"(?P<state>{'|'.join(STATES)}),(?P<packets>\d{{1,5}})(?:,(?P<detail>[a-z][a-z_]{{0,31}}))?"),
+        "state": re.compile(
+            rf"(?P<state>{'|'.join(STATES)}),(?P<packets>\d{{1,5}})(?:,(?P<detail>[a-z][a-z_]{{0,31}}))?"
+        ),
         "verdict": re.compile(
             rf"(?P<decks>\d{{1,2}}|-),(?P<count>\d{{1,4}}|-),(?P<count_right>[01-]),(?P<set_right>[01-]),"
             rf"(?P<missing>{_CARDS}),(?P<extra>{_CARDS})"
         ),
-        "packet": re.compile(rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_WHO}))?"),
+        "packet": re.compile(
+            rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_WHO}))?"
+        ),
     }
     """``packets``: how many have come out since the board was started."""
 
@@ -66,10 +79,16 @@ class ShufflerBoard(Board):
             return None if _TELLS_A_CARD.search(report.fields) else fields
         named = [_cards(fields[which]) for which in ("missing", "extra")]
         wrong = "0" in (fields["count_right"], fields["set_right"])
-        return fields if all(_as_in_a_new_deck(cards) for cards in named) and (wrong or not any(named)) else None
+        return (
+            fields
+            if all(_as_in_a_new_deck(cards) for cards in named) and (wrong or not any(named))
+            else None
+        )
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Tell of a report that is not understood, and of one that tries to tell cards, without a word of what it said."""
+        """Tell of a report that is not understood, and of one that tries to tell cards, without a
+        word of what it said.
+        """
         super().refuse(report, now, out)
         if _TELLS_A_CARD.search(report.fields):
             self.tell("cards_refused", report.word, now, out)

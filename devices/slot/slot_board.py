@@ -1,7 +1,8 @@
-"""Driver of the slots of a table's boxes, which count coins and chips, built by the house: see ``docs/board.md``.
+"""Driver of the slots of a table's boxes, which count coins and chips, built by the house: see
+``docs/board.md``.
 
-The board counts all coins since it was started, so that one whose report was lost is known to be missing. Which it was, nobody
-knows: it is told as ``coins_missed`` and never made up.
+The board counts all coins since it was started, so that one whose report was lost is known to be
+missing. Which it was, nobody knows: it is told as ``coins_missed`` and never made up.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class SlotBoard(Board):
         self._health = None
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``coin``: one went in; ``coins``, each second: how many have, and whether the slots are well."""
+        """``coin``: one went in; ``coins``, each second: how many have, and whether the slots are
+        well.
+        """
         fields = heard.fields
         coins, one = int(fields["coins"]), heard.word == "coin"
         if self._coins is not None and coins - one > self._coins:
@@ -47,7 +50,16 @@ class SlotBoard(Board):
         self._coins = coins
         if one:
             box, amount = int(fields["box"]), int(fields["amount"])
-            out.append(SlotCoin(at=heard.now, device=self._device, frame=heard.frame, box=box, amount=amount, late=heard.late))
+            out.append(
+                SlotCoin(
+                    at=heard.now,
+                    device=self._device,
+                    frame=heard.frame,
+                    box=box,
+                    amount=amount,
+                    late=heard.late,
+                )
+            )
         elif self._health != fields["health"]:
             self._health = fields["health"]
             self.tell("health", fields["health"], heard.now, out, heard.frame)

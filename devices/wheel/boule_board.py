@@ -1,8 +1,9 @@
-"""Driver of a boule plate of 18 holes with a sensor in each, built by the house: see ``docs/board.md``.
+"""Driver of a boule plate of 18 holes with a sensor in each, built by the house: see
+``docs/board.md``.
 
-The board says raw what its sensors see; nothing there decides anything. A ball is immobilised when it was seen in one hole and
-nowhere else, and not moving, for ``settle_time`` without a break. Each launch has one outcome: a hole, or a fault that a person
-sees to.
+The board says raw what its sensors see; nothing there decides anything. A ball is immobilised when
+it was seen in one hole and nowhere else, and not moving, for ``settle_time`` without a break. Each
+launch has one outcome: a hole, or a fault that a person sees to.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``settle_time``: seconds that the ball is seen in one hole and not moving before it is immobilised; ``launch_time``: seconds
-    that it is seen moving before it is launched; ``out_time``: seconds that it is seen nowhere before it is out; ``stuck_time``:
-    seconds that a hole is seen full while the ball moves before its sensor is stuck.
+    """``settle_time``: seconds that the ball is seen in one hole and not moving before it is
+    immobilised; ``launch_time``: seconds that it is seen moving before it is launched;
+    ``out_time``: seconds that it is seen nowhere before it is out; ``stuck_time``: seconds that a
+    hole is seen full while the ball moves before its sensor is stuck.
     """
 
     settle_time: Seconds = 2.0
@@ -44,7 +46,9 @@ class BouleBoard(WheelBoard):
 
     kind = "boule"
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
-        "holes": re.compile(r"(?P<full>[0-3][0-9A-F]{4}),(?P<blind>[0-3][0-9A-F]{4}),(?P<moving>[01]),(?P<launches>\d{1,5})")
+        "holes": re.compile(
+            r"(?P<full>[0-3][0-9A-F]{4}),(?P<blind>[0-3][0-9A-F]{4}),(?P<moving>[01]),(?P<launches>\d{1,5})"
+        )
     }
 
     def __init__(self, device: str, options: Options) -> None:
@@ -54,7 +58,9 @@ class BouleBoard(WheelBoard):
         self._moves: Agreement[bool] = Agreement()
         self._since: dict[int, float] = {}  # hole -> since when it is seen full without a break
         self._stuck: frozenset[int] = frozenset()
-        self._told: int | None = None  # the hole in which the ball was seen to lie, until it is taken out
+        self._told: int | None = (
+            None  # the hole in which the ball was seen to lie, until it is taken out
+        )
         self._launched = 0.0
         self._taken = False  # the ball lay nowhere: a hand has it
 
@@ -75,7 +81,9 @@ class BouleBoard(WheelBoard):
         self._told, self._taken = None, False
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``holes``: which are seen full, which sensors are blind, whether the ball moves, and how often it began to."""
+        """``holes``: which are seen full, which sensors are blind, whether the ball moves, and how
+        often it began to.
+        """
         full, blind = holes(heard.fields["full"]), holes(heard.fields["blind"])
         moving, launches = heard.fields["moving"] == "1", int(heard.fields["launches"])
         lain = self._lies.held((full, moving), heard.at)
@@ -87,24 +95,44 @@ class BouleBoard(WheelBoard):
             self._run(full, launches, since, heard, out)
         else:
             self._rest(full, blind, lain, since, heard, out)
-        causes = [f"{what} {listed(which)}" for what, which in (("blind", blind), ("stuck", self._stuck)) if which]
+        causes = [
+            f"{what} {listed(which)}"
+            for what, which in (("blind", blind), ("stuck", self._stuck))
+            if which
+        ]
         self.fault("sensor", bool(causes), heard, out, ", ".join(causes) or None)
         self.show_live(heard, out)
 
-    def _run(self, full: frozenset[int], launches: int, since: float, heard: Heard, out: list[AnyReading]) -> None:
-        """The ball moves: it was launched, or jumps among the holes. What is full all the while is stuck."""
-        if since >= self._options.launch_time and (not self.waiting or not self.begun or self._taken):
+    def _run(
+        self, full: frozenset[int], launches: int, since: float, heard: Heard, out: list[AnyReading]
+    ) -> None:
+        """The ball moves: it was launched, or jumps among the holes. What is full all the while is
+        stuck.
+        """
+        if since >= self._options.launch_time and (
+            not self.waiting or not self.begun or self._taken
+        ):
             self.launch(launches, heard, out)
             self._launched = heard.at if self._moves.since is None else self._moves.since
         if since >= self._options.stuck_time:
-            self._stuck |= {hole for hole in full if heard.at - self._since[hole] >= self._options.stuck_time}
+            self._stuck |= {
+                hole for hole in full if heard.at - self._since[hole] >= self._options.stuck_time
+            }
         if self.phase == "launched" and self._fresh(full):
             self.show("settling", heard, out)
 
     def _rest(
-        self, full: frozenset[int], blind: frozenset[int], lain: float, since: float, heard: Heard, out: list[AnyReading]
+        self,
+        full: frozenset[int],
+        blind: frozenset[int],
+        lain: float,
+        since: float,
+        heard: Heard,
+        out: list[AnyReading],
     ) -> None:
-        """The ball does not move. ``lain``: for so long nothing has changed; ``since``: for so long it has not moved."""
+        """The ball does not move. ``lain``: for so long nothing has changed; ``since``: for so long
+        it has not moved.
+        """
         decided = lain >= self._options.settle_time
         self._taken = self._taken or (not full and lain >= self._options.launch_time)
         if not self.waiting:
@@ -119,10 +147,17 @@ class BouleBoard(WheelBoard):
             self._stuck |= full - self._fresh(full)
             self._end("number_unknown", f"stuck {listed(self._stuck)}", heard, out)
         elif len(full) == 1:
-            self.candidate = self.candidate or any(_beside(full | {hole}) for hole in blind)  # it may lie between the two
+            self.candidate = self.candidate or any(
+                _beside(full | {hole}) for hole in blind
+            )  # it may lie between the two
             self._lie(full, heard, out)
         elif full:
-            self._end("between" if _beside(full) else "number_unknown", f"seen in {listed(full)}", heard, out)
+            self._end(
+                "between" if _beside(full) else "number_unknown",
+                f"seen in {listed(full)}",
+                heard,
+                out,
+            )
         elif lain >= self._options.out_time:  # where a sensor is blind it lies perhaps there
             self._end("number_unknown" if blind else "ball_out", "seen nowhere", heard, out)
 
@@ -145,7 +180,13 @@ class BouleBoard(WheelBoard):
             self._told = None
         if self._told is not None:
             changed = self._told not in full
-            self.fault("number_changed", changed, heard, out, f"seen in {listed(full)}" if changed else None)
+            self.fault(
+                "number_changed",
+                changed,
+                heard,
+                out,
+                f"seen in {listed(full)}" if changed else None,
+            )
 
 
 def holes(mask: str) -> frozenset[int]:
@@ -160,7 +201,9 @@ def listed(some: frozenset[int]) -> str:
 
 
 def _beside(full: frozenset[int]) -> bool:
-    """Whether the ball can lie between all of these: two holes next to each other, in a row, across or aslant."""
+    """Whether the ball can lie between all of these: two holes next to each other, in a row, across
+    or aslant.
+    """
     if len(full) != 2:
         return False
     apart = ((max(full) - 1) % ROW - (min(full) - 1) % ROW) % ROW

@@ -1,8 +1,9 @@
 """Driver of the Cammegh Slingshot 2 (SS2, SS2 TT), an automatic roulette wheel on RS-232.
 
-The wheel says its status every half second and the bare winning number just before the first status that shows it.
-The result is taken from the status, edge-triggered once per spin; the bare number is the second witness. Two lines have
-to agree on it. What comes in a burst after a silence is told as late and never as a live result.
+The wheel says its status every half second and the bare winning number just before the first status
+that shows it. The result is taken from the status, edge-triggered once per spin; the bare number is
+the second witness. Two lines have to agree on it. What comes in a burst after a silence is told as
+late and never as a live result.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ from devices.wheel.cammegh_ss2_belief import Believed, HeardTwice
 from devices.wheel.cammegh_ss2_frames import Status
 
 LONGEST_LINE = 256
-"""Bytes. The longest line of normal operation has 20; a longer run without a line end is dropped."""
+"""Bytes. The longest line of normal operation has 20; a longer run without a line end is
+dropped.
+"""
 FASTEST_POLL = 0.1
 """Seconds between two requests for the status that the wheel allows."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``pockets``: how many the wheel has; ``period``: seconds between two pushed status lines; ``poll``: ask for the
-    status every so many seconds, for a wheel that does not push it (0: it does); ``heard_twice``: two lines have to agree
-    before what they say is believed.
+    """``pockets``: how many the wheel has; ``period``: seconds between two pushed status lines;
+    ``poll``: ask for the status every so many seconds, for a wheel that does not push it (0: it
+    does); ``heard_twice``: two lines have to agree before what they say is believed.
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
@@ -49,7 +52,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def __post_init__(self) -> None:
         if 0 < self.poll < FASTEST_POLL:
-            raise ValueError(f"poll: the wheel is asked at most every {FASTEST_POLL:g} s, not every {self.poll:g} s")
+            raise ValueError(
+                f"poll: the wheel is asked at most every {FASTEST_POLL:g} s, not every "
+                f"{self.poll:g} s"
+            )
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -108,9 +114,13 @@ class CammeghSS2:
         return (*once, (self._poll, frames.POLL + frames.LINE_END)) if self._poll else once
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of ``start start_anticlockwise restart power_on power_off``; none takes an argument."""
+        """The bytes of ``start start_anticlockwise restart power_on power_off``; none takes an
+        argument.
+        """
         if command not in frames.COMMANDS:
-            raise ValueError(f"cammegh-ss2 has no command {command!r}; there are: {', '.join(frames.COMMANDS)}")
+            raise ValueError(
+                f"cammegh-ss2 has no command {command!r}; there are: {', '.join(frames.COMMANDS)}"
+            )
         if argument:
             raise ValueError(f"cammegh-ss2: {command} takes no argument, not {argument!r}")
         return frames.COMMANDS[command] + frames.LINE_END
@@ -131,7 +141,9 @@ class CammeghSS2:
         return readings
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop the beginning of a line that is too long, up to its last ``*`` so that no frame is lost."""
+        """Drop the beginning of a line that is too long, up to its last ``*`` so that no frame is
+        lost.
+        """
         while len(line) > LONGEST_LINE:
             star = line.rfind(b"*", 1, LONGEST_LINE + 1)
             cut = star if star > 0 else LONGEST_LINE + 1
@@ -153,21 +165,37 @@ class CammeghSS2:
             self.counters.frames += 1
             self._status(status, line, now, out)
         elif not (self._bare_number(line, now, out) or self._reply(line, now, out)):
-            # What claims to be a status, or holds what no line holds, was damaged; the rest is a kind we do not know.
-            if line.startswith(b"*") and not line.startswith(b"*X") and line.isascii() and line.decode("ascii").isprintable():
+            # What claims to be a status, or holds what no line holds, was damaged; the rest is a
+            # kind we do not know.
+            if (
+                line.startswith(b"*")
+                and not line.startswith(b"*X")
+                and line.isascii()
+                and line.decode("ascii").isprintable()
+            ):
                 self.counters.unknown += 1
             else:
                 self._garbage(line, now, out)
 
     def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
         self.counters.damaged += 1
-        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+        out.append(
+            LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
+        )
 
     def _bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
-        """The second witness: a whole line of two characters, in state 4 or 5; anything else of that look is a tail."""
+        """The second witness: a whole line of two characters, in state 4 or 5; anything else of
+        that look is a tail.
+        """
         number = frames.NUMBERS.get(line)
         last = self._last
-        if number is None or self._cut or self._reopened or last is None or last.state not in (4, frames.SETTLED):
+        if (
+            number is None
+            or self._cut
+            or self._reopened
+            or last is None
+            or last.state not in (4, frames.SETTLED)
+        ):
             return False
         self.counters.frames += 1
         self._bare = _Result(last.spin, number, line)
@@ -182,10 +210,18 @@ class CammeghSS2:
             self._self_tested(int(match[1]), evidence, now, out)
         elif match := frames.REFUSED.fullmatch(line):
             command, reason = escape(match[1]), match[2].decode("ascii").lower()
-            out.append(DeviceRefused(at=now, device=self._device, frame=evidence, command=command, reason=reason))
+            out.append(
+                DeviceRefused(
+                    at=now, device=self._device, frame=evidence, command=command, reason=reason
+                )
+            )
         elif reports := frames.read_reports(line):
             for name, value in reports:
-                out.append(DeviceReport(at=now, device=self._device, frame=evidence, report=name, value=value))
+                out.append(
+                    DeviceReport(
+                        at=now, device=self._device, frame=evidence, report=name, value=value
+                    )
+                )
         else:
             return False
         self.counters.frames += 1
@@ -197,12 +233,29 @@ class CammeghSS2:
             detail = f"{code} {frames.SELF_TEST.get(code, '')}".rstrip()
             if detail not in self._self_test:
                 self._self_test.add(detail)
-                out.append(WheelFault(at=now, device=self._device, frame=evidence, fault="self_test", active=True, detail=detail))
+                out.append(
+                    WheelFault(
+                        at=now,
+                        device=self._device,
+                        frame=evidence,
+                        fault="self_test",
+                        active=True,
+                        detail=detail,
+                    )
+                )
             return
         if self._self_test:
             self._self_test.clear()
-            out.append(WheelFault(at=now, device=self._device, frame=evidence, fault="self_test", active=False))
-        out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="self_test", value="passed"))
+            out.append(
+                WheelFault(
+                    at=now, device=self._device, frame=evidence, fault="self_test", active=False
+                )
+            )
+        out.append(
+            DeviceReport(
+                at=now, device=self._device, frame=evidence, report="self_test", value="passed"
+            )
+        )
 
     def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         out += self._beat.heard(now)
@@ -215,7 +268,9 @@ class CammeghSS2:
         if believed is not None:
             self._take(status, line, believed, now, out)
 
-    def _take(self, status: Status, line: bytes, believed: Believed, now: float, out: list[AnyReading]) -> None:
+    def _take(
+        self, status: Status, line: bytes, believed: Believed, now: float, out: list[AnyReading]
+    ) -> None:
         """A status that is believed."""
         last, self._last = self._last, status
         if last is None or last.state != status.state or last.spin != status.spin:
@@ -226,18 +281,33 @@ class CammeghSS2:
         if status.state == frames.SETTLED:
             self._settle(status, believed.lines, now, out, joined=last is None)
         self._compare(status, line, now, out)
-        if not self._beat.late and (status.warnings or self._faults or self._warned or status.state == frames.BALL_NOT_IN_TRACK):
+        if not self._beat.late and (
+            status.warnings
+            or self._faults
+            or self._warned
+            or status.state == frames.BALL_NOT_IN_TRACK
+        ):
             self._warn(status, line, believed.since, now, out)
 
-    def _follow(self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]) -> None:
-        """Follow the spin counter: a result that was missed can be recovered from the next spin's lines, and only there."""
+    def _follow(
+        self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]
+    ) -> None:
+        """Follow the spin counter: a result that was missed can be recovered from the next spin's
+        lines, and only there.
+        """
         if status.state == frames.BALL_IN_RIM and self._told and self._told.spin == status.spin:
-            self._told = self._candidate = self._bare = None  # launched again under the same count: another result will come
+            self._told = self._candidate = self._bare = (
+                None  # launched again under the same count: another result will come
+            )
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return
-        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
-        if restarted or status.spin != last.spin % frames.SPINS + 1:  # power cycle, or more than one spin is gone
+        candidate = (
+            self._candidate if self._candidate and self._candidate.spin == last.spin else None
+        )
+        if (
+            restarted or status.spin != last.spin % frames.SPINS + 1
+        ):  # power cycle, or more than one spin is gone
             if candidate is not None:
                 self._tell(candidate, now, out, late=True, other=None)
             self._told = self._candidate = self._bare = None
@@ -271,9 +341,13 @@ class CammeghSS2:
             )
         )
 
-    def _settle(self, status: Status, lines: bytes, now: float, out: list[AnyReading], joined: bool) -> None:
+    def _settle(
+        self, status: Status, lines: bytes, now: float, out: list[AnyReading], joined: bool
+    ) -> None:
         if status.number is None:
-            self._fault("number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii"))
+            self._fault(
+                "number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii")
+            )
             return
         if self._told and self._told.spin == status.spin:
             return
@@ -281,13 +355,18 @@ class CammeghSS2:
         if self._beat.late:
             self._candidate = result
         else:
-            # We may have joined long after the ball fell: then the number was not seen to come, and is a candidate.
+            # We may have joined long after the ball fell: then the number was not seen to come, and
+            # is a candidate.
             self._tell(result, now, out, late=joined, other=None)
 
-    def _tell(self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None) -> None:
+    def _tell(
+        self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None
+    ) -> None:
         """The result of a spin, once. ``other``: what a late line said before."""
         bare = self._bare if self._bare and self._bare.spin == result.spin else None
-        conflict = next((seen.number for seen in (bare, other) if seen and seen.number != result.number), None)
+        conflict = next(
+            (seen.number for seen in (bare, other) if seen and seen.number != result.number), None
+        )
         evidence = result.lines if bare is None else bare.lines + frames.LINE_END + result.lines
         self._told = result
         self._candidate = self._bare = None
@@ -305,19 +384,39 @@ class CammeghSS2:
         )
         self._fault("witnesses_disagree", False, result.lines, now, out)
         unknown = result.number not in self._pockets
-        self._fault("number_unknown", unknown, result.lines, now, out, detail=str(result.number) if unknown else None)
+        self._fault(
+            "number_unknown",
+            unknown,
+            result.lines,
+            now,
+            out,
+            detail=str(result.number) if unknown else None,
+        )
 
     def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         """A number that was told must not be shown differently afterwards."""
         told = self._told
         if told is None or status.number is None:
             return
-        if status.spin == (told.spin if status.state == frames.SETTLED else told.spin % frames.SPINS + 1):
+        if status.spin == (
+            told.spin if status.state == frames.SETTLED else told.spin % frames.SPINS + 1
+        ):
             changed = status.number != told.number
-            self._fault("number_changed", changed, line, now, out, detail=str(status.number) if changed else None)
+            self._fault(
+                "number_changed",
+                changed,
+                line,
+                now,
+                out,
+                detail=str(status.number) if changed else None,
+            )
 
-    def _warn(self, status: Status, line: bytes, since: float, now: float, out: list[AnyReading]) -> None:
-        """Warning bits become faults after the device's own ignore times. Only live lines say so: the times are arrival times."""
+    def _warn(
+        self, status: Status, line: bytes, since: float, now: float, out: list[AnyReading]
+    ) -> None:
+        """Warning bits become faults after the device's own ignore times. Only live lines say so:
+        the times are arrival times.
+        """
         for bit in (1, 2, 4, 8):
             if not status.warnings & bit:
                 self._warned.pop(bit, None)
@@ -331,11 +430,20 @@ class CammeghSS2:
                     due.add(warning.fault)
         if status.state == frames.BALL_NOT_IN_TRACK:
             due.add("ball_not_in_track")
-        for fault in (*dict.fromkeys(warning.fault for warning in frames.WARNINGS), "ball_not_in_track"):
+        for fault in (
+            *dict.fromkeys(warning.fault for warning in frames.WARNINGS),
+            "ball_not_in_track",
+        ):
             self._fault(fault, fault in due, line, now, out)
 
     def _fault(
-        self, fault: WheelFaultName, active: bool, line: bytes, now: float, out: list[AnyReading], detail: str | None = None
+        self,
+        fault: WheelFaultName,
+        active: bool,
+        line: bytes,
+        now: float,
+        out: list[AnyReading],
+        detail: str | None = None,
     ) -> None:
         """Tell that a fault begins or ends; nothing where it was so already."""
         if active == (fault in self._faults):
@@ -343,7 +451,15 @@ class CammeghSS2:
         (self._faults.add if active else self._faults.discard)(fault)
         spin = self._last.spin if self._last else None
         out.append(
-            WheelFault(at=now, device=self._device, frame=escape(line), fault=fault, active=active, spin=spin, detail=detail)
+            WheelFault(
+                at=now,
+                device=self._device,
+                frame=escape(line),
+                fault=fault,
+                active=active,
+                spin=spin,
+                detail=detail,
+            )
         )
 
 

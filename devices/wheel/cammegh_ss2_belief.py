@@ -1,8 +1,8 @@
 """Which status lines of a Slingshot 2 are believed.
 
-A line has no checksum: one flipped bit turns state 4 into 5, and the number of the spin before into a result. A status is
-therefore believed when two lines agree on it. These are two status lines running, whatever their speed; or, for the number of a
-spin, the bare number and one status line.
+A line has no checksum: one flipped bit turns state 4 into 5, and the number of the spin before into
+a result. A status is therefore believed when two lines agree on it. These are two status lines
+running, whatever their speed; or, for the number of a spin, the bare number and one status line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from devices.wheel.cammegh_ss2_frames import BALL_IN_RIM, LINE_END, NO_MORE_BETS
 
 
 class Believed(msgspec.Struct, frozen=True):
-    """A status that is believed. ``lines``: what it stands on, as received; ``since``: when the first of them came."""
+    """A status that is believed. ``lines``: what it stands on, as received; ``since``: when the
+    first of them came.
+    """
 
     lines: bytes
     since: float
@@ -38,9 +40,15 @@ class HeardTwice:
         self._said: Status | None = None
         self._doubted: _Doubted | None = None
 
-    def heard(self, status: Status, line: bytes, now: float, late: bool, bare: Number | None) -> Believed | None:
-        """Take a status line that arrived at ``now``; None: nothing agrees with it yet. ``bare``: the bare number of this spin."""
-        said = replace(status, speed=min(status.speed, 1))  # a speed trembles: whether the rotor turns is all that is compared
+    def heard(
+        self, status: Status, line: bytes, now: float, late: bool, bare: Number | None
+    ) -> Believed | None:
+        """Take a status line that arrived at ``now``; None: nothing agrees with it yet. ``bare``:
+        the bare number of this spin.
+        """
+        said = replace(
+            status, speed=min(status.speed, 1)
+        )  # a speed trembles: whether the rotor turns is all that is compared
         doubted, self._doubted = self._doubted, None
         if not self._twice or said == self._said or self._follows(said, bare):
             believed = Believed(line, now)
@@ -53,10 +61,16 @@ class HeardTwice:
         return believed
 
     def _follows(self, said: Status, bare: Number | None) -> bool:
-        """Whether one line is enough: no more bets after the ball in the rim, which may not wait; a number that was said bare."""
+        """Whether one line is enough: no more bets after the ball in the rim, which may not wait; a
+        number that was said bare.
+        """
         last = self._said
         if last is None:
             return False
         if last.state == BALL_IN_RIM:
             return said == replace(last, state=NO_MORE_BETS)
-        return last.state == NO_MORE_BETS and bare is not None and said == replace(last, state=SETTLED, number=bare)
+        return (
+            last.state == NO_MORE_BETS
+            and bare is not None
+            and said == replace(last, state=SETTLED, number=bare)
+        )

@@ -1,7 +1,7 @@
 """The frames of the Cammegh Slingshot 2: shapes and tables.
 
-RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is one only when its whole
-shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
+RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is one only when its
+whole shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ CLOSED = 6
 BALL_NOT_IN_TRACK = 7
 
 PHASES: MappingProxyType[int, Phase] = MappingProxyType(
-    {1: "idle", 2: "bets_open", BALL_IN_RIM: "ball_in_rim", NO_MORE_BETS: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
+    {
+        1: "idle",
+        2: "bets_open",
+        BALL_IN_RIM: "ball_in_rim",
+        NO_MORE_BETS: "no_more_bets",
+        SETTLED: "settled",
+        CLOSED: "closed",
+    }
 )
 """State 7 is a fault and leaves the phase as it is."""
 
@@ -36,11 +43,15 @@ BLANK = b"  "
 NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
     {b"%2d" % n: n for n in range(38)} | {b"00": "00", b"38": "000", b"39": "0000"}
 )
-"""Two characters as sent -> the pocket. The leading space tells zero from double zero, so it is never stripped."""
+"""Two characters as sent -> the pocket. The leading space tells zero from double zero, so it is
+never stripped.
+"""
 
 
 def pockets_of(count: int) -> frozenset[Number]:
-    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then as many more zeros as it has."""
+    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then as many more zeros as it
+    has.
+    """
     zeros: tuple[Number, ...] = ("00", "000", "0000")
     return frozenset(range(37)) | frozenset(zeros[: count - 37])
 
@@ -48,8 +59,9 @@ def pockets_of(count: int) -> frozenset[Number]:
 class Status(msgspec.Struct, frozen=True, gc=False):
     """A status line ``*X;S;NNN;WW;F;VVV;D``.
 
-    ``number`` is the result of this spin in state 5 and of the spin before in every other state; None before the
-    first. ``speed`` is the rotor's, in tenths of a revolution per minute; ``direction`` 0 is clockwise.
+    ``number`` is the result of this spin in state 5 and of the spin before in every other state;
+    None before the first. ``speed`` is the rotor's, in tenths of a revolution per minute;
+    ``direction`` 0 is clockwise.
     """
 
     state: int
@@ -61,7 +73,8 @@ class Status(msgspec.Struct, frozen=True, gc=False):
 
 
 _STATUS = re.compile(
-    rb"\*X;([1-7]);((?!000)(?:[01][0-9]{2}|2[0-4][0-9]|25[0-6]));(  | [0-9]|00|[123][0-9]);([0-9A-Fa-f]);([0-9]{3});([01])"
+    rb"\*X;([1-7]);((?!000)(?:[01][0-9]{2}|2[0-4][0-9]|25[0-6]));(  | "
+    rb"[0-9]|00|[123][0-9]);([0-9A-Fa-f]);([0-9]{3});([01])"
 )
 
 
@@ -78,11 +91,15 @@ def read_status(line: bytes) -> Status | None:
         if match is None:
             return None
     state, spin, number, warnings, speed, direction = match.groups()
-    return Status(int(state), int(spin), NUMBERS.get(number), int(warnings, 16), int(speed), int(direction))
+    return Status(
+        int(state), int(spin), NUMBERS.get(number), int(warnings, 16), int(speed), int(direction)
+    )
 
 
 class WarningBit(msgspec.Struct, frozen=True):
-    """When a warning bit is a fault: in which state, and after how many seconds ``since`` the state began or the bit came."""
+    """When a warning bit is a fault: in which state, and after how many seconds ``since`` the state
+    began or the bit came.
+    """
 
     bit: int
     state: int
@@ -98,7 +115,9 @@ WARNINGS: tuple[WarningBit, ...] = (
     WarningBit(1, 4, "ball_removed", after=5.0),
     *(WarningBit(4, state, "sensor") for state in range(1, 8)),
 )
-"""The device's ignore times as data. A bit in a state that is not listed here means nothing: bit 2 in state 2, for one."""
+"""The device's ignore times as data. A bit in a state that is not listed here means nothing: bit 2
+in state 2, for one.
+"""
 
 SELF_TEST = MappingProxyType(
     {
@@ -123,7 +142,9 @@ SELF_TEST = MappingProxyType(
 
 SELF_TEST_CODE = re.compile(rb"\*F (\d{1,3})")
 REFUSED = re.compile(rb"\*?(?!P NO)(.) (NO|BUSY)")
-"""The letter of the request comes back; ``*P NO`` is no refusal: the power is on, or off, already."""
+"""The letter of the request comes back; ``*P NO`` is no refusal: the power is on, or off,
+already.
+"""
 
 REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
     re.compile(shape)
@@ -148,14 +169,20 @@ REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"\*C (?P<calibration>(?:OK|BALL|FAIL)(?: [ -)+-~]*)?)",
     )
 )
-"""What the wheel says about itself. Each named group becomes a report of that name; the order matters."""
+"""What the wheel says about itself. Each named group becomes a report of that name; the order
+matters.
+"""
 
 
 def read_reports(line: bytes) -> list[tuple[str, str]]:
     """The reports in a line, as (name, value); none where the line is of no documented kind."""
     for shape in REPORTS:
         if match := shape.fullmatch(line):
-            return [(name, value.decode("ascii")) for name, value in match.groupdict().items() if value is not None]
+            return [
+                (name, value.decode("ascii"))
+                for name, value in match.groupdict().items()
+                if value is not None
+            ]
     return []
 
 
@@ -168,7 +195,9 @@ COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
         "power_off": b"*P 0",
     }
 )
-"""All that is ever sent to change the wheel. Its log is not erased and it is not calibrated from here."""
+"""All that is ever sent to change the wheel. Its log is not erased and it is not calibrated from
+here.
+"""
 
 PROBES: tuple[bytes, ...] = (b"*O", b"*V", b"*S", b"*v")
 """Requests that change nothing: mode and settings, versions."""

@@ -1,8 +1,9 @@
 """Driver of a wheel of fortune with an encoder board, built by the house: see ``docs/board.md``.
 
-The board says which cell is under the tongue, how many went by since the wheel was set going, which way and how fast it turns. The
-wheel stands when it does not turn and one cell was under the tongue for ``settle_time`` without a break. Each launch has one
-outcome: a cell, or a fault that a person sees to; what was wrong with the launch is told before its cell.
+The board says which cell is under the tongue, how many went by since the wheel was set going, which
+way and how fast it turns. The wheel stands when it does not turn and one cell was under the tongue
+for ``settle_time`` without a break. Each launch has one outcome: a cell, or a fault that a person
+sees to; what was wrong with the launch is told before its cell.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ WAYS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
 """The way in which a wheel turns, as whoever stands before it sees it."""
 
 STEADY = 0.5
-"""Seconds that the wheel is slow before it is about to stop: one measure of its speed says nothing."""
+"""Seconds that the wheel is slow before it is about to stop: one measure of its speed
+says nothing.
+"""
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``cells``: how many the wheel has; ``settle_time``: seconds that one cell is under the tongue of a wheel that does not turn;
-    ``launch_cells``: fewer that go by are no launch but a touch; ``slow``: below so many turns a minute it is about to stop;
-    ``min_turns``: whole turns that it has to make; ``back``: cells that it may fall back at the end.
+    """``cells``: how many the wheel has; ``settle_time``: seconds that one cell is under the tongue
+    of a wheel that does not turn; ``launch_cells``: fewer that go by are no launch but a touch;
+    ``slow``: below so many turns a minute it is about to stop; ``min_turns``: whole turns that it
+    has to make; ``back``: cells that it may fall back at the end.
     """
 
     cells: Annotated[int, msgspec.Meta(ge=2, le=200)] = 54
@@ -68,9 +72,13 @@ class FortuneBoard(WheelBoard):
         self._slow.broken()
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``wheel``: the cell under the tongue (0: a pin), the cells that went by, the way, tenths of a turn a minute, launches."""
+        """``wheel``: the cell under the tongue (0: a pin), the cells that went by, the way, tenths
+        of a turn a minute, launches.
+        """
         fields = heard.fields
-        cell, forward, back, launches = (int(fields[name]) for name in ("cell", "forward", "back", "launches"))
+        cell, forward, back, launches = (
+            int(fields[name]) for name in ("cell", "forward", "back", "launches")
+        )
         direction, rpm = WAYS.get(fields["way"]), int(fields["rpm"]) / 10
         stood = self._stands.held((cell, direction is not None), heard.at)
         broken = fields["health"] != "ok"
@@ -86,7 +94,14 @@ class FortuneBoard(WheelBoard):
         self.show_live(heard, out)
 
     def _turn(
-        self, launches: int, forward: int, rpm: float, direction: Direction, broken: bool, heard: Heard, out: list[AnyReading]
+        self,
+        launches: int,
+        forward: int,
+        rpm: float,
+        direction: Direction,
+        broken: bool,
+        heard: Heard,
+        out: list[AnyReading],
     ) -> None:
         slow = rpm < self._options.slow
         steady = self._slow.held(slow, heard.at) >= STEADY
@@ -98,7 +113,9 @@ class FortuneBoard(WheelBoard):
         if self.phase == "launched" and slow and steady:
             self.show("settling", heard, out, rpm, direction)
 
-    def _rest(self, cell: int, turns: int, broken: bool, heard: Heard, out: list[AnyReading]) -> None:
+    def _rest(
+        self, cell: int, turns: int, broken: bool, heard: Heard, out: list[AnyReading]
+    ) -> None:
         """The wheel stands."""
         if not self.waiting:
             changed = self._told is not None and cell != self._told
@@ -108,7 +125,13 @@ class FortuneBoard(WheelBoard):
             self.fault("number_unknown", True, heard, out, heard.fields["health"])
         elif not 0 < cell <= self._options.cells:
             self.waiting = False
-            self.fault("number_unknown" if cell else "between", True, heard, out, str(cell) if cell else None)
+            self.fault(
+                "number_unknown" if cell else "between",
+                True,
+                heard,
+                out,
+                str(cell) if cell else None,
+            )
         else:
             if not self.cut and turns < self._options.min_turns:
                 self.fault("too_few_turns", True, heard, out, str(turns))

@@ -1,7 +1,9 @@
-"""Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers when it is asked.
+"""Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers when it
+is asked.
 
-Public are the frames, their check byte, the error flag and the error's text. Where an answer has number and state is not public:
-a site that has the vendor's text writes it as ``fields``. Without it the driver reports link and errors alone, and says so.
+Public are the frames, their check byte, the error flag and the error's text. Where an answer has
+number and state is not public: a site that has the vendor's text writes it as ``fields``. Without
+it the driver reports link and errors alone, and says so.
 """
 
 from __future__ import annotations
@@ -37,14 +39,18 @@ AGREE = 2
 
 Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | str
 Character = Annotated[int, msgspec.Meta(ge=-LONGEST, le=LONGEST)]
-Place = Annotated[tuple[Character, Character], msgspec.Meta(description="first and last character, counted from 0 at SOH")]
+Place = Annotated[
+    tuple[Character, Character],
+    msgspec.Meta(description="first and last character, counted from 0 at SOH"),
+]
 
 
 class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the answer to SR2 has what the driver needs, from the vendor's text. ``phases``: text of the state -> phase.
+    """Where the answer to SR2 has what the driver needs, from the vendor's text. ``phases``: text
+    of the state -> phase.
 
-    ``numbers``: text -> pocket, where it is not the number itself. ``spin``: the wheel's own count of spins; it shows that one
-    passed unseen.
+    ``numbers``: text -> pocket, where it is not the number itself. ``spin``: the wheel's own count
+    of spins; it shows that one passed unseen.
     """
 
     state: Place
@@ -57,14 +63,20 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         # What was mistaken in a file, and is named there, is empty here.
         for name, place in (("state", self.state), ("number", self.number), ("spin", self.spin)):
             if place and not 0 <= place[0] <= place[1] < LONGEST:
-                raise ValueError(f"fields.{name}: {list(place)} is no place: first and last character, from 0 to {LONGEST - 1}")
+                raise ValueError(
+                    f"fields.{name}: {list(place)} is no place: first and last character, from 0 "
+                    f"to {LONGEST - 1}"
+                )
         if isinstance(self.phases, dict) and "settled" not in self.phases.values():
-            raise ValueError("fields.phases: no state means settled, so there would never be a result")
+            raise ValueError(
+                "fields.phases: no state means settled, so there would never be a result"
+            )
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``poll``: seconds between two requests for the status; ``error_poll``: between two for the error's text.
-    ``refire``: seconds between two launches at least. ``check``: whether answers carry the check byte that requests have.
+    """``poll``: seconds between two requests for the status; ``error_poll``: between two for the
+    error's text. ``refire``: seconds between two launches at least. ``check``: whether answers
+    carry the check byte that requests have.
     """
 
     poll: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 0.2
@@ -118,14 +130,18 @@ class Saturn:
         return (self._options.poll, frames.STATUS), (self._options.error_poll, frames.ERROR)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """``fire``: launch the ball. Raises ``ValueError`` sooner than ``refire`` after the last, or before anything was heard."""
+        """``fire``: launch the ball. Raises ``ValueError`` sooner than ``refire`` after the last,
+        or before anything was heard.
+        """
         if command != "fire":
             raise ValueError(f"saturn has no command {command!r}; there is: fire")
         if argument:
             raise ValueError(f"saturn: fire takes no argument, not {argument!r}")
         if self._heard is None:
             raise ValueError("saturn: the wheel has not answered yet")
-        if self._firing or (self._fired is not None and self._now - self._fired < self._options.refire):
+        if self._firing or (
+            self._fired is not None and self._now - self._fired < self._options.refire
+        ):
             raise ValueError(f"saturn: the ball was fired less than {self._options.refire:g} s ago")
         self._firing = True
         return frames.FIRE
@@ -144,7 +160,9 @@ class Saturn:
         return out
 
     def _shortened(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop what of an answer is too much, however it came in: up to the last SOH, where there is one."""
+        """Drop what of an answer is too much, however it came in: up to the last SOH, where there
+        is one.
+        """
         while len(text) >= LONGEST:
             begin = text.rfind(frames.SOH, 1, LONGEST)
             cut = begin if begin > 0 else LONGEST
@@ -160,7 +178,9 @@ class Saturn:
         if begin < 0:
             return
         whole = text[begin:] + frames.EOT
-        damaged = not whole.isascii() or (self._options.check == "same" and not frames.is_checked(whole))
+        damaged = not whole.isascii() or (
+            self._options.check == "same" and not frames.is_checked(whole)
+        )
         if damaged:
             self._garbage(whole, now, out)
             return
@@ -177,7 +197,9 @@ class Saturn:
     def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
         if data:
             self.counters.damaged += 1
-            out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+            out.append(
+                LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
+            )
 
     def _pace(self, now: float, out: list[AnyReading]) -> None:
         """Decide whether this answer is live or late, and tell of a burst that is over."""
@@ -186,7 +208,14 @@ class Saturn:
             self._late = True
             self._silence = max(self._silence, gap)
         elif self._late and gap >= PACED * self._options.poll:
-            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=round(self._silence, 3)))
+            out.append(
+                LinkLate(
+                    at=now,
+                    device=self._device,
+                    frames=self._late_frames,
+                    silence=round(self._silence, 3),
+                )
+            )
             self._late, self._late_frames, self._silence = False, 0, 0.0
         self._heard = now
         self._reopened = False
@@ -200,14 +229,28 @@ class Saturn:
             self._error = error
             detail = self._text if error else None
             out.append(
-                WheelFault(at=now, device=self._device, frame=escape(line.encode()), fault="sensor", active=error, detail=detail)
+                WheelFault(
+                    at=now,
+                    device=self._device,
+                    frame=escape(line.encode()),
+                    fault="sensor",
+                    active=error,
+                    detail=detail,
+                )
             )
         fields = self._options.fields
         if fields is not None:
             self._wheel(fields, line, now, out)
         elif self._blind:
             self._blind = False
-            out.append(DeviceReport(at=now, device=self._device, report="fields", value="none: link and errors alone are reported"))
+            out.append(
+                DeviceReport(
+                    at=now,
+                    device=self._device,
+                    report="fields",
+                    value="none: link and errors alone are reported",
+                )
+            )
 
     def _error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
         """An answer too short for a status: taken for the answer to SR3."""
@@ -216,7 +259,15 @@ class Saturn:
             self.counters.unknown += 1
             return
         if text and text != self._text:
-            out.append(DeviceReport(at=now, device=self._device, frame=escape(line.encode()), report="error", value=text))
+            out.append(
+                DeviceReport(
+                    at=now,
+                    device=self._device,
+                    frame=escape(line.encode()),
+                    report="error",
+                    value=text,
+                )
+            )
         self._text = text or None
 
     def _wheel(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
@@ -242,10 +293,21 @@ class Saturn:
         if (phase, self._spin, self._late) != self._shown:
             self._shown = (phase, self._spin, self._late)
             frame = escape(line.encode())
-            out.append(WheelPhase(at=now, device=self._device, frame=frame, phase=phase, spin=self._spin, late=self._late))
+            out.append(
+                WheelPhase(
+                    at=now,
+                    device=self._device,
+                    frame=frame,
+                    phase=phase,
+                    spin=self._spin,
+                    late=self._late,
+                )
+            )
 
     def _settle(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
-        """The number, once so many answers running have shown it; only then is the wheel settled."""
+        """The number, once so many answers running have shown it; only then is the wheel
+        settled.
+        """
         text = _at(line, fields.number)
         number: Number | None = fields.numbers.get(text, _whole(text))
         count = _at(line, fields.spin) if fields.spin else None
@@ -279,7 +341,14 @@ class Saturn:
             )
         if number is not None:
             out.append(
-                WheelNumber(at=now, device=self._device, frame=evidence, number=number, spin=self._spin, late=not self._live)
+                WheelNumber(
+                    at=now,
+                    device=self._device,
+                    frame=evidence,
+                    number=number,
+                    spin=self._spin,
+                    late=not self._live,
+                )
             )
 
 

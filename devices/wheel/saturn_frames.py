@@ -1,6 +1,8 @@
-"""Frames of the TCS John Huxley Saturn, as two public programs send them: what is asked, the check byte, what an answer looks like.
+"""Frames of the TCS John Huxley Saturn, as two public programs send them: what is asked, the check
+byte, what an answer looks like.
 
-A frame is SOH, two digits, STX, text, ETX, a check byte, EOT. What the digits mean nobody says. An answer is text up to EOT.
+A frame is SOH, two digits, STX, text, ETX, a check byte, EOT. What the digits mean nobody says. An
+answer is text up to EOT.
 """
 
 from __future__ import annotations

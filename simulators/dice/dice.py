@@ -12,7 +12,13 @@ class Dice(Board):
 
     kind = "dice"
 
-    def __init__(self, seed: int = 0, games_per_hour: int = 60, dice: int = 2, throws: Sequence[Sequence[int]] = ()) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        games_per_hour: int = 60,
+        dice: int = 2,
+        throws: Sequence[Sequence[int]] = (),
+    ) -> None:
         if any(len(throw) != dice or not all(1 <= face <= 6 for face in throw) for throw in throws):
             raise ValueError(f"a throw has {dice} faces from 1 to 6")
         self._moving = False
@@ -23,12 +29,16 @@ class Dice(Board):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """Whether they move, how many throws there were, whether the reader is well, and each die with its place."""
+        """Whether they move, how many throws there were, whether the reader is well, and each die
+        with its place.
+        """
         health = "reader" if self.time < self._broken_until else "ok"
         return "dice", int(self._moving), self.counted, health, *self._seen
 
     def round(self) -> Scene:
-        """A throw that is read; then the dice are taken up. Those that nobody throws lie where they lay."""
+        """A throw that is read; then the dice are taken up. Those that nobody throws lie where they
+        lay.
+        """
         if (seconds := self.strikes("reader")) is not None:
             self._broken_until = self.time + seconds
         self.counted += 1
@@ -46,7 +56,11 @@ class Dice(Board):
         return int(self._moving)
 
     def _throw(self) -> Scene:
-        faces = self._next.pop(0) if self._next else tuple(self.random.randint(1, 6) for _ in range(self._dice))
+        faces = (
+            self._next.pop(0)
+            if self._next
+            else tuple(self.random.randint(1, 6) for _ in range(self._dice))
+        )
         self._moving = True
         for _ in range(self.random.randint(3, 6)):
             self._seen = [self._lying("?") for _ in faces]

@@ -1,6 +1,8 @@
-"""A dice shaker that is spoken to over MQTT, as its host's link shows it: lines of topic and payload.
+"""A dice shaker that is spoken to over MQTT, as its host's link shows it: lines of topic and
+payload.
 
-It says its state when it is asked, and when it changes; the times are our choice. It does not read the dice.
+It says its state when it is asked, and when it changes; the times are our choice. It does not read
+the dice.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ ANSWER = 0.05
 
 
 class SicboShaker:
-    """One shaker. Faults: ``no_shake``, the next command is received and nothing moves; ``motion``, it fails to move."""
+    """One shaker. Faults: ``no_shake``, the next command is received and nothing moves; ``motion``,
+    it fails to move.
+    """
 
     baud = 115200
 

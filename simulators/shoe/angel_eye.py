@@ -1,7 +1,8 @@
-"""An Angel Eye II-EX as its host sees it: every report three times, errors that somebody clears, commands.
+"""An Angel Eye II-EX as its host sees it: every report three times, errors that somebody clears,
+commands.
 
-Where the public facts say nothing the choice is noted here: an unread card is drawn again once the error is cleared, an overdrawn
-one is kept for the next coup, and the number that follows 9 is 1.
+Where the public facts say nothing the choice is noted here: an unread card is drawn again once the
+error is cleared, an overdrawn one is kept for the next coup, and the number that follows 9 is 1.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class AngelEyeShoe(Shoe):
 
     def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
         """G, with the pairs."""
-        self._report(b"G%c" % (0x80 | WINNERS[winner] << 4 | ("player" in pairs) | ("banker" in pairs) << 1))
+        self._report(
+            b"G%c" % (0x80 | WINNERS[winner] << 4 | ("player" in pairs) | ("banker" in pairs) << 1)
+        )
 
     def say_cut(self) -> None:
         """C."""

@@ -6,8 +6,19 @@ from random import Random
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
 CARDS = tuple(rank + suit for rank in RANKS for suit in SUITS)
-DRAWS = ("TTTTTTTTTTT", "TTTTTTTTTTT", "TTTTTTTTTTT", "TTTTTTTTPTT", "PPTTTTTTPPT", "PPPPTTTTPPT", "PPPPPPTTPPP", "PPPPPPPPPPP")
-"""By the bank's points, then by the player's third card, 0 to 9; in the last column the player stands. T draws, P stands."""
+DRAWS = (
+    "TTTTTTTTTTT",
+    "TTTTTTTTTTT",
+    "TTTTTTTTTTT",
+    "TTTTTTTTPTT",
+    "PPTTTTTTPPT",
+    "PPPPTTTTPPT",
+    "PPPPPPTTPPP",
+    "PPPPPPPPPPP",
+)
+"""By the bank's points, then by the player's third card, 0 to 9; in the last column the player
+stands. T draws, P stands.
+"""
 
 Hands = dict[str, list[str]]
 """``player`` and ``banker``: the cards of each."""

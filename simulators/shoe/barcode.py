@@ -1,4 +1,6 @@
-"""A barcode scanner at a shoe as its host sees it: a code for each card, as a line, as keys or as reports; nothing of coups."""
+"""A barcode scanner at a shoe as its host sees it: a code for each card, as a line, as keys or as
+reports; nothing of coups.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ def code(card: str) -> str:
 
 def keys(text: str) -> list[bytes]:
     """The reports of a keyboard that types letters, digits and spaces, then Enter."""
-    return [report for key in (*map(_key, text), (0, ENTER)) for report in (bytes((key[0], 0, key[1], 0, 0, 0, 0, 0)), UP)]
+    return [
+        report
+        for key in (*map(_key, text), (0, ENTER))
+        for report in (bytes((key[0], 0, key[1], 0, 0, 0, 0, 0)), UP)
+    ]
 
 
 def _key(character: str) -> tuple[int, int]:
@@ -38,7 +44,12 @@ def reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
 def _reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
     for begin in range(0, len(text), 56):
         part = text[begin : begin + 56]
-        yield b"\x02%c%b%b\0\0%c" % (len(part), symbology, part.ljust(56, b"\0"), len(text) > begin + 56)
+        yield b"\x02%c%b%b\0\0%c" % (
+            len(part),
+            symbology,
+            part.ljust(56, b"\0"),
+            len(text) > begin + 56,
+        )
 
 
 class BarcodeShoe(Shoe):

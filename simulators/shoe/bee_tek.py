@@ -1,7 +1,8 @@
-"""A Bee-Tek shoe as its host sees it: a line of text for each card, and nothing of coups, of the cut card or of new cards.
+"""A Bee-Tek shoe as its host sees it: a line of text for each card, and nothing of coups, of the
+cut card or of new cards.
 
-Where the public facts say nothing the choice is noted here: cards are burned with the key on the mode for that, and a shoe that was
-reset says nothing about it.
+Where the public facts say nothing the choice is noted here: cards are burned with the key on the
+mode for that, and a shoe that was reset says nothing about it.
 """
 
 from __future__ import annotations

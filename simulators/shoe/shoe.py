@@ -1,7 +1,9 @@
-"""A shoe and the hand that draws from it, coup after coup of punto y banca: what all simulated shoes have in common.
+"""A shoe and the hand that draws from it, coup after coup of punto y banca: what all simulated
+shoes have in common.
 
-The model is a set of scenes, generators that yield the seconds to wait. How a card is said is for each device family; so is what it
-does about a fault. A shoe that is drawn to its cut card is followed by a new one.
+The model is a set of scenes, generators that yield the seconds to wait. How a card is said is for
+each device family; so is what it does about a fault. A shoe that is drawn to its cut card is
+followed by a new one.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ Scene = Generator[float, None, None]
 
 
 class Shoe:
-    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: its pace; ``burn``: cards are burned first;
-    ``cards``: the first cards to come, then as they are shuffled.
+    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: its pace;
+    ``burn``: cards are burned first; ``cards``: the first cards to come, then as they are shuffled.
 
-    ``drawn``: every card that left, in order. ``coups``: the hands of each coup that was played to its end.
+    ``drawn``: every card that left, in order. ``coups``: the hands of each coup that was played to
+    its end.
     """
 
     baud = 9600
@@ -37,7 +40,9 @@ class Shoe:
         cards: Sequence[str] = (),
     ) -> None:
         if not 0 < cut < decks * 52 - 20:
-            raise ValueError(f"{cut} cards behind the cut card of {decks} decks leave nothing to deal")
+            raise ValueError(
+                f"{cut} cards behind the cut card of {decks} decks leave nothing to deal"
+            )
         self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
         self.drawn: list[str] = []
         self.coups: list[baccarat.Hands] = []
@@ -84,7 +89,9 @@ class Shoe:
         """A shoe that takes no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``reset`` strikes at once: the coup is broken off and the next begins. The others strike at their next occasion."""
+        """``reset`` strikes at once: the coup is broken off and the next begins. The others strike
+        at their next occasion.
+        """
         self.time = max(self.time, now)
         if name == "reset":
             self._sending.clear()
@@ -186,7 +193,9 @@ class Shoe:
             alarm = self.strikes("alarm")
             if alarm is not None:
                 yield from self.alarm(alarm)
-            if not self._cut_seen and (len(self._cards) <= self._behind or self.strikes("cut_card") is not None):
+            if not self._cut_seen and (
+                len(self._cards) <= self._behind or self.strikes("cut_card") is not None
+            ):
                 self._cut_seen = True
                 self.say_cut()
                 yield 2.0
@@ -202,7 +211,9 @@ class Shoe:
     def _deal(self, hands: baccarat.Hands, to: str) -> Scene:
         index = len(hands[to]) + 1
         if self._held:
-            hands[to].append(self._held.pop())  # it lies there already, and was said when the coup began
+            hands[to].append(
+                self._held.pop()
+            )  # it lies there already, and was said when the coup began
             return
         card = self._take()
         hands[to].append(card)

@@ -1,6 +1,8 @@
-"""A Deck Mate 1 as its serial port shows it: a banner when the power comes on, a history when somebody calls for it.
+"""A Deck Mate 1 as its serial port shows it: a banner when the power comes on, a history when
+somebody calls for it.
 
-The words of banner and history are as the public facts have them; how their fields are parted is our choice.
+The words of banner and history are as the public facts have them; how their fields are parted is
+our choice.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ EVENTS = ("Door Opened", "Missing Card", "Extra Card", "Jam Recovery", "Auto Set
 
 
 class DeckMate1:
-    """One shuffler. Faults: ``power_cycle``, gone for so many seconds; ``history``: the operator calls for it."""
+    """One shuffler. Faults: ``power_cycle``, gone for so many seconds; ``history``: the operator
+    calls for it.
+    """
 
     baud = 19200
 
@@ -62,15 +66,25 @@ class DeckMate1:
         if name == "power_cycle":
             self._boot, self._cycle, self._due = now + value + BOOT, inf, []
         elif name == "history":
-            self._due += [(now + index * 0.05, line.encode("ascii") + b"\r\n") for index, line in enumerate(self._history(now))]
+            self._due += [
+                (now + index * 0.05, line.encode("ascii") + b"\r\n")
+                for index, line in enumerate(self._history(now))
+            ]
 
     def _keep(self, event: str, at: float) -> None:
         self._kept.append((event, at - self._since, self.rounds))
 
     def _history(self, now: float) -> list[str]:
-        head = ["Serial Number: SIM0001", f"Report Time: {_clock(now - self._since)}", "Report Date: 01-01-03"]
+        head = [
+            "Serial Number: SIM0001",
+            f"Report Time: {_clock(now - self._since)}",
+            "Report Date: 01-01-03",
+        ]
         head += ["Gripper Offset: 12", "Platform Offset: -3", ""]
-        lines = [f"{event:<13} Time: {_clock(at)}  Date: 01-01-03  P: 120 G: 44 Cyc: {cycle}" for event, at, cycle in self._kept]
+        lines = [
+            f"{event:<13} Time: {_clock(at)}  Date: 01-01-03  P: 120 G: 44 Cyc: {cycle}"
+            for event, at, cycle in self._kept
+        ]
         ups = sum(event == "Powered Up" for event, *_ in self._kept)
         return [*head, *lines, "", f"Power Ups: {ups}", f"Total Cycles: {self.rounds}"]
 

@@ -1,4 +1,5 @@
-"""A shuffler of one deck that deals packets by itself: one for each box and one for the dealer, round after round.
+"""A shuffler of one deck that deals packets by itself: one for each box and one for the dealer,
+round after round.
 
 It knows its cards, and no report of the format could say in which order they lie.
 """
@@ -14,13 +15,19 @@ DECK = 52
 
 
 class Shuffler(Board):
-    """``boxes``: that are dealt to; ``packet``: cards of a packet, 0 where it only shuffles and a hand deals."""
+    """``boxes``: that are dealt to; ``packet``: cards of a packet, 0 where it only shuffles and a
+    hand deals.
+    """
 
     kind = "shuffler"
 
-    def __init__(self, seed: int = 0, games_per_hour: int = 60, boxes: int = 3, packet: int = 5) -> None:
+    def __init__(
+        self, seed: int = 0, games_per_hour: int = 60, boxes: int = 3, packet: int = 5
+    ) -> None:
         if (boxes + 1) * packet > DECK:
-            raise ValueError(f"{boxes} boxes and the dealer cannot have {packet} cards each of one deck")
+            raise ValueError(
+                f"{boxes} boxes and the dealer cannot have {packet} cards each of one deck"
+            )
         super().__init__(seed, games_per_hour)
         self._boxes, self._packet = boxes, packet
         self._doing: tuple[str, ...] = ("idle",)
@@ -30,7 +37,9 @@ class Shuffler(Board):
         return "state", self._doing[0], self.counted, *self._doing[1:]
 
     def round(self) -> Scene:
-        """A deck is loaded, shuffled and judged, and its packets are dealt; what is left of it is unloaded."""
+        """A deck is loaded, shuffled and judged, and its packets are dealt; what is left of it is
+        unloaded.
+        """
         yield from self._upset("needs_service", "service")
         while True:
             yield from self._do("loading", 2.0)
@@ -39,7 +48,9 @@ class Shuffler(Board):
             if not wrong:
                 break
         yield from self._do("ready", 2.0)
-        for to in (*(f"box:{box}" for box in range(1, self._boxes + 1)), "dealer") if self._packet else ():
+        for to in (
+            (*(f"box:{box}" for box in range(1, self._boxes + 1)), "dealer") if self._packet else ()
+        ):
             yield from self._upset("jam", "jam")
             yield from self._upset("door_open", "door_open")
             yield from self._do("dealing", 1.0)

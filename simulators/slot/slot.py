@@ -10,7 +10,9 @@ class Slots(Board):
 
     kind = "slot"
 
-    def __init__(self, seed: int = 0, games_per_hour: int = 60, boxes: int = 3, coin: int = 500) -> None:
+    def __init__(
+        self, seed: int = 0, games_per_hour: int = 60, boxes: int = 3, coin: int = 500
+    ) -> None:
         super().__init__(seed, games_per_hour)
         self._boxes, self._coin = boxes, coin
         self._blocked_until = 0.0

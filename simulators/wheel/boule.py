@@ -1,6 +1,8 @@
-"""A boule plate: a ball that runs along the rim, jumps over the holes and comes to lie, before eighteen sensors that bounce.
+"""A boule plate: a ball that runs along the rim, jumps over the holes and comes to lie, before
+eighteen sensors that bounce.
 
-The board holds its word ``moving`` for a second after it saw the ball move last, as the format asks.
+The board holds its word ``moving`` for a second after it saw the ball move last, as the format
+asks.
 """
 
 from __future__ import annotations
@@ -30,9 +32,20 @@ class BoulePlate(Board):
         self._blind: dict[int, float] = {}
 
     def state(self) -> tuple[object, ...]:
-        """Which holes are seen full, which sensors are blind, whether the ball moves, how often it was launched."""
-        stuck, blind = ({hole for hole, end in some.items() if self.time < end} for some in (self._stuck, self._blind))
-        return "holes", _mask((self._full | stuck) - blind), _mask(blind), int(self._moving), self.counted
+        """Which holes are seen full, which sensors are blind, whether the ball moves, how often it
+        was launched.
+        """
+        stuck, blind = (
+            {hole for hole, end in some.items() if self.time < end}
+            for some in (self._stuck, self._blind)
+        )
+        return (
+            "holes",
+            _mask((self._full | stuck) - blind),
+            _mask(blind),
+            int(self._moving),
+            self.counted,
+        )
 
     def round(self) -> Scene:
         """A launch, many laps, jumps, and a hole; then the ball is taken out."""
@@ -56,8 +69,13 @@ class BoulePlate(Board):
         return int(self._moving)
 
     def _come_to_rest(self, hole: int) -> Scene:
-        """The sensor bounces before the ball lies. It is out, or between two holes, where a fault says so."""
-        out, between = self.strikes("ball_out") is not None, self.strikes("between_holes") is not None
+        """The sensor bounces before the ball lies. It is out, or between two holes, where a fault
+        says so.
+        """
+        out, between = (
+            self.strikes("ball_out") is not None,
+            self.strikes("between_holes") is not None,
+        )
         lies = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
         for _ in range(self.random.randint(1, 4)):
             self._see(*lies)
@@ -77,7 +95,9 @@ class BoulePlate(Board):
             self._see(*lies)
 
     def _begin_faults(self, hole: int) -> None:
-        """Sensors that fail from the launch on: one that sees a ball all the time, the one that would see it lie."""
+        """Sensors that fail from the launch on: one that sees a ball all the time, the one that
+        would see it lie.
+        """
         if (seconds := self.strikes("stuck_sensor")) is not None:
             self._stuck[hole % HOLES + 1] = self.time + seconds
         if (seconds := self.strikes("blind_sensor")) is not None:

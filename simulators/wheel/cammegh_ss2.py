@@ -1,8 +1,9 @@
-"""A Cammegh Slingshot 2 as its host sees it: status lines, bare numbers, replies, and its own faults.
+"""A Cammegh Slingshot 2 as its host sees it: status lines, bare numbers, replies, and its own
+faults.
 
-Built from the public facts of the protocol and from the timings of recorded wheels. Where they say nothing the
-choice is noted. The model is a set of scenes (generators that yield seconds to wait and return the next scene);
-a command or a fault replaces the scene that is on.
+Built from the public facts of the protocol and from the timings of recorded wheels. Where they say
+nothing the choice is noted. The model is a set of scenes (generators that yield seconds to wait and
+return the next scene); a command or a fault replaces the scene that is on.
 
 Known limits: no ``*I`` event lines, no calibration, no jet tuning, no bonus numbers, no state 7.
 """
@@ -19,10 +20,20 @@ from simulators.device import Timed
 from simulators.wheel.cammegh_ss2_commands import answer
 from simulators.wheel.rotor import Rotor
 
-REVERSE, USER_START, SPEED_CHANGE, NO_BARE_NUMBER, AUTO_STATUS, DELAY_IN_1, DELAY_IN_2 = 1, 2, 4, 16, 128, 1024, 2048
+REVERSE, USER_START, SPEED_CHANGE, NO_BARE_NUMBER, AUTO_STATUS, DELAY_IN_1, DELAY_IN_2 = (
+    1,
+    2,
+    4,
+    16,
+    128,
+    1024,
+    2048,
+)
 """The mode bits that the model heeds."""
 ARCADE = 1157
-"""The mode a wheel leaves the factory with: it starts and plays by itself. 1159 waits for the host in state 2."""
+"""The mode a wheel leaves the factory with: it starts and plays by itself. 1159 waits for the host
+in state 2.
+"""
 
 NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
 """The warning bits."""
@@ -42,13 +53,16 @@ Scene = Generator[float, None, "Callable[[], Scene]"]
 
 
 def pocket_text(pocket: int) -> str:
-    """The two characters of a pocket: right-justified, ``00`` is double zero, ``38`` triple and ``39`` quadruple zero."""
+    """The two characters of a pocket: right-justified, ``00`` is double zero, ``38`` triple and
+    ``39`` quadruple zero.
+    """
     return "00" if pocket == 37 else f"{pocket:2d}"
 
 
 class SlingshotSS2:
-    """One wheel. ``pockets``: 37 to 40; ``games_per_hour`` paces it where no user start does; ``attended``: somebody
-    restarts it when it has stopped itself; ``numbers``: the first pockets that the ball falls into, then at random.
+    """One wheel. ``pockets``: 37 to 40; ``games_per_hour`` paces it where no user start does;
+    ``attended``: somebody restarts it when it has stopped itself; ``numbers``: the first pockets
+    that the ball falls into, then at random.
     """
 
     baud = 9600
@@ -102,7 +116,9 @@ class SlingshotSS2:
         return min(self._wake, self._push, self._replies[0][0] if self._replies else inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """All lines up to ``now``, with their line ends. The scene goes before the push, and the push before replies."""
+        """All lines up to ``now``, with their line ends. The scene goes before the push, and the
+        push before replies.
+        """
         self._pass(now)
         sent, self._sent = self._sent, []
         return sent
@@ -121,7 +137,9 @@ class SlingshotSS2:
         self.time = max(self.time, now)
 
     def receive(self, data: bytes, now: float) -> None:
-        """Commands: from ``*`` to CR or LF. Anything before the ``*`` is passed over, and more than 256 bytes without an end."""
+        """Commands: from ``*`` to CR or LF. Anything before the ``*`` is passed over, and more than
+        256 bytes without an end.
+        """
         self._pass(now)
         for byte in data:
             if byte not in b"\r\n":
@@ -136,7 +154,9 @@ class SlingshotSS2:
                     self.reply(line, delay)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``sensor`` and ``power_cycle`` strike at once, the others at the next game that has an occasion for them."""
+        """``sensor`` and ``power_cycle`` strike at once, the others at the next game that has an
+        occasion for them.
+        """
         self._pass(now)
         if name == "power_cycle":
             self._power_on(now, value)
@@ -148,13 +168,17 @@ class SlingshotSS2:
     # what the commands use
 
     def status(self) -> str:
-        """The status line without its line end. The speed shows a tenth of an rpm of trembling, as real ones do."""
+        """The status line without its line end. The speed shows a tenth of an rpm of trembling, as
+        real ones do.
+        """
         rpm = self.rotor.rpm(self.time)
         speed = round(rpm * 10) + (self.random.choice((-1, 0, 0, 1)) if rpm > 1 else 0)
         return f"*X;{self.state};{self.spin:03d};{self.number:>2};{self.warnings:X};{speed:03d};{int(self.rotor.anticlockwise)}"
 
     def reply(self, line: str, delay: float = 0.0) -> None:
-        """Answer after ``delay`` seconds and the time that the wheel takes for everything; answers keep their order."""
+        """Answer after ``delay`` seconds and the time that the wheel takes for everything; answers
+        keep their order.
+        """
         self._answered += 1
         heappush(self._replies, (self.time + delay + REPLY, self._answered, line))
 
@@ -182,7 +206,9 @@ class SlingshotSS2:
             self._scene = end.value()
 
     def _power_on(self, now: float, off: float) -> None:
-        """Power returns ``off`` seconds from now: everything volatile is as new, the spin number too."""
+        """Power returns ``off`` seconds from now: everything volatile is as new, the spin number
+        too.
+        """
         self.time = now
         self.state, self.spin, self.number, self.warnings = 6, 1, "", 0
         self.rotor = Rotor()
@@ -195,7 +221,9 @@ class SlingshotSS2:
         self.play(lambda: self._idle(off + MUTE + 2.0))
 
     def _idle(self, attended_after: float) -> Scene:
-        """State 6: on power-up a wheel without user start goes on by itself; later only if somebody attends to it."""
+        """State 6: on power-up a wheel without user start goes on by itself; later only if somebody
+        attends to it.
+        """
         self.state = 6
         self.warnings &= SENSOR
         self._awaits_start = False
@@ -227,7 +255,9 @@ class SlingshotSS2:
         return self.launching
 
     def launching(self) -> Scene:
-        """Still state 2: the rotor is turned round and the ball blown into the rim, again if that fails."""
+        """Still state 2: the rotor is turned round and the ball blown into the rim, again if that
+        fails.
+        """
         self._awaits_start = False
         yield self.random.uniform(1.0, 2.0)
         if self.mode & REVERSE and self._strikes("rotor_not_reversed") is None:
@@ -254,14 +284,18 @@ class SlingshotSS2:
         if self._strikes("ball_with_rotor") is not None:
             self.warnings |= WITH_ROTOR
         yield self.random.uniform(2.5, 4.5)
-        self.warnings &= ~WITH_ROTOR  # not told to restart it plays on, and the table has to void the spin
+        self.warnings &= (
+            ~WITH_ROTOR
+        )  # not told to restart it plays on, and the table has to void the spin
         return self._no_more_bets
 
     def _no_more_bets(self) -> Scene:
         self.state = 4
         if self.mode & SPEED_CHANGE:
             change = float(self.parameters["m"])
-            self.rotor.drive(self.rotor.rpm(self.time) + self.random.uniform(-change, change), self.time)
+            self.rotor.drive(
+                self.rotor.rpm(self.time) + self.random.uniform(-change, change), self.time
+            )
         turning = self.random.uniform(25.0, 28.0)
         yield turning * 0.4
         gone = self._strikes("ball_removed")
@@ -275,7 +309,9 @@ class SlingshotSS2:
         return self._winning_number
 
     def _winning_number(self) -> Scene:
-        """State 5. The bare number leaves at once, the state shows with the next push: 15 to 500 ms later."""
+        """State 5. The bare number leaves at once, the state shows with the next push: 15 to 500 ms
+        later.
+        """
         pockets = int(self.parameters["z"])
         pocket = self._script.popleft() if self._script else self.random.randrange(pockets)
         self.state, self.number = 5, pocket_text(pocket)
@@ -291,8 +327,13 @@ class SlingshotSS2:
             yield self._delay()
         self.spin = self.spin % 256 + 1
         self._rounds += 1
-        # Recorded wheels have bit 1024 and user start, and go 5>2; the guide sends bit 1024 through 1. Both hold here.
-        return self._between_games if self.mode & DELAY_IN_1 and not self.mode & USER_START else self._place_bets
+        # Recorded wheels have bit 1024 and user start, and go 5>2; the guide sends bit 1024 through
+        # 1. Both hold here.
+        return (
+            self._between_games
+            if self.mode & DELAY_IN_1 and not self.mode & USER_START
+            else self._place_bets
+        )
 
     def _between_games(self) -> Scene:
         self.state = 1

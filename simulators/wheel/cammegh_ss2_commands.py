@@ -1,7 +1,7 @@
 """What a Cammegh Slingshot 2 answers to its host: one function per command letter.
 
-Acceptance is a textual reply; refusal is the echoed letter and ``NO``, or ``BUSY``. An unknown letter is echoed with
-``NO``. The clock starts at a fixed date at power-on: a model has no other.
+Acceptance is a textual reply; refusal is the echoed letter and ``NO``, or ``BUSY``. An unknown
+letter is echoed with ``NO``. The clock starts at a fixed date at power-on: a model has no other.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class CommandedWheel(Protocol):
 
 
 def answer(wheel: CommandedWheel, command: str) -> Answer:
-    """The answer to one command, given without its ``*`` and its line end. An empty one has none."""
+    """The answer to one command, given without its ``*`` and its line end. An empty one
+    has none.
+    """
     if not command:
         return []
     letter, argument = command[0], command[1:].strip()
@@ -188,7 +190,11 @@ def _chi_square(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state not in (5, 6):
         return _say("*w BUSY")
     counts, expected = Counter(wheel.wins), max(1, spins) / pockets
-    chi = sum((counts[pocket] - expected) ** 2 / expected for pocket in range(pockets)) if spins else 0.0
+    chi = (
+        sum((counts[pocket] - expected) ** 2 / expected for pocket in range(pockets))
+        if spins
+        else 0.0
+    )
     return _say(f"*w {chi:.2f} {100 * chi / (pockets - 1):.0f}")
 
 
@@ -197,13 +203,18 @@ def _table(letter: str) -> Callable[[CommandedWheel, str], Answer]:
         if wheel.state not in (5, 6):
             return _say(f"*{letter} BUSY")
         counts = Counter(wheel.wins) if letter == "W" else Counter({0: wheel.misfires})
-        return _say(f"*{letter} " + " ".join(str(counts[pocket]) for pocket in range(int(wheel.parameters["z"]))))
+        return _say(
+            f"*{letter} "
+            + " ".join(str(counts[pocket]) for pocket in range(int(wheel.parameters["z"])))
+        )
 
     return table
 
 
 def _log(wheel: CommandedWheel, argument: str) -> Answer:
-    """The win log: ``t`` the pages in use, ``r p`` page p (from 0) and its sum. Erasing it is refused: it is evidence."""
+    """The win log: ``t`` the pages in use, ``r p`` page p (from 0) and its sum. Erasing it is
+    refused: it is evidence.
+    """
     pages = -(-len(wheel.wins) // PAGE)
     kind, _, page = argument.partition(" ")
     if kind == "t":

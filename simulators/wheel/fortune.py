@@ -1,4 +1,6 @@
-"""A wheel of fortune that is pushed, runs down evenly and comes to stand under its tongue, before a board that counts its cells."""
+"""A wheel of fortune that is pushed, runs down evenly and comes to stand under its tongue, before a
+board that counts its cells.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class FortuneWheel(Board):
 
     kind = "fortune"
 
-    def __init__(self, seed: int = 0, games_per_hour: int = 60, cells: int = 54, stops: Sequence[int] = ()) -> None:
+    def __init__(
+        self, seed: int = 0, games_per_hour: int = 60, cells: int = 54, stops: Sequence[int] = ()
+    ) -> None:
         if strange := [cell for cell in stops if not 1 <= cell <= cells]:
             raise ValueError(f"the wheel has the cells 1 to {cells}, not {strange[0]}")
         self._way = "0"
@@ -31,11 +35,22 @@ class FortuneWheel(Board):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """The cell under the tongue, cells that went by, the way and speed, how often it was pushed, and its health."""
+        """The cell under the tongue, cells that went by, the way and speed, how often it was
+        pushed, and its health.
+        """
         cell = 0 if self._on_pin else self._cell
         health = "encoder" if self.time < self._broken_until else "ok"
         forward = self._forward - self._uncounted
-        return "wheel", cell, forward, self._back, self._way, round(self._rpm * 10), self.counted, health
+        return (
+            "wheel",
+            cell,
+            forward,
+            self._back,
+            self._way,
+            round(self._rpm * 10),
+            self.counted,
+            health,
+        )
 
     def round(self) -> Scene:
         """A push, several turns, a cell."""
@@ -57,7 +72,9 @@ class FortuneWheel(Board):
         yield 4.0
 
     def started(self) -> int:
-        """A wheel that turns when the board is started was pushed; cells that went by before are not counted."""
+        """A wheel that turns when the board is started was pushed; cells that went by before are
+        not counted.
+        """
         self._uncounted, self._back = self._forward, 0
         return int(self._way != "0")
 

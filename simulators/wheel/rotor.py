@@ -1,4 +1,6 @@
-"""The rotor: a speed that moves towards a target at a steady rate, and a direction that changes only at a standstill."""
+"""The rotor: a speed that moves towards a target at a steady rate, and a direction that changes
+only at a standstill.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ DOWN = 16.0
 
 
 class Rotor:
-    """Speed in rpm over time. ``anticlockwise`` is the direction of the motor, shown from standstill on."""
+    """Speed in rpm over time. ``anticlockwise`` is the direction of the motor, shown from
+    standstill on.
+    """
 
     def __init__(self) -> None:
         self.anticlockwise = False

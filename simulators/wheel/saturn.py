@@ -1,7 +1,8 @@
 """A Saturn as its host sees it: silent until it is asked, then one answer.
 
-Public are requests, frames and check byte, the place of the error flag and of the error's text. Where this model has state, number
-and spin in its answer is our own choice, not the vendor's: :data:`FIELDS` tells the driver.
+Public are requests, frames and check byte, the place of the error flag and of the error's text.
+Where this model has state, number and spin in its answer is our own choice, not the vendor's:
+:data:`FIELDS` tells the driver.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ SPINS = 1000
 
 
 class SaturnWheel:
-    """One wheel that fires by itself, or waits in its first state to be told to. ``numbers``: the first that win."""
+    """One wheel that fires by itself, or waits in its first state to be told to. ``numbers``: the
+    first that win.
+    """
 
     baud = 9600
 
@@ -88,7 +91,10 @@ class SaturnWheel:
 
     def _status(self, now: float) -> str:
         flag = frames.ERROR_SET if now < self._error_until else "0"
-        return f"{COURSE[self._stage][0]}{self._number:>2}{self._spin:03}".ljust(frames.ERROR_FLAG - 4) + flag
+        return (
+            f"{COURSE[self._stage][0]}{self._number:>2}{self._spin:03}".ljust(frames.ERROR_FLAG - 4)
+            + flag
+        )
 
     def _answer(self, digits: str, text: str, now: float) -> None:
         self._due.append((now + ANSWER, frames.frame(digits, text)))

@@ -1,4 +1,6 @@
-"""``python -m tests.chaos``: what goes wrong, shown on real parts. ``--long`` is the whole of it; ``--seed`` has a run again."""
+"""``python -m tests.chaos``: what goes wrong, shown on real parts. ``--long`` is the whole of it;
+``--seed`` has a run again.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,17 @@ from tests.chaos.report import tell
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--long", action="store_true", help="200 kills, every phase, a month of play: about twenty minutes")
-    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="of the schedule; without one it is drawn")
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="200 kills, every phase, a month of play: about twenty minutes",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=random.randrange(1_000_000),
+        help="of the schedule; without one it is drawn",
+    )
     arguments, others = parser.parse_known_args()
     os.environ[SEED] = str(arguments.seed)
     if arguments.long:

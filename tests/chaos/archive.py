@@ -1,4 +1,6 @@
-"""A recording subscriber: it keeps every message, asks for what it missed, and can say whether it holds everything."""
+"""A recording subscriber: it keeps every message, asks for what it missed, and can say whether it
+holds everything.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ Body = dict[str, Any]
 
 
 class Tally(msgspec.Struct):
-    """What came in. ``filled``: came later than its successors, marked historical; ``misordered``: the same, not marked."""
+    """What came in. ``filled``: came later than its successors, marked historical; ``misordered``:
+    the same, not marked.
+    """
 
     events: int = 0
     doubled: int = 0
@@ -75,9 +79,13 @@ class Holding:
 
 
 class Archive:
-    """A client that keeps every message, and holds the events of all tables below ``root``. ``topics``: what it listens to."""
+    """A client that keeps every message, and holds the events of all tables below ``root``.
+    ``topics``: what it listens to.
+    """
 
-    def __init__(self, port: int, root: str, topics: Sequence[str] = ("#",), **credentials: Any) -> None:
+    def __init__(
+        self, port: int, root: str, topics: Sequence[str] = ("#",), **credentials: Any
+    ) -> None:
         self.root = root
         self._topics = topics
         self._holding = Holding()
@@ -109,21 +117,35 @@ class Archive:
     def write(self, path: Path) -> None:
         """Every event and checkpoint that it has, as JSON lines."""
         self.take()
-        checkpoints = [heard.body for heard in self.line.on("/checkpoint") if heard.topic.startswith(f"{self.root}/")]
-        path.write_text("".join(json.dumps(body) + "\n" for body in (*self.held.values(), *checkpoints)))
+        checkpoints = [
+            heard.body
+            for heard in self.line.on("/checkpoint")
+            if heard.topic.startswith(f"{self.root}/")
+        ]
+        path.write_text(
+            "".join(json.dumps(body) + "\n" for body in (*self.held.values(), *checkpoints))
+        )
 
     def latest(self, topic: str) -> Any:
         """The last body of a topic below the root; None if there is none."""
         return self.line.latest(f"{self.root}/{topic}")
 
     def command(self, table: str, name: str, **fields: Any) -> Body:
-        """Say a command and give the reply. One that must not be followed twice is followed once at most: it is said once."""
-        return self._ask(table, name, {"by": "M. Lasa", "role": "table_head", **fields}, again=False)
+        """Say a command and give the reply. One that must not be followed twice is followed once at
+        most: it is said once.
+        """
+        return self._ask(
+            table, name, {"by": "M. Lasa", "role": "table_head", **fields}, again=False
+        )
 
     def catch_up(self, table: str) -> None:
-        """Ask for what came after the last event that is known to have no gap before it, until nothing more comes."""
+        """Ask for what came after the last event that is known to have no gap before it, until
+        nothing more comes.
+        """
         self.take()
-        boot, after = self._known.get(table) or next(((k[1], 0) for k in self.held if k[0] == table), ("", 0))
+        boot, after = self._known.get(table) or next(
+            ((k[1], 0) for k in self.held if k[0] == table), ("", 0)
+        )
         while True:
             reply = self.recall(table, boot, after)
             assert reply["ok"], reply
@@ -140,16 +162,30 @@ class Archive:
 
     def recall(self, table: str, boot: str, after: int) -> Body:
         """Ask for the events after one of them, and give the reply."""
-        return self._ask(table, "recall", {"boot": boot, "from": after + 1, "onward": True}, again=True)
+        return self._ask(
+            table, "recall", {"boot": boot, "from": after + 1, "onward": True}, again=True
+        )
 
     def _ask(self, table: str, name: str, fields: Body, *, again: bool) -> Body:
-        """``again``: ask once more where no reply comes; the daemon was on its way back, or a broker took the reply with it."""
+        """``again``: ask once more where no reply comes; the daemon was on its way back, or a
+        broker took the reply with it.
+        """
         self._asked += 1
         asked = self._asked
-        topic, body = f"{self.root}/{table}/command/{level(name)}", {**fields, "client": "archive", "id": asked}
+        topic, body = (
+            f"{self.root}/{table}/command/{level(name)}",
+            {**fields, "client": "archive", "id": asked},
+        )
 
         def reply() -> Body | None:
-            return next((h.body for h in self.line.on(f"{self.root}/{table}/reply/archive") if h.body["id"] == asked), None)
+            return next(
+                (
+                    h.body
+                    for h in self.line.on(f"{self.root}/{table}/reply/archive")
+                    if h.body["id"] == asked
+                ),
+                None,
+            )
 
         def answered() -> Body | None:
             due = time.monotonic() + (ANSWER if again else PATIENCE)
@@ -168,7 +204,10 @@ class Archive:
         held = dict(self.held)  # before the journal is read: what is published is stored already
         stored = {_key(body): body for path in journals for body in events_of(path)}
         common = stored.keys() & held.keys()
-        plain = {key: {name: value for name, value in held[key].items() if name != "historical"} for key in common}
+        plain = {
+            key: {name: value for name, value in held[key].items() if name != "historical"}
+            for key in common
+        }
         return Verdict(
             lost=tuple(key for key in stored if key not in held),
             unstored=tuple(key for key in held if key not in stored),

@@ -1,4 +1,6 @@
-"""A disk of the daemon's own that can be filled, made read-only and cured, as far as this machine lets us have one."""
+"""A disk of the daemon's own that can be filled, made read-only and cured, as far as this machine
+lets us have one.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class Full:
 
 
 class ReadOnly:
-    """A file system on a loop device, which its own driver makes read-only as after an error of the disk."""
+    """A file system on a loop device, which its own driver makes read-only as after an error of the
+    disk.
+    """
 
     in_use = False
 
@@ -78,15 +82,21 @@ class ReadOnly:
         _run("mount", "-o", "loop", str(self._image), str(self.folder))
 
     def fail(self, daemon: Daemon) -> None:
-        """Between two writes of the daemon: a sync that is under way then may be said to be done, and is not."""
+        """Between two writes of the daemon: a sync that is under way then may be said to be done,
+        and is not.
+        """
         stop(daemon)
         _run("mount", "-o", "remount,abort", str(self.folder))
         daemon.signal(signal.SIGCONT)
 
     def cure(self, _daemon: Daemon) -> None:
-        """As a person does it: the file system is checked and mounted anew, while nobody uses it."""
+        """As a person does it: the file system is checked and mounted anew, while nobody
+        uses it.
+        """
         self.close()
-        subprocess.run(["e2fsck", "-p", str(self._image)], capture_output=True, check=False)  # 1: it has corrected something
+        subprocess.run(
+            ["e2fsck", "-p", str(self._image)], capture_output=True, check=False
+        )  # 1: it has corrected something
         self._mount()
 
     def close(self) -> None:
@@ -94,7 +104,9 @@ class ReadOnly:
 
 
 class Unread:
-    """A file system on a loop device whose image can be taken away for a while: what is read then are real errors (EIO)."""
+    """A file system on a loop device whose image can be taken away for a while: what is read then
+    are real errors (EIO).
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -107,7 +119,9 @@ class Unread:
         _run("mount", "-o", "loop,noatime", str(self._image), str(folder))
 
     def fail(self) -> None:
-        """From now on nothing can be read that is not remembered. Nothing may be written until it is cured."""
+        """From now on nothing can be read that is not remembered. Nothing may be written until it
+        is cured.
+        """
         _run("sync", "-f", str(self.folder))
         self._kept = self._image.read_bytes()
         os.truncate(self._image, 0)
@@ -144,7 +158,9 @@ class SmallBlocks:
 
 
 class Limited:
-    """Any file system, of which the daemon may not write another byte. For where nothing can be mounted."""
+    """Any file system, of which the daemon may not write another byte. For where nothing can be
+    mounted.
+    """
 
     in_use = True
 
@@ -185,7 +201,9 @@ def mount(*words: str) -> bool:
 
 
 def spoil(path: Path, *, first: int = 4096) -> None:
-    """Overwrite a file behind everybody's back, from the byte ``first`` on, and leave its length."""
+    """Overwrite a file behind everybody's back, from the byte ``first`` on, and leave its
+    length.
+    """
     length = path.stat().st_size
     with path.open("r+b", buffering=0) as file:
         file.seek(first)
@@ -200,9 +218,17 @@ def stop(daemon: Daemon) -> None:
 
 
 def _stopped(process: int) -> bool:
-    states = [task.read_text().rpartition(")")[2].split()[0] for task in Path(f"/proc/{process}/task").glob("*/stat")]
+    states = [
+        task.read_text().rpartition(")")[2].split()[0]
+        for task in Path(f"/proc/{process}/task").glob("*/stat")
+    ]
     return set(states) == {"T"}
 
 
 def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"})
+    subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"},
+    )

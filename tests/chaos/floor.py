@@ -1,4 +1,6 @@
-"""The floor: simulated wheels on pseudo-terminals, the daemon, a real broker and an archive, each a program of its own."""
+"""The floor: simulated wheels on pseudo-terminals, the daemon, a real broker and an archive, each a
+program of its own.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from tests.daemon.mosquitto import PATIENCE, Mosquitto, until
 from tests.daemon.process import Daemon
 
 SPEED, GAMES_PER_HOUR = 30.0, 80
-"""A spin takes a second and a half. Faster, and a busy machine cannot tell what is live from what is late."""
+"""A spin takes a second and a half. Faster, and a busy machine cannot tell what is live from what
+is late.
+"""
 _STATUS = re.compile(r"\*X;(?P<state>\d);(?P<spin>\d{3});(?P<number>[ 0-9]{2});")
 
 
@@ -35,13 +39,26 @@ class Spin(msgspec.Struct, frozen=True):
 
 
 class Wheel:
-    """``python -m simulators wheel``: it tells each line that it says, whoever listens. ``played`` is the truth."""
+    """``python -m simulators wheel``: it tells each line that it says, whoever listens. ``played``
+    is the truth.
+    """
 
     def __init__(self, link: Path, seed: int, speed: float) -> None:
         self.link = link
         self.states: list[int] = []
         self.played: list[Spin] = []
-        command = [sys.executable, "-m", "simulators", "wheel", "--link", str(link), "--seed", str(seed), "--speed", str(speed)]
+        command = [
+            sys.executable,
+            "-m",
+            "simulators",
+            "wheel",
+            "--link",
+            str(link),
+            "--seed",
+            str(seed),
+            "--speed",
+            str(speed),
+        ]
         command += ["--games-per-hour", str(GAMES_PER_HOUR), "--tell-lines", "--end-with-stdin"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._listening = threading.Thread(target=self._listen)
@@ -72,7 +89,9 @@ class Wheel:
             self.states.append(state)
 
     def close(self) -> None:
-        self.link.unlink(missing_ok=True)  # first: the next terminal that anybody makes may have the same number
+        self.link.unlink(
+            missing_ok=True
+        )  # first: the next terminal that anybody makes may have the same number
         self.process.kill()
         self.process.wait()
         self._listening.join()
@@ -81,8 +100,9 @@ class Wheel:
 
 
 class Floor:
-    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one that another floor has;
-    ``heard``: topics below the root that the archive listens to, where it is not to hear everything.
+    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one
+    that another floor has; ``heard``: topics below the root that the archive listens to, where it
+    is not to hear everything.
     """
 
     def __init__(
@@ -150,14 +170,20 @@ stale_after = {self.stale_after}
         return text
 
     def start(
-        self, username: str | None = None, password: str | None = None, sessions: Sequence[str] | None = None, **environment: str
+        self,
+        username: str | None = None,
+        password: str | None = None,
+        sessions: Sequence[str] | None = None,
+        **environment: str,
     ) -> Archive:
-        """Start everything, and open a session at each table or at those of ``sessions``. The archive may need a name;
-        ``environment`` is the daemon's.
+        """Start everything, and open a session at each table or at those of ``sessions``. The
+        archive may need a name; ``environment`` is the daemon's.
         """
         if not self._borrowed:
             self.broker.start()
-        self.archive = Archive(self.broker.port, self.root, self._heard, username=username, password=password)
+        self.archive = Archive(
+            self.broker.port, self.root, self._heard, username=username, password=password
+        )
         self.plug_in()
         self.start_daemon(**environment)
         self.open_sessions(sessions)
@@ -177,7 +203,9 @@ stale_after = {self.stale_after}
 
     def logged(self, event: str) -> int:
         """How often this life of the daemon has said that."""
-        return sum(f'"event": "{event}"' in line for line in self.daemon.log().splitlines()[self._since :])
+        return sum(
+            f'"event": "{event}"' in line for line in self.daemon.log().splitlines()[self._since :]
+        )
 
     def open_sessions(self, tables: Sequence[str] | None = None) -> None:
         """Wait for each wheel to be up, and open its table."""
@@ -185,7 +213,8 @@ stale_after = {self.stale_after}
         for table in tables or self.tables:
             until(f"{table} is up", partial(self.stands, table, "closed"), self.daemon.log)
             reply = self.archive.command(table, "session.open")
-            # One that is refused has been followed all the same: handed over twice by a broker that had thrown the daemon out,
+            # One that is refused has been followed all the same: handed over twice by a broker that
+            # had thrown the daemon out,
             # or stored by a disk that was too slow for the reply.
             until(f"{table} is open, {reply}", partial(self._in_session, table), self.daemon.log)
 
@@ -208,13 +237,23 @@ stale_after = {self.stale_after}
         assert self.archive is not None
         self.archive.take()
         held = list(self.archive.held.values())
-        return sum(event["type"] == "round.result" and event["table"] == (table or event["table"]) for event in held)
+        return sum(
+            event["type"] == "round.result" and event["table"] == (table or event["table"])
+            for event in held
+        )
 
     def until_results(self, more: int, table: str | None = None) -> None:
-        """Wait for more results, of one table or of any. A machine that is too busy to be live has fewer of them."""
+        """Wait for more results, of one table or of any. A machine that is too busy to be live has
+        fewer of them.
+        """
         known = self.results(table)
         for wanted in range(known + 1, known + more + 1):
-            until(f"{wanted} results", partial(self._enough, table, wanted), self.daemon.log, patience=3 * PATIENCE)
+            until(
+                f"{wanted} results",
+                partial(self._enough, table, wanted),
+                self.daemon.log,
+                patience=3 * PATIENCE,
+            )
 
     def _enough(self, table: str | None, wanted: int) -> bool:
         return self.results(table) >= wanted
@@ -246,7 +285,11 @@ stale_after = {self.stale_after}
         elif step.when == "events":
             assert self.archive is not None
             wanted = self.archive.take() + step.count
-            until(str(step), lambda: self.archive is not None and self.archive.take() >= wanted, self.daemon.log)
+            until(
+                str(step),
+                lambda: self.archive is not None and self.archive.take() >= wanted,
+                self.daemon.log,
+            )
         elif step.when == "writes":
             log = Path(f"{self.journal}-wal")
             times: set[int] = set()
@@ -259,17 +302,24 @@ stale_after = {self.stale_after}
     # The end
 
     def settle(self, *, recall: bool = True) -> Verdict:
-        """Let the wheels fall silent and the archive catch up, and compare. The daemon runs, and the broker too.
+        """Let the wheels fall silent and the archive catch up, and compare. The daemon runs, and
+        the broker too.
 
         Without ``recall`` everything has to come by itself.
         """
         assert self.archive is not None
         archive = self.archive
-        until("the daemon reaches the broker", lambda: self.logged("broker connected"), self.daemon.log)
+        until(
+            "the daemon reaches the broker",
+            lambda: self.logged("broker connected"),
+            self.daemon.log,
+        )
         for wheel in self.wheels.values():
             wheel.close()
         for table in self.wheels:
-            until(f"{table} knows that its wheel is gone", partial(self._lost, table), self.daemon.log)
+            until(
+                f"{table} knows that its wheel is gone", partial(self._lost, table), self.daemon.log
+            )
 
         def verdict() -> Verdict | None:
             for table in self.tables if recall else ():
@@ -283,16 +333,29 @@ stale_after = {self.stale_after}
     def _lost(self, table: str) -> bool:
         assert self.archive is not None
         state: Any = self.archive.latest(f"{table}/state") or {}
-        return bool(state) and state["devices"].get("wheel", {}).get("state") == "lost" and state["boot"] == self.boot()
+        return (
+            bool(state)
+            and state["devices"].get("wheel", {}).get("state") == "lost"
+            and state["boot"] == self.boot()
+        )
 
     def boot(self) -> str:
         """The running daemon's."""
-        line = next(line for line in self.daemon.log().splitlines()[self._since :] if '"event": "daemon up"' in line)
+        line = next(
+            line
+            for line in self.daemon.log().splitlines()[self._since :]
+            if '"event": "daemon up"' in line
+        )
         return str(json.loads(line)["boot"])
 
     def told(self) -> str:
-        """The end of the daemon's log, and what each wheel has played last: for a person who wonders why a test failed."""
-        played = [f"{table}: state {wheel.state}, {wheel.played[-9:]}" for table, wheel in self.wheels.items()]
+        """The end of the daemon's log, and what each wheel has played last: for a person who
+        wonders why a test failed.
+        """
+        played = [
+            f"{table}: state {wheel.state}, {wheel.played[-9:]}"
+            for table, wheel in self.wheels.items()
+        ]
         return "\n".join([*self.daemon.log().splitlines()[-200:], *played])
 
     def close(self) -> None:

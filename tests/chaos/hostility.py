@@ -33,10 +33,29 @@ NAMES = (
     "ñ",
     "a/b",
 )
-OWN = ("state", "info", "result", "history", "shoe", "alert/x", "alert/wheel-link", "alert/" + "y" * 300)
+OWN = (
+    "state",
+    "info",
+    "result",
+    "history",
+    "shoe",
+    "alert/x",
+    "alert/wheel-link",
+    "alert/" + "y" * 300,
+)
 NODE = ("status", "health")
 TOPICS = (
-    *("$SYS/broker/clients", "$share/a/b", "", "/", "a" * 60_000, "/".join("a" * 250), "\ufeff", "desk/7", "novamas/v1/x/y/result"),
+    *(
+        "$SYS/broker/clients",
+        "$share/a/b",
+        "",
+        "/",
+        "a" * 60_000,
+        "/".join("a" * 250),
+        "\ufeff",
+        "desk/7",
+        "novamas/v1/x/y/result",
+    ),
     *(
         "{reply}/7",
         "{reply}/7",
@@ -61,7 +80,9 @@ class Hostile(msgspec.Struct, frozen=True):
 
 
 class Hostility:
-    """Draws messages against the tables and the node below ``root``. ``clients``: the names under which they are said."""
+    """Draws messages against the tables and the node below ``root``. ``clients``: the names under
+    which they are said.
+    """
 
     def __init__(self, chance: Random, root: str, node: str, clients: Sequence[str]) -> None:
         self._chance, self._root, self._node, self._clients = chance, root, node, clients
@@ -75,8 +96,13 @@ class Hostility:
         """The next message to that table, or on what is its or the node's."""
         among = self._chance.random
         if among() < 0.02:
-            topics = [*(f"{table}/{leaf}" for leaf in OWN), *(f"node/{self._node}/{leaf}" for leaf in NODE)]
-            return Hostile(f"{self._root}/{self._chance.choice(topics)}", self._junk(), among() < 0.5, None)
+            topics = [
+                *(f"{table}/{leaf}" for leaf in OWN),
+                *(f"node/{self._node}/{leaf}" for leaf in NODE),
+            ]
+            return Hostile(
+                f"{self._root}/{self._chance.choice(topics)}", self._junk(), among() < 0.5, None
+            )
         name, line = self._chance.choice(self._bodies)
         if among() < 0.1:
             name = self._chance.choice(NAMES)
@@ -84,13 +110,19 @@ class Hostility:
             line = self._junk()
         elif among() < 0.9:
             line = b'{"client":"%b",%b' % (self._chance.choice(self._clients).encode(), line[1:])
-        return Hostile(f"{self._root}/{table}/command/{name}", line, among() < 0.005, self._properties(table))
+        return Hostile(
+            f"{self._root}/{table}/command/{name}", line, among() < 0.005, self._properties(table)
+        )
 
     def _junk(self) -> bytes:
         kind = self._chance.random()
         if kind < 0.01:
             return b"x" * LARGE
-        return self._chance.choice(JSON) if kind < 0.5 else self._chance.randbytes(self._chance.randrange(200))
+        return (
+            self._chance.choice(JSON)
+            if kind < 0.5
+            else self._chance.randbytes(self._chance.randrange(200))
+        )
 
     def _properties(self, table: str) -> Properties | None:
         if self._chance.random() < 0.6:

@@ -1,7 +1,9 @@
-"""A month of play in one process, as fast as it goes: ``python -m tests.chaos.month CONFIG ROUNDS``.
+"""A month of play in one process, as fast as it goes: ``python -m tests.chaos.month CONFIG
+ROUNDS``.
 
-All of the daemon is at work, but for the link: a simulated wheel's bytes are handed to its watch and its table with the
-model's own times. What memory and files the process holds is told at eighths of the way, one JSON object a line.
+All of the daemon is at work, but for the link: a simulated wheel's bytes are handed to its watch
+and its table with the model's own times. What memory and files the process holds is told at eighths
+of the way, one JSON object a line.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ async def play(configuration: str, rounds: int) -> None:
 
 async def _told(daemon: Daemon, running: asyncio.Task[None]) -> None:
     """Wait until the broker has acknowledged everything."""
-    while not running.done() and (daemon._publisher is None or daemon._publisher.position < daemon._journal.head()):  # noqa: ASYNC110
+    while not running.done() and (  # noqa: ASYNC110
+        daemon._publisher is None or daemon._publisher.position < daemon._journal.head()
+    ):
         await asyncio.sleep(0.001)
 
 

@@ -1,4 +1,6 @@
-"""The end of a run: everything that is stored was heard, nothing else was, it follows from the bytes, and the wheel did it."""
+"""The end of a run: everything that is stored was heard, nothing else was, it follows from the
+bytes, and the wheel did it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
 
 
 def sound(floor: Floor, *, recall: bool = True) -> tuple[list[dict[str, Any]], Verdict]:
-    """Let the floor come to rest and prove it. Gives the events in the order of the journal, and how the archive held them."""
+    """Let the floor come to rest and prove it. Gives the events in the order of the journal, and
+    how the archive held them.
+    """
     verdict = floor.settle(recall=recall)
     assert verdict.flawless, verdict
     assert floor.daemon.stop() == 0

@@ -1,4 +1,6 @@
-"""What a run tells on standard output: pytest shows it where a test fails, and always in the long form."""
+"""What a run tells on standard output: pytest shows it where a test fails, and always in the long
+form.
+"""
 
 from __future__ import annotations
 

@@ -21,13 +21,17 @@ def stored(floor: Floor) -> int:
     return len(events_of(floor.journal))
 
 
-def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: Callable[..., Floor]) -> None:
+def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
+    floor: Callable[..., Floor],
+) -> None:
     made = floor(tables=20, speed=20.0)
     archive = made.start()
     made.until_results(1)
     made.broker.kill()
     known = stored(made)
-    until("hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log)
+    until(
+        "hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log
+    )
     made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
     archive.line.subscribed.clear()
     made.broker.start()
@@ -41,7 +45,9 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: C
 
 
 def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> None:
-    """Nobody listened, the broker has acknowledged and is gone: for the daemon all is told, and only a recall brings it back."""
+    """Nobody listened, the broker has acknowledged and is gone: for the daemon all is told, and
+    only a recall brings it back.
+    """
     made = floor()
     archive = made.start()
     made.until_results(1)
@@ -49,7 +55,11 @@ def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> 
     known = stored(made)
     for _ in range(2):  # the second time in a boot of which the archive never hears
         wanted = stored(made) + 3
-        until("the broker has acknowledged them", partial(_acknowledged, made, wanted), made.daemon.log)
+        until(
+            "the broker has acknowledged them",
+            partial(_acknowledged, made, wanted),
+            made.daemon.log,
+        )
         made.daemon.kill()
         made.broker.kill()
         made.broker.start()
@@ -75,7 +85,9 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
     subprocess.run(["mosquitto_passwd", "-b", users, "archive", "battery"], check=True)
     (made.folder / "secret").write_text("correct-horse")
     made.broker.configure("allow_anonymous false", f"password_file {users}")
-    made.daemon.file.write_text(made.configuration(f'username = "pit"\npassword_file = "{made.folder / "secret"}"'))
+    made.daemon.file.write_text(
+        made.configuration(f'username = "pit"\npassword_file = "{made.folder / "secret"}"')
+    )
     archive = made.start(username="archive", password="battery")
     made.until_results(1)
     made.broker.kill()
@@ -86,7 +98,12 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
     until("the table goes on", lambda: stored(made) > known + 3, made.daemon.log)
     refusals = made.logged("broker not reached")
     (made.folder / "secret").write_text("another")
-    until("it is let in", lambda: made.logged("broker connected") == 2, made.daemon.log, patience=2 * LONGEST_REFUSED)
+    until(
+        "it is let in",
+        lambda: made.logged("broker connected") == 2,
+        made.daemon.log,
+        patience=2 * LONGEST_REFUSED,
+    )
     assert refusals <= 2  # once gone, once refused: a line for each change, none for each attempt
     made.until_results(1)
     sound(made)
@@ -103,8 +120,18 @@ def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
     for each in made:
         assert each.archive is not None
         patience = 2 * LONGEST_REFUSED
-        until("it says so", partial(each.logged, "another client has our client id, it seems"), each.daemon.log, patience)
-        until("the alert is retained", partial(each.archive.latest, "r1/alert/broker-client-id"), each.daemon.log, patience)
+        until(
+            "it says so",
+            partial(each.logged, "another client has our client id, it seems"),
+            each.daemon.log,
+            patience,
+        )
+        until(
+            "the alert is retained",
+            partial(each.archive.latest, "r1/alert/broker-client-id"),
+            each.daemon.log,
+            patience,
+        )
         each.until_results(1)
     for each in made:
         assert each.logged("broker connected") <= 15

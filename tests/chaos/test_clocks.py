@@ -1,4 +1,6 @@
-"""Clocks that jump, and a daemon that sleeps: ages and order stay right, and what was missed is no result."""
+"""Clocks that jump, and a daemon that sleeps: ages and order stay right, and what was missed is no
+result.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,18 @@ LIBRARIES = ("/usr/lib", "/usr/local/lib", "/usr/lib64")
 
 
 class Clock:
-    """The daemon's clock, which can be set while it runs: libfaketime reads a file before each look at the time."""
+    """The daemon's clock, which can be set while it runs: libfaketime reads a file before each look
+    at the time.
+    """
 
     def __init__(self, folder: Path, *, monotonic: bool = False) -> None:
-        found = [path for root in LIBRARIES for path in sorted(Path(root).glob("**/libfaketimeMT.so.1"))]
+        found = [
+            path for root in LIBRARIES for path in sorted(Path(root).glob("**/libfaketimeMT.so.1"))
+        ]
         if not found:
-            pytest.fail("libfaketime is not installed; tests/debian-packages names what the tests need")
+            pytest.fail(
+                "libfaketime is not installed; tests/debian-packages names what the tests need"
+            )
         self._file = folder / "clock"
         self.set(0)
         self.environment = {
@@ -50,7 +58,9 @@ class Clock:
         fresh.replace(self._file)
 
 
-def test_the_wall_clock_is_set_back_and_forward_by_an_hour(floor: Callable[..., Floor], tmp_path: Path) -> None:
+def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
+    floor: Callable[..., Floor], tmp_path: Path
+) -> None:
     clock = Clock(tmp_path)
     made = floor(stale_after=600.0)
     archive = made.start(**clock.environment)
@@ -76,11 +86,17 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(floor: Callable[..., 
     assert max(steps) > 3000
     assert [event["mono_ns"] for event in events] == sorted(event["mono_ns"] for event in events)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-    assert "stale" not in {event.get("state") for event in events}  # a jump of the wall clock makes nobody look silent
+    assert "stale" not in {
+        event.get("state") for event in events
+    }  # a jump of the wall clock makes nobody look silent
 
 
-def test_the_monotonic_clock_leaps_forward_by_an_hour(floor: Callable[..., Floor], tmp_path: Path) -> None:
-    """As after a suspend on some machines: the wheel was not heard for an hour, whatever it may have done."""
+def test_the_monotonic_clock_leaps_forward_by_an_hour(
+    floor: Callable[..., Floor], tmp_path: Path
+) -> None:
+    """As after a suspend on some machines: the wheel was not heard for an hour, whatever it may
+    have done.
+    """
     clock = Clock(tmp_path, monotonic=True)
     made = floor()
     made.start(**clock.environment)
@@ -103,7 +119,9 @@ def test_a_daemon_that_sleeps_over_part_of_a_round(floor: Callable[..., Floor], 
         made.daemon.signal(signal.SIGCONT)
         made.until_results(1)
     events, _ = sound(made)
-    readings = [json.loads(entry.body) for entry in entries_of(made.journal) if entry.kind == "input"]
+    readings = [
+        json.loads(entry.body) for entry in entries_of(made.journal) if entry.kind == "input"
+    ]
     assert any(reading.get("late") for reading in readings)
     assert any(event["type"] == "data.late" for event in events)
 
@@ -121,8 +139,8 @@ archivist.PERIOD = 0.3
 clocks.synchronised = lambda: False
 sys.exit(main())
 """
-"""The daemon, whose archivist looks at the clocks and at the days three times a second. What the kernel says of its own clock says
-nothing of one that a test sets.
+"""The daemon, whose archivist looks at the clocks and at the days three times a second. What the
+kernel says of its own clock says nothing of one that a test sets.
 """
 DAY = 86_400
 LATE = ("1970", 45 * DAY, -45 * DAY)
@@ -152,7 +170,9 @@ def intact(floor: Floor) -> None:
     held = whole(floor)
     assert held == list(range(1, held[-1] + 1))
     assert not any(
-        msgspec.json.decode(entry.body, type=Boot).removed for entry in entries_of(floor.journal) if entry.kind == "boot"
+        msgspec.json.decode(entry.body, type=Boot).removed
+        for entry in entries_of(floor.journal)
+        if entry.kind == "boot"
     )
 
 
@@ -160,7 +180,9 @@ def intact(floor: Floor) -> None:
 def test_a_start_at_a_wrong_time_and_then_the_right_one(
     floor: Callable[..., Floor], tmp_path: Path, long: bool, when: str | int
 ) -> None:
-    """In 1970, as without a battery, or weeks away: nothing is removed, and the session that was opened then is kept."""
+    """In 1970, as without a battery, or weeks away: nothing is removed, and the session that was
+    opened then is kept.
+    """
     if when != "1970" and not long:
         pytest.skip("in the long form")
     clock = Clock(tmp_path)
@@ -182,7 +204,9 @@ def test_a_start_at_a_wrong_time_and_then_the_right_one(
 def test_the_clock_is_set_again_and_again_while_days_are_sealed(
     floor: Callable[..., Floor], tmp_path: Path, long: bool, seed: int
 ) -> None:
-    """Days and weeks, back and forward, across starts: every entry stays, the chain holds, and no number is wrong."""
+    """Days and weeks, back and forward, across starts: every entry stays, the chain holds, and no
+    number is wrong.
+    """
     chance = random.Random(seed)
     clock = Clock(tmp_path)
     made = floor(stale_after=600.0)
@@ -201,7 +225,9 @@ def test_the_clock_is_set_again_and_again_while_days_are_sealed(
         until("the alert", lambda: doubted(made), made.daemon.log)
         if turn % 2:
             made.daemon.kill()
-            until("the last will", lambda: archive.latest("node/pit-1/status")["status"] == "offline")
+            until(
+                "the last will", lambda: archive.latest("node/pit-1/status")["status"] == "offline"
+            )
             made.start_daemon(**clock.environment)
         made.until_results(1)
         clock.set(0)

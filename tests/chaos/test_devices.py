@@ -19,7 +19,9 @@ from tests.daemon.mosquitto import until
 
 
 class Pty:
-    """A port whose other side is ours. ``babble``: what it says, again and again, at the pace of 115200 baud."""
+    """A port whose other side is ours. ``babble``: what it says, again and again, at the pace of
+    115200 baud.
+    """
 
     def __init__(self, link: Path, babble: bytes = b"") -> None:
         self._master, slave = os.openpty()
@@ -52,7 +54,10 @@ class Pty:
 def changes(archive: Archive, state: str) -> int:
     """How often the table has said that its wheel's link is in that state."""
     archive.take()
-    return sum(event["type"] == "device.state" and event["state"] == state for event in archive.held.values())
+    return sum(
+        event["type"] == "device.state" and event["state"] == state
+        for event in archive.held.values()
+    )
 
 
 def more(archive: Archive, state: str, known: int) -> bool:
@@ -68,7 +73,9 @@ def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., F
         until(f"state {state}", partial(reached, wheel, state, known))
         lost, up = changes(archive, "lost"), changes(archive, "up")
         wheel.fault("unplug 3")
-        until("the table says that it is lost", partial(more, archive, "lost", lost), made.daemon.log)
+        until(
+            "the table says that it is lost", partial(more, archive, "lost", lost), made.daemon.log
+        )
         until("and that it is back", partial(more, archive, "up", up), made.daemon.log)
     made.until_results(1)
     assert archive.latest("r1/alert/wheel-link") is None
@@ -80,13 +87,21 @@ def reached(wheel: Wheel, state: int, known: int) -> bool:
     return state in wheel.states[known:]
 
 
-@pytest.mark.parametrize("babble", [b"x\n", 2 * b"*X;2;001;  ;0;160;0\r\n" + 2 * b"*X;4;002;17;2;160;0\r\n"])
-def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(floor: Callable[..., Floor], babble: bytes) -> None:
+@pytest.mark.parametrize(
+    "babble", [b"x\n", 2 * b"*X;2;001;  ;0;160;0\r\n" + 2 * b"*X;4;002;17;2;160;0\r\n"]
+)
+def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(
+    floor: Callable[..., Floor], babble: bytes
+) -> None:
     made = floor(tables=3, stale_after=10.0)
     silent, loud = Pty(made.folder / "r2"), Pty(made.folder / "r3", babble)
     try:
         archive = made.start(sessions=("r1",))
-        until("the silent one is told", partial(archive.latest, "r2/alert/wheel-link"), made.daemon.log)
+        until(
+            "the silent one is told",
+            partial(archive.latest, "r2/alert/wheel-link"),
+            made.daemon.log,
+        )
         assert archive.latest("r2/alert/wheel-link")["what"] == "link.stale"
         made.until_results(2, "r1")
         assert archive.command("r1", "bets.close")["error"]  # it answers

@@ -1,4 +1,6 @@
-"""The disk takes nothing, or gives back something else: no result is published that is not stored, and somebody is told."""
+"""The disk takes nothing, or gives back something else: no result is published that is not stored,
+and somebody is told.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def ending() -> Iterator[ExitStack]:
 
 @pytest.mark.parametrize("kind", [Full, ReadOnly])
 def test_a_disk_that_takes_nothing(
-    floor: Callable[..., Floor], tmp_path: Path, ending: ExitStack, kind: type[Full] | type[ReadOnly]
+    floor: Callable[..., Floor],
+    tmp_path: Path,
+    ending: ExitStack,
+    kind: type[Full] | type[ReadOnly],
 ) -> None:
     room = disk(kind, tmp_path / "disk")
     ending.callback(room.close)
@@ -46,7 +51,9 @@ def test_a_disk_that_takes_nothing(
     until("the table is in fault", lambda: made.stands("r1", "fault"), made.daemon.log)
     played = made.wheels["r1"].played
     spins = len(played)
-    until("another spin", lambda: len(played) > spins)  # what was stored before the end may have been on its way
+    until(
+        "another spin", lambda: len(played) > spins
+    )  # what was stored before the end may have been on its way
     known = archive.take()
     until("one more", lambda: len(played) > spins + 1)
     assert archive.take() == known
@@ -62,8 +69,12 @@ def test_a_disk_that_takes_nothing(
     sound(made)
 
 
-def test_a_disk_that_is_read_only_when_the_daemon_starts(floor: Callable[..., Floor], tmp_path: Path) -> None:
-    """It does not start, and says why; the node stays offline for everybody. Then it goes on where it was."""
+def test_a_disk_that_is_read_only_when_the_daemon_starts(
+    floor: Callable[..., Floor], tmp_path: Path
+) -> None:
+    """It does not start, and says why; the node stays offline for everybody. Then it goes on where
+    it was.
+    """
     room = tmp_path / "room"
     room.mkdir()
     made = floor(state=room)
@@ -82,14 +93,16 @@ def test_a_disk_that_is_read_only_when_the_daemon_starts(floor: Callable[..., Fl
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """A folder in which nothing can be written: by its rights; for root, who has them all, by a mount; and where root may not
-    mount, by something that stands where the daemon has to write.
+    """A folder in which nothing can be written: by its rights; for root, who has them all, by a
+    mount; and where root may not mount, by something that stands where the daemon has to write.
     """
     rights = {path: path.stat().st_mode for path in (*folder.iterdir(), folder)}
     for path, mode in rights.items():
         path.chmod(mode & ~0o222)
     mounted = mount("--bind", "-r", str(folder), str(folder))
-    blocked = folder / "journal.sqlite3.lock" if not mounted and os.access(folder, os.W_OK) else None
+    blocked = (
+        folder / "journal.sqlite3.lock" if not mounted and os.access(folder, os.W_OK) else None
+    )
     if blocked is not None:
         blocked.unlink()
         blocked.mkdir()
@@ -115,7 +128,11 @@ def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Fl
     spoil(made.journal)
     made.start_daemon()
     until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
-    assert [path for path in made.folder.iterdir() if path.name.startswith(f"{made.journal.name}.corrupt-")]
+    assert [
+        path
+        for path in made.folder.iterdir()
+        if path.name.startswith(f"{made.journal.name}.corrupt-")
+    ]
     made.open_sessions()
     made.until_results(1)
     verdict = made.settle()
@@ -127,7 +144,9 @@ def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Fl
 
 
 def spoil_in_use(floor: Floor) -> None:
-    """Spoil the journal at a moment at which all that it holds was heard: what only the disk knew, no daemon brings back."""
+    """Spoil the journal at a moment at which all that it holds was heard: what only the disk knew,
+    no daemon brings back.
+    """
 
     def heard() -> bool:
         assert floor.archive is not None
@@ -144,8 +163,9 @@ def spoil_in_use(floor: Floor) -> None:
 
 
 def right_as_far_as_heard(floor: Floor, boot: str) -> None:
-    """What was stored between the damage and its finding may be read by nobody any more: the archive lacks its numbers then, and
-    rounds that were begun before the new file may lack their outcome there.
+    """What was stored between the damage and its finding may be read by nobody any more: the
+    archive lacks its numbers then, and rounds that were begun before the new file may lack their
+    outcome there.
     """
     assert floor.archive is not None
     told = list(floor.archive.held.values())
@@ -158,8 +178,8 @@ def right_as_far_as_heard(floor: Floor, boot: str) -> None:
 
 
 def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Floor]) -> None:
-    """It is found when something old is asked for that has to be read from the disk; the table goes on in another file,
-    in the same session.
+    """It is found when something old is asked for that has to be read from the disk; the table goes
+    on in another file, in the same session.
     """
     made = floor()
     archive = made.start()
@@ -182,8 +202,12 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Fl
     right_as_far_as_heard(made, boot)
 
 
-def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(floor: Callable[..., Floor]) -> None:
-    """Nobody asks for anything old: the daemon finds it by itself, and the table goes on in the same session."""
+def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
+    floor: Callable[..., Floor],
+) -> None:
+    """Nobody asks for anything old: the daemon finds it by itself, and the table goes on in the
+    same session.
+    """
     made = floor(read_back_every=1.0)
     archive = made.start()
     made.until_results(1)
@@ -191,7 +215,11 @@ def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
     boot = made.boot()
     spoil_in_use(made)
     until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
-    assert [path for path in made.folder.iterdir() if path.name.startswith(f"{made.journal.name}.corrupt-")]
+    assert [
+        path
+        for path in made.folder.iterdir()
+        if path.name.startswith(f"{made.journal.name}.corrupt-")
+    ]
     made.until_results(1)
     assert made.boot() == boot
     verdict = made.settle()
@@ -211,7 +239,9 @@ def unread(tmp_path: Path, ending: ExitStack) -> Unread:
     try:
         made = Unread(tmp_path / "unread")
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no loop device can be mounted here; test_read_errors.py shows the same without one")
+        pytest.skip(
+            "no loop device can be mounted here; test_read_errors.py shows the same without one"
+        )
     ending.callback(made.close)
     return made
 
@@ -220,7 +250,9 @@ async def stored(folder: Path) -> Path:
     """A journal of which the last third was not heard."""
     path = folder / "journal.sqlite3"
     with closing(Journal(path)) as journal:
-        for future in [journal.append(record(number, size=500)) for number in range(1, RECORDS + 1)]:
+        for future in [
+            journal.append(record(number, size=500)) for number in range(1, RECORDS + 1)
+        ]:
             await future
         journal.move_cursor(HEARD)
     return path
@@ -239,13 +271,18 @@ async def test_a_disk_that_gives_nothing_for_a_second(unread: Unread) -> None:
         async with asyncio.timeout(PATIENCE):
             while not found or found[-1] < through:
                 try:
-                    found += [entry.position for entry in journal.events_after(found[-1] if found else HEARD, 64)]
+                    found += [
+                        entry.position
+                        for entry in journal.events_after(found[-1] if found else HEARD, 64)
+                    ]
                 except JournalUnusableError as error:  # a publisher asks again
                     trouble.append(str(error))
                     await asyncio.sleep(0.1)
         curing.join()
         assert trouble
-        assert found == [position for position in range(HEARD + 1, through + 1) if position % 3 != 1]
+        assert found == [
+            position for position in range(HEARD + 1, through + 1) if position % 3 != 1
+        ]
         assert (journal.set_aside, journal.lost) == (None, None)
         assert await journal.append(record(RECORDS + 1)) == through + 3
 

@@ -1,4 +1,6 @@
-"""The daemon is killed at any moment, and its broker too: every event arrives once, in order, and none is wrong."""
+"""The daemon is killed at any moment, and its broker too: every event arrives once, in order, and
+none is wrong.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,22 @@ from tests.daemon.mosquitto import until
 
 
 def test_kills(floor: Callable[..., Floor], seed: int, long: bool) -> None:
-    alone, both = schedule(seed, 50 if long else 4, broker=False), schedule(seed, 150 if long else 8, broker=True)
-    tell(f"seed {seed}: {len(alone)} steps with a broker that stays up, then {len(both)} with one that does not")
+    alone, both = (
+        schedule(seed, 50 if long else 4, broker=False),
+        schedule(seed, 150 if long else 8, broker=True),
+    )
+    tell(
+        f"seed {seed}: {len(alone)} steps with a broker that stays up, then {len(both)} with one "
+        "that does not"
+    )
     made = floor()
     archive = made.start()
     _play(made, alone)
-    until("everything that is stored is in the archive", lambda: not archive.verdict(made.journal).lost, made.daemon.log)
+    until(
+        "everything that is stored is in the archive",
+        lambda: not archive.verdict(made.journal).lost,
+        made.daemon.log,
+    )
     _play(made, both)
     made.until_results(1)
     events, verdict = sound(made)
@@ -33,10 +45,28 @@ def _play(floor: Floor, steps: list[Step]) -> None:
         floor.follow(step)
 
 
-def _report(floor: Floor, steps: list[Step], events: list[dict[str, Any]], verdict: Verdict) -> None:
+def _report(
+    floor: Floor, steps: list[Step], events: list[dict[str, Any]], verdict: Verdict
+) -> None:
     assert floor.archive is not None
-    done, types, tally = Counter(step.do for step in steps), Counter(event["type"] for event in events), floor.archive.tally
-    tell(f"{done['kill daemon']} kills of the daemon, {done['kill broker']} of the broker, {done['freeze broker']} freezes of it")
-    tell(f"{len(floor.wheels['r1'].played)} spins: {types['round.result']} results, {types['round.unresolved']} unresolved")
-    tell(f"{len(events)} events: {len(verdict.lost)} lost, 0 doubled, {len(verdict.misordered)} misordered")
-    tell(f"on the way {tally.doubled} doubles were dropped; {tally.filled} came late and said so, {tally.recalled} by a recall")
+    done, types, tally = (
+        Counter(step.do for step in steps),
+        Counter(event["type"] for event in events),
+        floor.archive.tally,
+    )
+    tell(
+        f"{done['kill daemon']} kills of the daemon, {done['kill broker']} of the broker, "
+        f"{done['freeze broker']} freezes of it"
+    )
+    tell(
+        f"{len(floor.wheels['r1'].played)} spins: {types['round.result']} results, "
+        f"{types['round.unresolved']} unresolved"
+    )
+    tell(
+        f"{len(events)} events: {len(verdict.lost)} lost, 0 doubled, {len(verdict.misordered)} "
+        "misordered"
+    )
+    tell(
+        f"on the way {tally.doubled} doubles were dropped; {tally.filled} came late and said so, "
+        f"{tally.recalled} by a recall"
+    )

@@ -1,4 +1,6 @@
-"""The log cannot be written: its reader is gone or stands still, its disk is full. The tables play on; health counts the lines."""
+"""The log cannot be written: its reader is gone or stands still, its disk is full. The tables play
+on; health counts the lines.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LINE = 400
 
 
 class Reader:
-    """Who reads the daemon's log: a program of its own behind a pipe of the smallest size, which can be ended and stopped."""
+    """Who reads the daemon's log: a program of its own behind a pipe of the smallest size, which
+    can be ended and stopped.
+    """
 
     def __init__(self, floor: Floor) -> None:
         self._daemon = floor.daemon
@@ -80,7 +84,9 @@ def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
             lost = health(made)["lost"]
             said = 0
             while said < 5 or (kind == "still" and held(reader.descriptor) < SMALL - LINE):
-                assert not archive.command("r1", "bets.close", note=str(said))["ok"]  # there is no such field: a line of the log
+                assert not archive.command("r1", "bets.close", note=str(said))[
+                    "ok"
+                ]  # there is no such field: a line of the log
                 said += 1
             made.until_results(1)
             if kind == "gone":
@@ -95,7 +101,11 @@ def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
                 reader.go_on()
                 made.daemon.until_logged("command refused", refused + said)
             until("health is well", lambda: health(made)["trouble"] is None, made.daemon.log)
-            assert health(made)["lost"] == lost if kind == "still" else health(made)["lost"] >= lost + said
+            assert (
+                health(made)["lost"] == lost
+                if kind == "still"
+                else health(made)["lost"] >= lost + said
+            )
         assert made.daemon.stop() == 0
     finally:
         reader.close()

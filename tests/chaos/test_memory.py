@@ -13,7 +13,9 @@ from tests.chaos.report import tell
 
 MONTH = 30 * 24 * GAMES_PER_HOUR
 GROWTH = 2_000
-"""kB that may come and go; a leak of one small object for each of a thousand rounds would be more."""
+"""kB that may come and go; a leak of one small object for each of a thousand rounds would
+be more.
+"""
 PASSING = 2
 """Files that may just be open, while a checkpoint is written."""
 
@@ -23,7 +25,10 @@ def test_nothing_grows(floor: Callable[..., Floor], long: bool) -> None:
     made.broker.start()
     rounds = MONTH if long else 1_000
     done = subprocess.run(
-        [sys.executable, "-m", "tests.chaos.month", made.daemon.file, str(rounds)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.chaos.month", made.daemon.file, str(rounds)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     tell(done.stdout)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Messages that mean no good, by the thousand: the daemon neither ends nor loses its broker, and the tables play on."""
+"""Messages that mean no good, by the thousand: the daemon neither ends nor loses its broker, and
+the tables play on.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ SHORT, LONG, BEFORE = 3_000, 100_000, 2
 
 def answered(speaker: Subscriber, floor: Floor, number: int) -> bool:
     """Whether every client of every table was told that its last command was refused."""
-    wanted = {f"{floor.root}/{table}/reply/{client}" for table in floor.tables for client in CLIENTS}
+    wanted = {
+        f"{floor.root}/{table}/reply/{client}" for table in floor.tables for client in CLIENTS
+    }
     told = {heard.topic for heard in speaker.heard if (heard.body or {}).get("id") == number}
     return wanted <= told
 
@@ -39,11 +43,19 @@ def test_hostile_messages(floor: Callable[..., Floor], long: bool, seed: int) ->
             for table in made.tables:
                 for _ in range(BATCH):
                     each = hostility.draw(table)
-                    speaker.say_soon(each.topic, each.body, retain=each.retain, properties=each.properties)
+                    speaker.say_soon(
+                        each.topic, each.body, retain=each.retain, properties=each.properties
+                    )
                 for client in CLIENTS:
-                    speaker.say_soon(f"{made.root}/{table}/command/nothing", last(client, 10**9 + number))
+                    speaker.say_soon(
+                        f"{made.root}/{table}/command/nothing", last(client, 10**9 + number)
+                    )
             said += BATCH * len(made.tables)
-            until(f"answers to batch {number}", partial(answered, speaker, made, 10**9 + number), made.daemon.log)
+            until(
+                f"answers to batch {number}",
+                partial(answered, speaker, made, 10**9 + number),
+                made.daemon.log,
+            )
     finally:
         speaker.close()
     assert made.archive is not None
@@ -62,6 +74,8 @@ def test_hostile_messages(floor: Callable[..., Floor], long: bool, seed: int) ->
     counted = made.archive.latest("node/pit-1/health")
     assert counted["commands_refused"] > said // 2, "most were answered"
     tell(
-        f"{said} messages: {counted['commands_refused']} refused, {counted['commands_followed']} followed, "
-        f"{counted['commands_discarded']} discarded, {counted['broker']['foreign']} on our topics put right"
+        f"{said} messages: {counted['commands_refused']} refused, {counted['commands_followed']} "
+        "followed, "
+        f"{counted['commands_discarded']} discarded, {counted['broker']['foreign']} on our topics "
+        "put right"
     )

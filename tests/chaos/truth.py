@@ -1,4 +1,6 @@
-"""What the wheels really did, against what the tables said: never a wrong result, and no spin that is silently lost."""
+"""What the wheels really did, against what the tables said: never a wrong result, and no spin that
+is silently lost.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ OUTCOMES = ("round.result", "round.void", "round.unresolved")
 
 
 def wrong_numbers(events: Iterable[dict[str, Any]], played: list[Spin]) -> list[dict[str, Any]]:
-    """Results, and candidates, that the wheel has not played in this order. The spin's number is the wheel's, from 1 to 256."""
+    """Results, and candidates, that the wheel has not played in this order. The spin's number is
+    the wheel's, from 1 to 256.
+    """
     wrong = []
     at = 0
     for event in events:
         number = event.get("number") if event["type"] == "round.result" else event.get("candidate")
         if event["type"] not in OUTCOMES or number is None:
             continue
-        found = next((index for index in range(at, len(played)) if played[index].spin == event["spin"]), None)
+        found = next(
+            (index for index in range(at, len(played)) if played[index].spin == event["spin"]), None
+        )
         if found is None or played[found].number != number:
             wrong.append(event)
         else:
@@ -38,11 +44,17 @@ def open_rounds(events: Iterable[dict[str, Any]]) -> list[tuple[int, int]]:
             last[event["session"]] = max(event["round"], last.get(event["session"], 0))
         if event["type"] in OUTCOMES:
             ended.add((event["session"], event["round"]))
-    return [(session, number) for session, most in last.items() for number in range(1, most) if (session, number) not in ended]
+    return [
+        (session, number)
+        for session, most in last.items()
+        for number in range(1, most)
+        if (session, number) not in ended
+    ]
 
 
 def lost_spins(journal: Path, table: str) -> list[int]:
-    """Spins that the table saw running, or ended, in an open session, and whose outcome it never told.
+    """Spins that the table saw running, or ended, in an open session, and whose outcome it never
+    told.
 
     The spin that ran when the session was opened is none of its spins; the last one is on its way.
     """
@@ -59,7 +71,10 @@ def lost_spins(journal: Path, table: str) -> list[int]:
         before = before if opened else spin or before
         if entry.kind == "event" and body.get("type") in OUTCOMES and told[-1:] != [spin]:
             told.append(spin)
-        running = body.get("type") == "wheel.number" or body.get("phase") in ("ball_in_rim", "no_more_bets")
+        running = body.get("type") == "wheel.number" or body.get("phase") in (
+            "ball_in_rim",
+            "no_more_bets",
+        )
         if entry.kind == "input" and opened and running and seen[-1:] != [spin]:
             seen += [] if spin == before and not seen else [spin]
     return missing(seen[:-1], told)

@@ -17,24 +17,39 @@ GOOD = "# device: a wheel\n# framing: line\n0.0 < *X;2;002;32;0;174;1\n0.5 < *X;
 def test_readings_are_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "wheel.rec"
     file.write_text(GOOD + "9.5 < *X;2;002;32;0;174;1\n")
-    assert main(["decode", "cammegh-ss2", str(file), "--device", "wheel", "--stale-after", "3"]) == 0
+    assert (
+        main(["decode", "cammegh-ss2", str(file), "--device", "wheel", "--stale-after", "3"]) == 0
+    )
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {reading["device"] for reading in told} == {"wheel"}
-    assert [reading["type"] for reading in told if reading["type"].startswith("link.")][:3] == ["link.up", "link.stale", "link.up"]
+    assert [reading["type"] for reading in told if reading["type"].startswith("link.")][:3] == [
+        "link.up",
+        "link.stale",
+        "link.up",
+    ]
     assert [reading["at"] for reading in told if reading["type"] == "link.stale"] == [3.5]
 
 
-def test_what_is_skipped_is_told_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_skipped_is_told_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "wheel.rec"
     file.write_text(GOOD + "soon < x\n1.0 < *X;2;0")
     assert main(["decode", "cammegh-ss2", str(file)]) == 0
     told = capsys.readouterr()
     assert "link.up" in told.out
-    assert [line.removeprefix(str(file)).split(": ")[0] for line in told.err.splitlines()] == [":5", ":6"]
+    assert [line.removeprefix(str(file)).split(": ")[0] for line in told.err.splitlines()] == [
+        ":5",
+        ":6",
+    ]
 
 
-@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n\0\0", b"hello\n", b"# device: a wheel\n"])
-def test_what_is_no_recording_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data", [b"", b"\x89PNG\r\n\x1a\n\0\0", b"hello\n", b"# device: a wheel\n"]
+)
+def test_what_is_no_recording_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes
+) -> None:
     file = tmp_path / "x"
     file.write_bytes(data)
     assert main(["decode", "cammegh-ss2", str(file)]) == 1
@@ -47,11 +62,19 @@ def test_what_is_no_recording_fails(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["nobody"], "no driver 'nobody'; there are: "),
         (["cammegh-ss2"], "lost.rec: No such file"),
         (["cammegh-ss2", "--option", "pockets"], "'pockets': expected KEY=VALUE"),
-        (["cammegh-ss2", "--option", "pocket=38"], "option pocket: unknown key; is `pockets` meant?"),
-        (["cammegh-ss2", "--option", "pockets=many"], "option pockets: expected one of 37, 38, 39, 40, got 'many'"),
+        (
+            ["cammegh-ss2", "--option", "pocket=38"],
+            "option pocket: unknown key; is `pockets` meant?",
+        ),
+        (
+            ["cammegh-ss2", "--option", "pockets=many"],
+            "option pockets: expected one of 37, 38, 39, 40, got 'many'",
+        ),
     ],
 )
-def test_a_wrong_call_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
+def test_a_wrong_call_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
     assert main(["decode", words[0], str(tmp_path / "lost.rec"), *words[1:]]) == 1
     assert told in capsys.readouterr().err
 
@@ -59,9 +82,18 @@ def test_a_wrong_call_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     """``novamas decode ... | head -n 1``."""
     file = tmp_path / "wheel.rec"
-    file.write_text(GOOD + "".join(f"{second}.0 < *X;2;{second % 255:03};32;0;174;1\n" for second in range(1, 20_000)))
+    file.write_text(
+        GOOD
+        + "".join(
+            f"{second}.0 < *X;2;{second % 255:03};32;0;174;1\n" for second in range(1, 20_000)
+        )
+    )
     novamas = Path(sys.executable).with_name("novamas")
-    with subprocess.Popen([novamas, "decode", "cammegh-ss2", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [novamas, "decode", "cammegh-ss2", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert b"link.up" in process.stdout.readline()
@@ -70,7 +102,9 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         assert process.wait() == 0
 
 
-def test_of_a_file_that_is_no_recording_not_every_line_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_a_file_that_is_no_recording_not_every_line_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "photo.jpg"
     path.write_text("no chunk\n" * 1000)
     assert main(["decode", "cammegh-ss2", str(path)]) == 1

@@ -1,4 +1,6 @@
-"""The demo's people at real games, without a wire: what they see is what they answer, and the game follows them."""
+"""The demo's people at real games, without a wire: what they see is what they answer, and the game
+follows them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ RIGHT = ShufflerVerdict(at=0.0, decks=1, count=52, set_right=True)
 class AtTable:
     """A game and the person who sits there. ``events``: as they are told, in order."""
 
-    def __init__(self, game: str, decree: str, person: Person, settings: Mapping[str, Any], *, slips: int = 0) -> None:
+    def __init__(
+        self, game: str, decree: str, person: Person, settings: Mapping[str, Any], *, slips: int = 0
+    ) -> None:
         self.person = person
         self.slips = slips
         self.events: list[dict[str, Any]] = []
@@ -48,11 +52,15 @@ class AtTable:
 
     @property
     def shown(self) -> dict[str, Any]:
-        shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._game.show(self._state)))
+        shown: dict[str, Any] = msgspec.json.decode(
+            msgspec.json.encode(self._game.show(self._state))
+        )
         return shown
 
     def word(self) -> Said | None:
-        return self.person(TableSeen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips))
+        return self.person(
+            TableSeen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips)
+        )
 
     def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
         """Devices speak, or the person does; nobody answers yet."""
@@ -88,7 +96,10 @@ class AtTable:
 
 
 def packets(size: int, boxes: int = 2) -> list[ShufflerPacket]:
-    return [ShufflerPacket(at=0.0, size=size, to=to) for to in (*(f"box:{box}" for box in range(1, boxes + 1)), "dealer")]
+    return [
+        ShufflerPacket(at=0.0, size=size, to=to)
+        for to in (*(f"box:{box}" for box in range(1, boxes + 1)), "dealer")
+    ]
 
 
 # Where they sit
@@ -107,7 +118,11 @@ def test_a_floor_has_what_its_decree_has() -> None:
 
 
 def test_devices_and_tables_have_names_of_their_own_and_people() -> None:
-    assert len({place.device for place in FLOOR}) == len({place.table for place in FLOOR}) == len(FLOOR)
+    assert (
+        len({place.device for place in FLOOR})
+        == len({place.table for place in FLOOR})
+        == len(FLOOR)
+    )
     assert {place.game for place in FLOOR} == set(PEOPLE)
 
 
@@ -135,12 +150,18 @@ def test_a_ball_between_two_holes_is_null() -> None:
     assert table.answer() == []
     table.hear(WheelFault(at=0.0, fault="between", active=True))
     assert table.answer() == ["round.void"]
-    assert (table.last("round.void")["round"], table.last("round.void")["reason"]) == (1, "inspector")
+    assert (table.last("round.void")["round"], table.last("round.void")["reason"]) == (
+        1,
+        "inspector",
+    )
 
 
 def test_a_null_spin_has_its_own_reason_at_roulette() -> None:
     seen = {"phase": "decision", "asks": ["round.void"], "round": 4, "unresolved": []}
-    for what, reason in (("rotor_not_reversed", "rotor_not_reversed"), ("number_invalid", "inspector")):
+    for what, reason in (
+        ("rotor_not_reversed", "rotor_not_reversed"),
+        ("number_invalid", "inspector"),
+    ):
         assert wheel(TableSeen(shown=seen, heard={"irregularity": {"what": what}})) == (
             "round.void",
             {"reason": reason, "round": 4},
@@ -151,7 +172,9 @@ def test_a_round_that_a_silence_hid_is_null() -> None:
     table = AtTable("fortune-wheel", "EUS96", wheel, {"phases": "device"})
     table.answer()
     phases = [WheelPhase(at=0.0, phase=phase, spin=1) for phase in ("launched", "settling")]
-    table.hear(WheelPhase(at=0.0, phase="idle"), *phases, LinkLost(at=0.0, reason="gone"), LinkUp(at=0.0))
+    table.hear(
+        WheelPhase(at=0.0, phase="idle"), *phases, LinkLost(at=0.0, reason="gone"), LinkUp(at=0.0)
+    )
     table.hear(WheelPhase(at=0.0, phase="launched", spin=2))
     assert table.last("round.unresolved")["round"] == 1
     assert table.answer() == ["round.void"]
@@ -171,8 +194,20 @@ def test_a_shoe_for_each_demo() -> None:
 
 def test_what_becomes_of_cards_that_stop_the_table() -> None:
     def said(hands: dict[str, Any], asks: list[str], what: str) -> Said | None:
-        shown = {"phase": "decision", "asks": asks, "round": 7, "hands": hands, "unresolved": [], "shoe": {"number": "3"}}
-        return shoe(TableSeen(shown=shown, heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}}))
+        shown = {
+            "phase": "decision",
+            "asks": asks,
+            "round": 7,
+            "hands": hands,
+            "unresolved": [],
+            "shoe": {"number": "3"},
+        }
+        return shoe(
+            TableSeen(
+                shown=shown,
+                heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}},
+            )
+        )
 
     assert said({}, ["card.decide"], "card_unsure") == ("card.decide", {"action": "next_round"})
     assert said({}, ["card.decide"], "card_unread") == ("card.decide", {"action": "remove"})
@@ -185,12 +220,24 @@ def test_what_becomes_of_cards_that_stop_the_table() -> None:
 
 # Dice
 
-OPENING = ["session.open", "dice.set", "dice.choose", "boxes.set", "shooter.set", "bet.place", "bet.place"]
+OPENING = [
+    "session.open",
+    "dice.set",
+    "dice.choose",
+    "boxes.set",
+    "shooter.set",
+    "bet.place",
+    "bet.place",
+]
 
 
 def thrown(table: AtTable, throw: int, *values: int) -> AtTable:
     states = [DiceState(at=0.0, state=state, throw=throw) for state in ("moving", "settled")]
-    return table.hear(*states, DiceRead(at=0.0, values=values, throw=throw), DiceState(at=0.0, state="idle", throw=throw))
+    return table.hear(
+        *states,
+        DiceRead(at=0.0, values=values, throw=throw),
+        DiceState(at=0.0, state="idle", throw=throw),
+    )
 
 
 def craps() -> AtTable:
@@ -211,7 +258,9 @@ def test_dice_seats_a_shooter_and_his_bet() -> None:
 def test_a_cocked_die_is_null() -> None:
     table = craps()
     table.answer()
-    table.hear(DiceState(at=0.0, state="moving", throw=1), DiceFault(at=0.0, fault="cocked", active=True))
+    table.hear(
+        DiceState(at=0.0, state="moving", throw=1), DiceFault(at=0.0, fault="cocked", active=True)
+    )
     assert table.answer() == ["round.void"]
     assert table.last("round.void")["reason"] == "die_on_chips"
 
@@ -220,7 +269,9 @@ def test_a_die_that_fell_to_the_floor_in_a_series() -> None:
     table = craps()
     table.answer()
     thrown(table, 1, 5, 3)
-    table.hear(DiceState(at=0.0, state="moving", throw=2), DiceFault(at=0.0, fault="missing", active=True))
+    table.hear(
+        DiceState(at=0.0, state="moving", throw=2), DiceFault(at=0.0, fault="missing", active=True)
+    )
     assert table.answer() == ["die.report", "round.void", "dice.choose"]
     assert table.last("round.void")["reason"] == "die_off_table"
     thrown(table, 3, 4, 3)
@@ -234,7 +285,9 @@ def test_a_die_that_fell_to_the_floor_in_a_series() -> None:
 # Poker
 
 
-@pytest.mark.parametrize(("game", "decree", "size"), [("poker-no-draw", "EUS96", 5), ("three-card-poker", "EUS96", 3)])
+@pytest.mark.parametrize(
+    ("game", "decree", "size"), [("poker-no-draw", "EUS96", 5), ("three-card-poker", "EUS96", 3)]
+)
 def test_rounds_of_packets(game: str, decree: str, size: int) -> None:
     table = AtTable(game, decree, croupier, PACKETS)
     assert table.answer()[:3] == ["session.open", "bets.open", "boxes.set"]
@@ -249,7 +302,9 @@ def test_rounds_of_packets(game: str, decree: str, size: int) -> None:
     assert decided == {"go", "pass"}
 
 
-@pytest.mark.parametrize(("game", "decree"), [("poker-no-draw", "ARA02"), ("three-card-poker", "BAL09")])
+@pytest.mark.parametrize(
+    ("game", "decree"), [("poker-no-draw", "ARA02"), ("three-card-poker", "BAL09")]
+)
 def test_rounds_dealt_by_hand(game: str, decree: str) -> None:
     table = AtTable(game, decree, croupier, BY_HAND)
     table.answer()
@@ -289,7 +344,10 @@ def test_a_jam_holds_up_the_deal_until_the_shuffler_is_ready() -> None:
 def test_a_wrong_deck_is_waited_out() -> None:
     table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(msgspec.structs.replace(RIGHT, count=51, set_right=False), ShufflerState(at=0.0, state="count_wrong"))
+    table.hear(
+        msgspec.structs.replace(RIGHT, count=51, set_right=False),
+        ShufflerState(at=0.0, state="count_wrong"),
+    )
     assert table.answer() == []
     table.hear(ShufflerState(at=0.0, state="shuffling"), RIGHT)
     assert table.answer() == ["bets.close"]
@@ -343,7 +401,14 @@ def noise(size: int) -> list[AnyReading]:
         ShufflerPacket(at=0.0, size=size + 1),
         LinkLost(at=0.0, reason="gone"),
     ]
-    return [RIGHT, RIGHT, *packets(size) * 3, *wrong, LinkUp(at=0.0), *(ShufflerState(at=0.0, state=state) for state in states)]
+    return [
+        RIGHT,
+        RIGHT,
+        *packets(size) * 3,
+        *wrong,
+        LinkUp(at=0.0),
+        *(ShufflerState(at=0.0, state=state) for state in states),
+    ]
 
 
 @pytest.mark.parametrize(("game", "size"), [("poker-no-draw", 5), ("three-card-poker", 3)])

@@ -61,7 +61,16 @@ def plug(folder: Path, place: str, interfaces: str, **facts: str) -> None:
 
 def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
     plug(tmp_path, "1-1", "09/00", idVendor="1d6b", idProduct="0002")
-    plug(tmp_path, "1-1.2", "03/01", idVendor="0c2e", idProduct="0b61", serial="17 A", product="Scanner", manufacturer="Acme")
+    plug(
+        tmp_path,
+        "1-1.2",
+        "03/01",
+        idVendor="0c2e",
+        idProduct="0b61",
+        serial="17 A",
+        product="Scanner",
+        manufacturer="Acme",
+    )
     plug(tmp_path, "1-1.3", "03/01 03/00 08/50", idVendor="0c2e", idProduct="0b61")
     plug(tmp_path, "2-1", "03/02", idVendor="046d", idProduct="c077", product="Mouse")
     plug(tmp_path, "2-2", "03/00", idVendor="05e0", idProduct="1300", serial="same")
@@ -76,7 +85,11 @@ def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
     assert [link for reader in readers for link in reader.links if check_link(link)] == []
     known = [driver(name) for name in DRIVERS]
     row = json.loads(_json([], readers, known)[0])
-    assert (row["type"], row["usb"], row["links"]) == ("usb", "0c2e:0b61", {"barcode-hid": ["usb://0c2e:0b61/17%20A"]})
+    assert (row["type"], row["usb"], row["links"]) == (
+        "usb",
+        "0c2e:0b61",
+        {"barcode-hid": ["usb://0c2e:0b61/17%20A"]},
+    )
     text = "\n".join(_text([], readers, known))
     assert "0c2e:0b61 Acme, Scanner, 17 A" in text
     assert "usb://0c2e:0b61/1-1.3?interface=1  for barcode-hid" in text

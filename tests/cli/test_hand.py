@@ -29,7 +29,11 @@ def test_it_says_category_rank_and_the_cards_that_count(capsys: pytest.CaptureFi
     }
 
 
-SYNTHETIC_2005 = ("--game synthetic-poker --decree BAL05 Qs Ah 8d 9d Td Jd Ac", "five-28", "straight, queen high")
+SYNTHETIC_2005 = (
+    "--game synthetic-poker --decree BAL05 Qs Ah 8d 9d Td Jd Ac",
+    "five-28",
+    "straight, queen high",
+)
 
 
 @pytest.mark.parametrize(
@@ -37,23 +41,61 @@ SYNTHETIC_2005 = ("--game synthetic-poker --decree BAL05 Qs Ah 8d 9d Td Jd Ac", 
     [
         ("--game texas-holdem --decree EUS96 Ah Kh Qh Jh Th 2c 2d", "five-52", "royal flush"),
         ("--game texas-holdem --decree EUS96 Ah Kh Qh Jh Th", "five-52", "royal flush"),
-        ("--game omaha --decree EUS96 --own 2 Ah Kh Qh Jh 2c 9h", "five-52", "flush, ace, king, queen, jack, nine"),
-        ("--game circle-draw --decree BAL09 Ac Ad Ks Qs Jd", "five-52-figures", "figures, a pair of aces, king, queen, jack"),
-        ("--game circle-draw --decree BAL09 --pack 32 Ac 7d 8s 9s Td", "five-32-figures", "straight, ten high"),
-        ("--game poker-no-draw --decree ARA02 Ac Ad Ah Ks Kd", "five-52-flush", "full house, aces over kings"),
-        ("--game trijoker --decree BAL05 Jc Jd 2h 3s 4d", "five-52", "a pair of jacks, four, three, two"),
+        (
+            "--game omaha --decree EUS96 --own 2 Ah Kh Qh Jh 2c 9h",
+            "five-52",
+            "flush, ace, king, queen, jack, nine",
+        ),
+        (
+            "--game circle-draw --decree BAL09 Ac Ad Ks Qs Jd",
+            "five-52-figures",
+            "figures, a pair of aces, king, queen, jack",
+        ),
+        (
+            "--game circle-draw --decree BAL09 --pack 32 Ac 7d 8s 9s Td",
+            "five-32-figures",
+            "straight, ten high",
+        ),
+        (
+            "--game poker-no-draw --decree ARA02 Ac Ad Ah Ks Kd",
+            "five-52-flush",
+            "full house, aces over kings",
+        ),
+        (
+            "--game trijoker --decree BAL05 Jc Jd 2h 3s 4d",
+            "five-52",
+            "a pair of jacks, four, three, two",
+        ),
         ("--game pai-gow --decree BAL09 X Ad Ac As Ah 2c 3c", "five-53", "five aces"),
         ("--game pai-gow --decree EUS96 --low X Ad", "two-53", "a pair of aces"),
-        ("--game omaha-hi-lo --decree EUS96 --low Ah 2d Kc Kd 3h 4d 8s 8c 9d", "low-8", "low, eight, four, three, two, ace"),
+        (
+            "--game omaha-hi-lo --decree EUS96 --low Ah 2d Kc Kd 3h 4d 8s 8c 9d",
+            "low-8",
+            "low, eight, four, three, two, ace",
+        ),
         ("--game omaha-hi-lo --decree EUS96 --low Ah 2d Kc Kd 3h 4d Ts 9c 9d", "low-8", None),
         pytest.param(*SYNTHETIC_2005, marks=pytest.mark.rule("BAL05-139")),
-        ("--game synthetic-poker --decree BAL09 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
-        ("--game synthetic-poker --decree ARA02 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
-        ("--game synthetic-poker --decree EUS96 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
+        (
+            "--game synthetic-poker --decree BAL09 Qs Ah 8d 9d Td Jd Ac",
+            "five-28",
+            "a pair of aces, queen, jack, ten",
+        ),
+        (
+            "--game synthetic-poker --decree ARA02 Qs Ah 8d 9d Td Jd Ac",
+            "five-28",
+            "a pair of aces, queen, jack, ten",
+        ),
+        (
+            "--game synthetic-poker --decree EUS96 Qs Ah 8d 9d Td Jd Ac",
+            "five-28",
+            "a pair of aces, queen, jack, ten",
+        ),
         ("Ac Kd --game three-card-poker --decree BAL09 Qs", "three", "straight, ace high"),
     ],
 )
-def test_it_compares_as_the_decree_does(words: str, ranking: str, rank: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_compares_as_the_decree_does(
+    words: str, ranking: str, rank: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     line = said(words, capsys)
     assert (line["ranking"], line["rank"]) == (ranking, rank)
 
@@ -62,20 +104,43 @@ def test_it_compares_as_the_decree_does(words: str, ranking: str, rank: str | No
     ("words", "says"),
     [
         ("--game omaha --decree GAL07 Ah", "GAL07 has no game of poker"),
-        ("--game omaha --decree BAL10 Ah", "no decree 'BAL10'; there are: BAL05, BAL09, ARA02, EUS96, GAL07"),
-        ("--game boule --decree BAL05 Ah", "BAL05 has no game of poker 'boule'; it has: poker-no-draw, synthetic-poker, trijoker"),
-        ("--game trijoker --decree BAL05 Ah Kh 1h", "trijoker under BAL05: '1h' is not a card of five-52: allowed are A 2 3 4 "),
-        ("--game synthetic-poker --decree ARA02 7h", "'7h' is not a card of five-28: allowed are A 8 9 T J Q K of c d h s"),
+        (
+            "--game omaha --decree BAL10 Ah",
+            "no decree 'BAL10'; there are: BAL05, BAL09, ARA02, EUS96, GAL07",
+        ),
+        (
+            "--game boule --decree BAL05 Ah",
+            "BAL05 has no game of poker 'boule'; it has: poker-no-draw, synthetic-poker, trijoker",
+        ),
+        (
+            "--game trijoker --decree BAL05 Ah Kh 1h",
+            "trijoker under BAL05: '1h' is not a card of five-52: allowed are A 2 3 4 ",
+        ),
+        (
+            "--game synthetic-poker --decree ARA02 7h",
+            "'7h' is not a card of five-28: allowed are A 8 9 T J Q K of c d h s",
+        ),
         ("--game trijoker --decree BAL05 Ah Ah Kh Qh Jh", "'Ah' is there twice"),
         ("--game trijoker --decree BAL05 Ah Kh", "5 cards must be chosen, and there are only 2"),
-        ("--game trijoker --decree BAL05 Ah Kh Qh Jh Th 9h", "3 own and 3 common cards; at most 3 and 2 are dealt"),
+        (
+            "--game trijoker --decree BAL05 Ah Kh Qh Jh Th 9h",
+            "3 own and 3 common cards; at most 3 and 2 are dealt",
+        ),
         ("--game omaha --decree BAL09 --own 5 Ah Kh", "at most 4 and 5 are dealt"),
-        ("--game omaha --decree BAL09 --own 1 Ah Kh Qh Jh", "2 own cards must be chosen, and there are only 1"),
+        (
+            "--game omaha --decree BAL09 --own 1 Ah Kh Qh Jh",
+            "2 own cards must be chosen, and there are only 1",
+        ),
         ("--game omaha --decree BAL09 --low Ah", "there is no low hand"),
-        ("--game circle-draw --decree BAL09 --pack 28 Ah", "not played with 28 cards; allowed are: 52, 32"),
+        (
+            "--game circle-draw --decree BAL09 --pack 28 Ah",
+            "not played with 28 cards; allowed are: 52, 32",
+        ),
     ],
 )
-def test_what_cannot_be_said_is_an_error_that_names_it(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_said_is_an_error_that_names_it(
+    words: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["hand", *words.split()]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -1,4 +1,6 @@
-"""``novamas import deck-mate-1``: the history of a shuffler, by the order of its cycles and with its clock set right."""
+"""``novamas import deck-mate-1``: the history of a shuffler, by the order of its cycles and with
+its clock set right.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ Total Cycles: 19012
 """
 
 
-def imported(path: Path, *words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[dict[str, Any]], str]:
+def imported(
+    path: Path, *words: str, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, list[dict[str, Any]], str]:
     code = main(["import", "deck-mate-1", str(path), *words])
     told = capsys.readouterr()
     return code, [json.loads(line) for line in told.out.splitlines()], told.err
@@ -64,11 +68,16 @@ def test_head_events_and_counters(history: Path, capsys: pytest.CaptureFixture[s
         ("Extra Card", 18990, 12),
         ("Jam Recovery", 19010, 11),
     ]
-    assert lines[-1] == {"type": "totals", "counters": {"Power Ups": 2, "CDS Failures": 0, "Total Cycles": 19012}}
+    assert lines[-1] == {
+        "type": "totals",
+        "counters": {"Power Ups": 2, "CDS Failures": 0, "Total Cycles": 19012},
+    }
     assert "clock went back" in said
 
 
-def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(
+    history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, lines, _ = imported(history, "--made", "2026-11-19T03:16:00", capsys=capsys)
     true = {line["cycle"]: (line["true"], line["doubtful"]) for line in lines[1:-1]}
     assert true == {
@@ -81,10 +90,14 @@ def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(history: Pa
     assert lines[0]["off"] == 753580816.0
 
 
-def test_what_is_damaged_is_named_with_its_line_and_the_rest_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_damaged_is_named_with_its_line_and_the_rest_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "history.txt"
     path.write_text(
-        HISTORY.replace("22:12:31  Date: 01-01-03", "99:12:31  Date: 01-01-03").replace("Powered Up    Time", "Powered Up    T1me")
+        HISTORY.replace("22:12:31  Date: 01-01-03", "99:12:31  Date: 01-01-03").replace(
+            "Powered Up    Time", "Powered Up    T1me"
+        )
     )
     code, lines, said = imported(path, capsys=capsys)
     assert code == 1
@@ -94,7 +107,9 @@ def test_what_is_damaged_is_named_with_its_line_and_the_rest_is_read(tmp_path: P
 
 
 def test_an_event_of_another_kind_is_kept() -> None:
-    (event,) = read_history("Serial Number: 1\nTray Lost Time: 01:00:00 Date: 02-03-24 P: 1 G: 2 Cyc: 3\n").events
+    (event,) = read_history(
+        "Serial Number: 1\nTray Lost Time: 01:00:00 Date: 02-03-24 P: 1 G: 2 Cyc: 3\n"
+    ).events
     assert (event.name, event.known) == ("Tray Lost", False)
 
 
@@ -112,7 +127,9 @@ def test_a_number_that_is_none_is_damage_and_no_part_of_it_is_taken(
     assert "belongs to no event" in said or 18944 not in whole
 
 
-def test_a_counter_that_is_none_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_counter_that_is_none_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "history.txt"
     path.write_text(HISTORY.replace("19012", "9" * 5000))
     _, lines, _ = imported(path, capsys=capsys)

@@ -1,4 +1,6 @@
-"""Where the output of ``novamas`` goes: a reader that leaves, a full disk, no output at all. Never a traceback."""
+"""Where the output of ``novamas`` goes: a reader that leaves, a full disk, no output at all. Never
+a traceback.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,35 @@ def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as gone:
-        done = subprocess.run([*NOVAMAS, *words], stdout=gone, stderr=subprocess.PIPE, env=BUFFERED, check=False)
+        done = subprocess.run(
+            [*NOVAMAS, *words], stdout=gone, stderr=subprocess.PIPE, env=BUFFERED, check=False
+        )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("words", [LITTLE, MUCH, ["--help"]])
 def test_a_full_disk_is_told(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*NOVAMAS, *words], stdout=full, stderr=subprocess.PIPE, env=BUFFERED, check=False)
-    assert (done.returncode, done.stderr) == (1, b"novamas: standard output: No space left on device\n")
+        done = subprocess.run(
+            [*NOVAMAS, *words], stdout=full, stderr=subprocess.PIPE, env=BUFFERED, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        b"novamas: standard output: No space left on device\n",
+    )
 
 
 def test_errors_never_stand_in_the_output() -> None:
-    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *NOVAMAS, "check", "no-such-file"], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", *NOVAMAS, "check", "no-such-file"],
+        stdout=subprocess.PIPE,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (1, b"")
 
 
 def test_without_an_output_nothing_fails() -> None:
-    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *NOVAMAS, "games"], stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *NOVAMAS, "games"], stderr=subprocess.PIPE, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")

@@ -47,10 +47,17 @@ def test_a_spin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("round.result", 4, "play"),
     ]
     result = said[-1]
-    assert (result["number"], result["spin"], result["colour"], result["time"]) == (17, 7, "black", "1970-01-01T00:00:50.000000Z")
+    assert (result["number"], result["spin"], result["colour"], result["time"]) == (
+        17,
+        7,
+        "black",
+        "1970-01-01T00:00:50.000000Z",
+    )
 
 
-def test_the_same_script_gives_the_same_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_script_gives_the_same_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = script(tmp_path, SESSION, *SPIN)
     play(path)
     first = capsys.readouterr().out
@@ -58,7 +65,9 @@ def test_the_same_script_gives_the_same_events(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().out == first
 
 
-def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_lines_are_named_and_the_rest_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bad = [
         "no json",
         '{"at": 1, "type": "wheel.turn"}',
@@ -70,15 +79,26 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path, capsys: pytest
     path = script(tmp_path, "# a comment", "", *bad, SESSION, *SPIN)
     assert play(path) == 1
     said, errors = events(capsys)
-    assert [e["type"] for e in said] == ["session.opened", "round.opened", "bets.closed", "round.result"]
-    assert [line.split(": ")[0] for line in errors] == [f"{path}:{number}" for number in range(3, 9)]
+    assert [e["type"] for e in said] == [
+        "session.opened",
+        "round.opened",
+        "bets.closed",
+        "round.result",
+    ]
+    assert [line.split(": ")[0] for line in errors] == [
+        f"{path}:{number}" for number in range(3, 9)
+    ]
     assert "wheel.turn" in errors[1]
     assert "number" in errors[2]
     assert "colour" in errors[3]
 
 
 def test_a_refused_command_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = script(tmp_path, '{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "inspector"}', SESSION)
+    path = script(
+        tmp_path,
+        '{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "inspector"}',
+        SESSION,
+    )
     assert play(path) == 3
     said, errors = events(capsys)
     assert [e["type"] for e in said] == ["session.opened"]
@@ -87,7 +107,9 @@ def test_a_refused_command_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = script(tmp_path, SESSION, '{"at": 1, "type": "bets.open", "by": "A. Puy", "role": "croupier"}')
+    path = script(
+        tmp_path, SESSION, '{"at": 1, "type": "bets.open", "by": "A. Puy", "role": "croupier"}'
+    )
     assert play(path, "--set", "phases=person") == 0
     assert [e["type"] for e in events(capsys)[0]] == ["session.opened", "round.opened"]
 
@@ -102,13 +124,17 @@ def test_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["."], ".: Is a directory"),
     ],
 )
-def test_a_wrong_call_is_told(words: list[str], what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_call_is_told(
+    words: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert play(*words) == 1
     assert what in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("game", "decree"), [("roulette", "ARA02"), ("roulette-french", "ARA03")])
-def test_an_unknown_game_or_decree_is_told(game: str, decree: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_game_or_decree_is_told(
+    game: str, decree: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert play(game=game, decree=decree) == 1
     error = capsys.readouterr().err
     assert error.startswith("novamas: ")

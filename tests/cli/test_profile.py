@@ -23,7 +23,9 @@ def test_a_recording_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
 
 
-def test_decode_takes_a_profile_in_the_place_of_a_driver(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decode_takes_a_profile_in_the_place_of_a_driver(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["decode", f"profile:{ROTA}", str(SPINS)]) == 0
     assert capsys.readouterr().out == GOLDEN
 
@@ -32,7 +34,10 @@ def test_replay_takes_one_too(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--driver", f"profile:{ROTA}", "--game", "roulette-french", "--decree", "ARA02"]
     assert main(["replay", str(SPINS), *words]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [event["candidate"] for event in events if event["type"] == "round.unresolved"] == [17, 0]  # a fault, and a silence
+    assert [event["candidate"] for event in events if event["type"] == "round.unresolved"] == [
+        17,
+        0,
+    ]  # a fault, and a silence
 
 
 def test_what_is_not_understood_at_all_fails(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,24 +47,35 @@ def test_what_is_not_understood_at_all_fails(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("action", ["check", "test"])
-def test_a_mistaken_profile_is_told_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str) -> None:
+def test_a_mistaken_profile_is_told_with_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
+) -> None:
     file = tmp_path / "rota.toml"
     text = (
         Path(ROTA)
         .read_text()
-        .replace('pocket = { at = 3, width = 2, encoding = "decimal", min = 0, max = 36 }', "pocket = { at = 7, width = 2 }")
+        .replace(
+            'pocket = { at = 3, width = 2, encoding = "decimal", min = 0, max = 36 }',
+            "pocket = { at = 7, width = 2 }",
+        )
     )
     file.write_text(text)
     assert main(["profile", action, str(file), *([str(SPINS)] if action == "test" else [])]) == 1
     told = capsys.readouterr()
     assert told.out == ""
     line = text[: text.index("pocket =")].count("\n") + 1
-    assert f"{file}:{line}: message[1].fields.pocket.at: ends behind the message, which has 8 bytes\n" in told.err
+    assert (
+        f"{file}:{line}: message[1].fields.pocket.at: ends behind the message, which has 8 bytes\n"
+        in told.err
+    )
 
 
 def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "check", ROTA]) == 0
-    assert capsys.readouterr().out == "ok: acme-rota, Acme Rota: wheel; baud=19200&parity=E; commands: start, speed\n"
+    assert (
+        capsys.readouterr().out
+        == "ok: acme-rota, Acme Rota: wheel; baud=19200&parity=E; commands: start, speed\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,12 +89,16 @@ def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> Non
         (["decode", "profile:lost.toml", str(SPINS)], "lost.toml: cannot be read"),
     ],
 )
-def test_a_wrong_call_is_told(capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
+def test_a_wrong_call_is_told(
+    capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
     assert main(words) == 1
     assert told in capsys.readouterr().err
 
 
-def test_line_settings_that_no_port_has_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_settings_that_no_port_has_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "rota.toml"
     file.write_text(Path(ROTA).read_text().replace("parity=E", "parity=X"))
     assert main(["profile", "check", str(file)]) == 1
@@ -88,13 +108,23 @@ def test_line_settings_that_no_port_has_are_told(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ('kind = "xor"', 'kind = "sum"', "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what"),
-        ("from = 1 ", "from = 0 ", "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what"),
+        (
+            'kind = "xor"',
+            'kind = "sum"',
+            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what",
+        ),
+        (
+            "from = 1 ",
+            "from = 0 ",
+            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what",
+        ),
         ("at = -2 ", "at = -3 ", "would be without a check: look at [checksum]"),
         ('end = "\\u0003"', 'end = "\\u0004"', ": look at [framing] and at the messages"),
     ],
 )
-def test_where_to_look_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, told: str) -> None:
+def test_where_to_look_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, told: str
+) -> None:
     file = tmp_path / "rota.toml"
     text = Path(ROTA).read_text()
     assert before in text

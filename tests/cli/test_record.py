@@ -51,10 +51,14 @@ def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_cleanly_when_told(tmp_path: Path, terminal: tuple[int, str], number: signal.Signals) -> None:
+def test_it_ends_cleanly_when_told(
+    tmp_path: Path, terminal: tuple[int, str], number: signal.Signals
+) -> None:
     device, path = terminal
     file = tmp_path / "wheel.rec"
-    process = record(f"serial://{path}?baud=9600", file, "--driver", "cammegh-ss2", "--note", "two\nlines")
+    process = record(
+        f"serial://{path}?baud=9600", file, "--driver", "cammegh-ss2", "--note", "two\nlines"
+    )
     written(process, file, device, STATUS)
     process.send_signal(number)
     _, told = process.communicate(timeout=30)
@@ -85,7 +89,9 @@ def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -
     assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
 
 
-def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(tmp_path: Path, terminal: tuple[int, str]) -> None:
+def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
+    tmp_path: Path, terminal: tuple[int, str]
+) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
     _, told = process.communicate(timeout=30)
     assert process.returncode == 1

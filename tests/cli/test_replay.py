@@ -44,7 +44,20 @@ def test_a_day_in_play(capture: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert count["round.result"] == 135
     assert count["round.unresolved"] == 14
     assert count["round.void"] == 0
-    fields = {"round", "number", "spin", "colour", "parity", "half", "dozen", "column", "frames", "session", "time", "seq"}
+    fields = {
+        "round",
+        "number",
+        "spin",
+        "colour",
+        "parity",
+        "half",
+        "dozen",
+        "column",
+        "frames",
+        "session",
+        "time",
+        "seq",
+    }
     results = [event for event in said if event["type"] == "round.result"]
     assert all(fields <= event.keys() for event in results)
     assert all(event["frames"] for event in results)
@@ -67,7 +80,9 @@ def test_twice_the_same(capture: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr() == first
 
 
-def test_without_a_session_nothing_is_played(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_session_nothing_is_played(
+    capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert replay(capture, "--no-session") == 0
     count = Counter(event["type"] for event in events(capsys.readouterr().out))
     assert count["session.opened"] == 0
@@ -80,18 +95,25 @@ def test_rotated_recordings_are_one(tmp_path: Path, capsys: pytest.CaptureFixtur
     whole = recording(tmp_path / "whole", 100.0, lines)
     older = tmp_path / "wheel.rec.1"
     newer = tmp_path / "wheel.rec"
-    stamped = [f"2025-09-23T07:00:{n // 2:02d}.{n % 2 * 500:03d} < *X;{line}\n" for n, line in enumerate(lines)]
+    stamped = [
+        f"2025-09-23T07:00:{n // 2:02d}.{n % 2 * 500:03d} < *X;{line}\n"
+        for n, line in enumerate(lines)
+    ]
     older.write_text("".join(stamped[:9]))
     newer.write_text("".join(stamped[9:]))
     assert replay(newer, older) == 0
     parts = events(capsys.readouterr().out)
     assert replay(whole) == 0
-    assert [(e["type"], e.get("number")) for e in events(capsys.readouterr().out)] == [(e["type"], e.get("number")) for e in parts]
+    assert [(e["type"], e.get("number")) for e in events(capsys.readouterr().out)] == [
+        (e["type"], e.get("number")) for e in parts
+    ]
     assert parts[-1]["type"] == "round.result"
     assert parts[-1]["number"] == 23
 
 
-def test_lines_of_another_kind_are_named_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_another_kind_are_named_and_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = recording(tmp_path / "wheel.rec", 0.0, [*TURN, *["5;007;23;0;180;1"] * 4])
     path.write_text(path.read_text() + "what is this\n")
     assert replay(path) == 0
@@ -101,7 +123,9 @@ def test_lines_of_another_kind_are_named_and_skipped(tmp_path: Path, capsys: pyt
     assert captured.err.endswith("1 lines that are no recording\n")
 
 
-def test_what_cannot_be_replayed_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_replayed_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert replay(tmp_path / "none") == 1
     assert f"{tmp_path}/none: No such file" in capsys.readouterr().err
     (tmp_path / "empty").write_text("# device: wheel\n")
@@ -116,7 +140,16 @@ def test_what_cannot_be_replayed_is_named(tmp_path: Path, capsys: pytest.Capture
     assert "cammegh-ss2" in capsys.readouterr().err
 
 
-SHOE = ("--game", "punto-banca", "--decree", "GAL07", "--set", "rounds=shoe", "--set", "turn=when_complete")
+SHOE = (
+    "--game",
+    "punto-banca",
+    "--decree",
+    "GAL07",
+    "--set",
+    "rounds=shoe",
+    "--set",
+    "turn=when_complete",
+)
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
 
@@ -134,6 +167,12 @@ def test_a_recorded_shoe(driver: str, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_shoe_needs_a_number_and_a_session(capsys: pytest.CaptureFixture[str]) -> None:
     recorded = str(RECORDINGS / "angel-eye-punto-banca.txt")
     assert main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", ""]) == 1
-    assert "the shoe cannot be put in: a shoe without a number may not be used" in capsys.readouterr().err
-    assert main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", "S1", "--no-session"]) == 1
+    assert (
+        "the shoe cannot be put in: a shoe without a number may not be used"
+        in capsys.readouterr().err
+    )
+    assert (
+        main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", "S1", "--no-session"])
+        == 1
+    )
     assert "the shoe cannot be put in: no session is open" in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""``novamas rules`` and ``novamas games``: JSON lines for machines, a table on a terminal, clear errors."""
+"""``novamas rules`` and ``novamas games``: JSON lines for machines, a table on a terminal, clear
+errors.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ def test_rules_are_counted_by_decree_and_subject(capsys: pytest.CaptureFixture[s
     assert main(["rules"]) == 0
     counts = lines(capsys)
     assert sum(int(str(count["total"])) for count in counts) == 750 + len(own_rules())
-    assert {"decree": "GAL07", "subject": "boule", "enforced": 7, "published": 1, "total": 8}.items() <= counts[-9].items()
+    assert {
+        "decree": "GAL07",
+        "subject": "boule",
+        "enforced": 7,
+        "published": 1,
+        "total": 8,
+    }.items() <= counts[-9].items()
 
 
 def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,24 +42,35 @@ def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[s
     assert listed["ARA02-150"]["disposition"] == "enforced"
 
 
-def test_rules_are_chosen_by_decree_game_and_disposition(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rules", "--decree", "ara02", "--game", "Roulette", "--disposition", "out of reach"]) == 0
+def test_rules_are_chosen_by_decree_game_and_disposition(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        main(["rules", "--decree", "ara02", "--game", "Roulette", "--disposition", "out of reach"])
+        == 0
+    )
     chosen = lines(capsys)
     assert chosen
-    assert {(line["decree"], line["game"], line["disposition"]) for line in chosen} == {("ARA02", "roulette", "out_of_reach")}
+    assert {(line["decree"], line["game"], line["disposition"]) for line in chosen} == {
+        ("ARA02", "roulette", "out_of_reach")
+    }
 
 
 def test_one_rule_is_shown_with_its_words_and_its_proof(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "ara02-006"]) == 0
     (rule,) = lines(capsys)
     assert str(rule["article"]).endswith("anexo I, art. 3, 1 Ruleta francesa, IV.3.a)")
-    assert "accionar cada vez el cilindro en un sentido opuesto a la anterior" in str(rule["printed"])
+    assert "accionar cada vez el cilindro en un sentido opuesto a la anterior" in str(
+        rule["printed"]
+    )
     [proof] = msgspec.convert(rule["proofs"], list[dict[str, str]])
     assert proof["test"].startswith("tests/controller/games/test_roulette_rotor.py::")
     assert proof["mutant"] == "the rotor is reported when it was reversed, not when it was not"
 
 
-@pytest.mark.parametrize("words", [["rules"], ["rules", "--list"], ["rules", "ARA02-006", "EUS96-155"]])
+@pytest.mark.parametrize(
+    "words", [["rules"], ["rules", "--list"], ["rules", "ARA02-006", "EUS96-155"]]
+)
 def test_nothing_is_cut_at_80_columns(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +111,9 @@ def test_games_show_the_rules_of_one(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("words", [["rules"], ["rules", "--list"], ["games"]])
-def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_on_a_terminal(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert main(words) == 0
@@ -104,22 +125,42 @@ def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["rules", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
+        (
+            ["rules", "--decree", "XXX"],
+            "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07",
+        ),
         (["rules", "--decree", "EUS69"], "no decree 'EUS69'; is EUS96 meant?"),
         (["rules", "--game", "rulette"], "no game 'rulette'; is roulette meant?"),
         (["rules", "--disposition", "enforcd"], "no disposition 'enforcd'; is enforced meant?"),
         (["rules", "EUS96-1730"], "no rule 'EUS96-1730'; is EUS96-173"),
         (["rules", "173"], "no rule '173'; `novamas rules --list` shows all"),
-        (["games", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
+        (
+            ["games", "--decree", "XXX"],
+            "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07",
+        ),
         (["games", "boule"], "which decree? Say --decree D"),
-        (["games", "omaha", "--decree", "ARA02"], "ARA02 has no game 'omaha'; it has: roulette-french"),
+        (
+            ["games", "omaha", "--decree", "ARA02"],
+            "ARA02 has no game 'omaha'; it has: roulette-french",
+        ),
         (["games", "GAL07"], "GAL07 is a decree: say --decree GAL07"),
-        (["games", "omaha", "--decree", "GAL07"], "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french"),
-        (["games", "poker", "--decree", "GAL07"], "GAL07 has no game 'poker', nor any other of poker; it has: roulette-french"),
-        (["play", "omaha", "--decree", "GAL07"], "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french"),
+        (
+            ["games", "omaha", "--decree", "GAL07"],
+            "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french",
+        ),
+        (
+            ["games", "poker", "--decree", "GAL07"],
+            "GAL07 has no game 'poker', nor any other of poker; it has: roulette-french",
+        ),
+        (
+            ["play", "omaha", "--decree", "GAL07"],
+            "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french",
+        ),
     ],
 )
-def test_a_wrong_call_says_what_is_wrong(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_call_says_what_is_wrong(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == 1
     assert says in capsys.readouterr().err
 

@@ -17,7 +17,9 @@ def test_written_files_pass_the_check(tmp_path: Path, capsys: pytest.CaptureFixt
     assert len(capsys.readouterr().out.splitlines()) == len(documents())
 
 
-def test_the_check_names_what_differs_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_names_what_differs_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["schemas", str(tmp_path)])
     changed, missing = tmp_path / "asyncapi.json", tmp_path / "schemas" / "events.json"
     changed.write_text("{}")
@@ -30,7 +32,9 @@ def test_the_check_names_what_differs_and_writes_nothing(tmp_path: Path, capsys:
     assert not missing.exists()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "schemas").write_text("a file where a folder should be")
     assert main(["schemas", str(tmp_path)]) == 1
     assert "novamas: " in capsys.readouterr().err

@@ -17,6 +17,10 @@ def test_every_simulator_can_be_had() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_are_the_simulators(kind: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "controller.cli", "simulate", kind, "--help"], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "controller.cli", "simulate", kind, "--help"],
+        capture_output=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"--faults-per-hour" in done.stdout

@@ -1,4 +1,6 @@
-"""Any input, with fields that are sometimes right and often wrong: what people and devices might say, and a program that errs."""
+"""Any input, with fields that are sometimes right and often wrong: what people and devices might
+say, and a program that errs.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,35 @@ from devices.readings import Reading
 FOREIGN = ("Xx", "1c", "", "AH", "10h", "X", "7", "hh")
 """What is no card of any game; of one game, "X" is."""
 WHO = (
-    *(None, "", "nobody", "player", "banker", "bank", "cloth:1", "cloth:2", "black", "red", "dealer", "board", "board:2", "burn"),
-    *("box:1", "box:2", "box:1.2", "box:99", "box:x", "seat:1", "seat:2", "seat:99", "common:1", "common:2", "discards"),
+    *(
+        None,
+        "",
+        "nobody",
+        "player",
+        "banker",
+        "bank",
+        "cloth:1",
+        "cloth:2",
+        "black",
+        "red",
+        "dealer",
+        "board",
+        "board:2",
+        "burn",
+    ),
+    *(
+        "box:1",
+        "box:2",
+        "box:1.2",
+        "box:99",
+        "box:x",
+        "seat:1",
+        "seat:2",
+        "seat:99",
+        "common:1",
+        "common:2",
+        "discards",
+    ),
 )
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "by": ("M. Lasa",),
@@ -51,14 +80,21 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "alert": ("", "sensor", "card_while_closed"),
     "decisions": (None, None, {}, {"box:1": "go"}, {"box:2": "pass"}, {"seat:1": "go"}),
 }
-"""By the name of a field, what may stand in it. Fields that are not here get what their type allows."""
+"""By the name of a field, what may stand in it. Fields that are not here get what their type
+allows.
+"""
 
 
 def anything(kind: type[Any], chance: random.Random, cards: tuple[str, ...] = DECK) -> Input:
-    """One command, from a person in charge, or reading of this kind. ``cards``: those of the game."""
+    """One command, from a person in charge, or reading of this kind. ``cards``: those of
+    the game.
+    """
     types = get_type_hints(kind)
     while True:
-        fields = {field.name: _value(field.name, types[field.name], chance, cards) for field in msgspec.structs.fields(kind)}
+        fields = {
+            field.name: _value(field.name, types[field.name], chance, cards)
+            for field in msgspec.structs.fields(kind)
+        }
         if not issubclass(kind, Reading):
             fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
         try:
@@ -69,20 +105,33 @@ def anything(kind: type[Any], chance: random.Random, cards: tuple[str, ...] = DE
 
 def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) -> Any:
     if name in VALUES:
-        return chance.choice([value for value in VALUES[name] if value is not None or type(None) in get_args(kind)])
+        return chance.choice(
+            [value for value in VALUES[name] if value is not None or type(None) in get_args(kind)]
+        )
     card = chance.choice(FOREIGN) if chance.random() < 0.4 else chance.choice(cards)
     if name == "card":
         return card if chance.random() < 0.9 or type(None) not in get_args(kind) else None
     if name in ("cards", "low", "missing", "extra") and "str" in str(kind):
-        return [card, *chance.sample(cards, chance.choice((0, 0, 1, 2, 4, 6)))][: chance.choice((0, 1, 2, 3, 5, 7))]
+        return [card, *chance.sample(cards, chance.choice((0, 0, 1, 2, 4, 6)))][
+            : chance.choice((0, 1, 2, 3, 5, 7))
+        ]
     if name == "hands":
-        return chance.choice((None, {}, {chance.choice(WHO) or "box:1": [card]}, {"box:1": list(chance.sample(cards, 5))}))
+        return chance.choice(
+            (
+                None,
+                {},
+                {chance.choice(WHO) or "box:1": [card]},
+                {"box:1": list(chance.sample(cards, 5))},
+            )
+        )
     if get_origin(kind) in (Union, UnionType):
         return _value(name, chance.choice(get_args(kind)), chance, cards)
     if get_origin(kind) is Literal:
         return chance.choice(get_args(kind))
     if get_origin(kind) is tuple:
-        return [_value(name, get_args(kind)[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))]
+        return [
+            _value(name, get_args(kind)[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))
+        ]
     plain: dict[Any, tuple[Any, ...]] = {
         bool: (False, True),
         int: (-1, 0, 1, 2, 52, 312),

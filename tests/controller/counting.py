@@ -1,4 +1,6 @@
-"""A game for tests of the table: it counts numbers, waits where it is told to, and can be made to fail."""
+"""A game for tests of the table: it counts numbers, waits where it is told to, and can be made to
+fail.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import AnyCommand, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
+from controller.contract.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    ResultCorrect,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
 from controller.contract.events import (
     AlertCleared,
     AlertRaised,
@@ -40,21 +50,31 @@ class Counting:
     def begin(self) -> Count:
         return Count()
 
-    def step(self, state: Count, given: AnyReading | AnyCommand) -> tuple[Count, tuple[AnyEvent, ...]]:
+    def step(
+        self, state: Count, given: AnyReading | AnyCommand
+    ) -> tuple[Count, tuple[AnyEvent, ...]]:
         at: dict[str, Any] = {"session": state.session, "round": state.round}
         match given:
             case SessionOpen(by=by, role=role):
-                return Count(state.session + 1), (SessionOpened(by=by, role=role, session=state.session + 1),)
+                return Count(state.session + 1), (
+                    SessionOpened(by=by, role=role, session=state.session + 1),
+                )
             case SessionClose(by=by, role=role) if state.session:
-                return replace(state, waits=False), (SessionClosed(by=by, role=role, session=state.session),)
+                return replace(state, waits=False), (
+                    SessionClosed(by=by, role=role, session=state.session),
+                )
             case WheelNumber(number=number) if isinstance(number, int):
                 if number == FATAL:
                     raise ZeroDivisionError("a defect")
                 after = replace(state, round=state.round + 1, numbers=(*state.numbers, number)[-3:])
                 return after, (_result(number, session=state.session, round=after.round),)
             case WheelFault(fault=fault, active=active):
-                return state, (AlertRaised(alert=fault, what=fault) if active else AlertCleared(alert=fault),)
-            case ResultCorrect(number=number, by=by, role=role, round=wanted) if isinstance(number, int):
+                return state, (
+                    AlertRaised(alert=fault, what=fault) if active else AlertCleared(alert=fault),
+                )
+            case ResultCorrect(number=number, by=by, role=role, round=wanted) if isinstance(
+                number, int
+            ):
                 if not 1 <= wanted <= state.round:
                     raise RejectedError("no such round")
                 return state, (_corrected(number, by, role, session=state.session, round=wanted),)
@@ -73,7 +93,11 @@ class Counting:
         return False
 
     def show(self, state: Count) -> dict[str, Any]:
-        return {"round": state.round, "gaps": state.gaps, "asks": ["bets.open"] if state.waits else []}
+        return {
+            "round": state.round,
+            "gaps": state.gaps,
+            "asks": ["bets.open"] if state.waits else [],
+        }
 
     def history(self, state: Count) -> list[dict[str, Any]]:
         return [{"number": number} for number in state.numbers]
@@ -83,8 +107,19 @@ _NOTHING: dict[str, Any] = dict.fromkeys(("colour", "parity", "half", "dozen", "
 
 
 def _result(number: int, **fields: Any) -> RoundResult:
-    return RoundResult(number=number, spin=None, zeros=0, last_of_session=False, frames=(), **_NOTHING, **fields)
+    return RoundResult(
+        number=number, spin=None, zeros=0, last_of_session=False, frames=(), **_NOTHING, **fields
+    )
 
 
 def _corrected(number: int, by: str, role: Any, **fields: Any) -> ResultCorrected:
-    return ResultCorrected(replaces=None, replaces_boot=None, number=number, was=0, by=by, role=role, **_NOTHING, **fields)
+    return ResultCorrected(
+        replaces=None,
+        replaces_boot=None,
+        number=number,
+        was=0,
+        by=by,
+        role=role,
+        **_NOTHING,
+        **fields,
+    )

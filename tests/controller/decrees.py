@@ -1,4 +1,6 @@
-"""The decrees and their games: every pair, its book, and cases of a test by the rules that they prove."""
+"""The decrees and their games: every pair, its book, and cases of a test by the rules that they
+prove.
+"""
 
 from __future__ import annotations
 
@@ -22,5 +24,10 @@ def book_of(kind: type[B], game: str, decree: str) -> B:
 
 
 def of(*rules: str) -> list[Any]:
-    """One case per decree, each with its rule; several rules of one decree are parted by a space."""
-    return [pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids) for ids in rules]
+    """One case per decree, each with its rule; several rules of one decree are parted by
+    a space.
+    """
+    return [
+        pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids)
+        for ids in rules
+    ]

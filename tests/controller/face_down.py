@@ -1,4 +1,6 @@
-"""A small game with cards that lie face down: two of them are a round. Its defects name the cards, as defects do."""
+"""A small game with cards that lie face down: two of them are a round. Its defects name the cards,
+as defects do.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, SessionOpen
-from controller.contract.events import AnyEvent, CardDealt, CardTurned, Hand, RoundResult, SessionOpened
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardTurned,
+    Hand,
+    RoundResult,
+    SessionOpened,
+)
 from devices.readings import AnyReading, CardDrawn, ShoeReset
 
 
@@ -24,17 +33,30 @@ class FaceDown:
     def begin(self) -> Cards:
         return Cards()
 
-    def step(self, state: Cards, given: AnyReading | AnyCommand) -> tuple[Cards, tuple[AnyEvent, ...]]:
+    def step(
+        self, state: Cards, given: AnyReading | AnyCommand
+    ) -> tuple[Cards, tuple[AnyEvent, ...]]:
         match given:
             case SessionOpen():
                 return state, (SessionOpened(by=given.by, role=given.role),)
             case CardDrawn() if len(state.cards) < 2:
                 index = len(state.cards) + 1
-                return replace(state, cards=(*state.cards, given.card)), (CardDealt(to="player", index=index, card=None),)
+                return replace(state, cards=(*state.cards, given.card)), (
+                    CardDealt(to="player", index=index, card=None),
+                )
             case CardsTurn():
-                turned = tuple(CardTurned(to="player", index=n, card=card) for n, card in enumerate(state.cards, 1) if card)
-                hand = Hand(who="player", cards=tuple(card for card in state.cards if card), points=0)
-                return Cards(last=state.cards), (*turned, RoundResult(frames=(), hands=(hand,), winner=None, marks=()))
+                turned = tuple(
+                    CardTurned(to="player", index=n, card=card)
+                    for n, card in enumerate(state.cards, 1)
+                    if card
+                )
+                hand = Hand(
+                    who="player", cards=tuple(card for card in state.cards if card), points=0
+                )
+                return Cards(last=state.cards), (
+                    *turned,
+                    RoundResult(frames=(), hands=(hand,), winner=None, marks=()),
+                )
             case BetsClose() | ShoeReset():
                 raise ValueError(f"a defect with {state.cards}")
         return state, ()
@@ -43,7 +65,11 @@ class FaceDown:
         return isinstance(given, CardDrawn | CardDecide)
 
     def show(self, state: Cards) -> dict[str, Any]:
-        return {"asks": [], "expected": "player" if len(state.cards) < 2 else None, "cards": len(state.cards)}
+        return {
+            "asks": [],
+            "expected": "player" if len(state.cards) < 2 else None,
+            "cards": len(state.cards),
+        }
 
     def history(self, state: Cards) -> list[dict[str, Any]]:
         return [{"cards": state.last}]

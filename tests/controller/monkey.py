@@ -1,4 +1,6 @@
-"""A table of any card game, played sensibly most of the time and wildly now and then, with cards that differ from each other."""
+"""A table of any card game, played sensibly most of the time and wildly now and then, with cards
+that differ from each other.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,30 @@ from controller.contract.commands import DealError
 from controller.contract.notation import Input, read_input
 from controller.games.cards import DECK
 from controller.games.decks import deck
-from devices.readings import CardCut, CardDrawn, LinkGarbage, LinkLost, LinkUp, ShoeFault, ShoeResult, escape
+from devices.readings import (
+    CardCut,
+    CardDrawn,
+    LinkGarbage,
+    LinkLost,
+    LinkUp,
+    ShoeFault,
+    ShoeResult,
+    escape,
+)
 
-WHO = ("player", "banker", "bank", "cloth:1", "cloth:2", "black", "red", "box:1", "box:2", "dealer", None)
+WHO = (
+    "player",
+    "banker",
+    "bank",
+    "cloth:1",
+    "cloth:2",
+    "black",
+    "red",
+    "box:1",
+    "box:2",
+    "dealer",
+    None,
+)
 SENSIBLE = (
     *("session.open", "shoe.start", "boxes.set", "bets.open", "bets.close"),
     *("cards.turn", "hand.stand", "hand.draw"),
@@ -32,12 +55,16 @@ FIELDS: dict[str, Any] = {
     "deal.error": {"error": "exposed", "who": "seat:1"},
 }
 """By command; of several possibilities one is taken by chance."""
-ERRORS = next(get_args(field.type) for field in msgspec.structs.fields(DealError) if field.name == "error")
+ERRORS = next(
+    get_args(field.type) for field in msgspec.structs.fields(DealError) if field.name == "error"
+)
 ACTS = tuple({"action": action} for action in ("bet", "call", "fold", "muck"))
 
 
 class Manners(NamedTuple):
-    """How one family of games is played: who has cards, what is sensible to say at all or in a phase, and with which fields."""
+    """How one family of games is played: who has cards, what is sensible to say at all or in a
+    phase, and with which fields.
+    """
 
     who: tuple[str | None, ...] = WHO
     sensible: tuple[str, ...] = SENSIBLE
@@ -51,7 +78,15 @@ class Manners(NamedTuple):
 
 CIRCLE = Manners(
     who=("seat:1", "seat:2", "seat:3", "seat:4", "board", None),
-    sensible=("session.open", "boxes.set", "button.set", "bets.open", "betting.close", "betting.close", "cards.turn"),
+    sensible=(
+        "session.open",
+        "boxes.set",
+        "button.set",
+        "bets.open",
+        "betting.close",
+        "betting.close",
+        "cards.turn",
+    ),
     fields=FIELDS
     | {
         "boxes.set": {"boxes": [1, 2, 3, 4]},
@@ -75,21 +110,30 @@ HOUSE = Manners(
         "dealer": ("cards.turn",),
         "showdown": ("cards.turn",),
     },
-    fields=FIELDS | {"cards.deal": {"count": 1}, "deal.error": {"error": "exposed"}, "deck.check": {"cards": 52}},
+    fields=FIELDS
+    | {"cards.deal": {"count": 1}, "deal.error": {"error": "exposed"}, "deck.check": {"cards": 52}},
     acts=tuple({"action": action} for action in ("go", "go", "pass", "buy")),
 )
 DRAW = HOUSE._replace(
     who=("box:1", "dealer", None),
     fields=HOUSE.fields | {"boxes.set": {"boxes": [1]}},
-    acts=tuple({"who": "box:1", **act} for act in ({"action": "go"}, {"action": "discard", "count": 0})),
+    acts=tuple(
+        {"who": "box:1", **act} for act in ({"action": "go"}, {"action": "discard", "count": 0})
+    ),
 )
 STUD = CIRCLE._replace(acts=(*ACTS, {"action": "go"}, {"action": "pass"}))
 COVERED = CIRCLE._replace(
     who=(*CIRCLE.who, "discards"),
     pack=deck("deck_32"),
-    acts=(*ACTS, {"action": "open"}, *({"action": "discard", "count": count} for count in (0, 0, 1, 2))),
+    acts=(
+        *ACTS,
+        {"action": "open"},
+        *({"action": "discard", "count": count} for count in (0, 0, 1, 2)),
+    ),
 )
-MANNERS: dict[str, Manners] = dict.fromkeys(("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double"), CIRCLE) | {
+MANNERS: dict[str, Manners] = dict.fromkeys(
+    ("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double"), CIRCLE
+) | {
     "synthetic-poker": CIRCLE._replace(pack=deck("deck_28")),
     "five-card-stud": STUD._replace(pack=deck("deck_32")),
     "seven-card-stud": STUD,
@@ -100,20 +144,55 @@ MANNERS: dict[str, Manners] = dict.fromkeys(("texas-holdem", "omaha", "omaha-fiv
 MANNERS |= {
     "trijoker": Manners(
         who=("box:1", "box:2", "common:1", "common:2", None),
-        sensible=("session.open", "boxes.set", "bets.open", "bets.close", *["cards.turn"] * 3, "hand.act"),
-        fields=FIELDS | {"deal.error": {"error": "exposed", "who": "box:1", "index": 1}, "deck.check": {"cards": 52}},
+        sensible=(
+            "session.open",
+            "boxes.set",
+            "bets.open",
+            "bets.close",
+            *["cards.turn"] * 3,
+            "hand.act",
+        ),
+        fields=FIELDS
+        | {
+            "deal.error": {"error": "exposed", "who": "box:1", "index": 1},
+            "deck.check": {"cards": 52},
+        },
         acts=({"action": "go"}, {"action": "withdraw"}),
     ),
     "texas-house": Manners(
         who=("box:1", "box:2", "dealer", "board", None),
-        sensible=("session.open", "boxes.set", "bets.open", "bets.close", "cards.turn", *["hand.act"] * 3),
-        fields=FIELDS | {"deal.error": {"error": "exposed", "who": "box:1", "index": 1}, "deck.check": {"cards": 52}},
+        sensible=(
+            "session.open",
+            "boxes.set",
+            "bets.open",
+            "bets.close",
+            "cards.turn",
+            *["hand.act"] * 3,
+        ),
+        fields=FIELDS
+        | {
+            "deal.error": {"error": "exposed", "who": "box:1", "index": 1},
+            "deck.check": {"cards": 52},
+        },
         acts=({"action": "go"}, {"action": "go"}, {"action": "pass"}),
     ),
     "pai-gow": Manners(
         who=("box:1", "dealer"),
-        sensible=("session.open", "boxes.set", "bets.open", "bets.close", "dice.tell", "hand.act", "hand.act"),
-        fields=FIELDS | {"boxes.set": {"boxes": [1]}, "dice.tell": {"values": [1, 2, 3]}, "deck.check": {"cards": 39}},
+        sensible=(
+            "session.open",
+            "boxes.set",
+            "bets.open",
+            "bets.close",
+            "dice.tell",
+            "hand.act",
+            "hand.act",
+        ),
+        fields=FIELDS
+        | {
+            "boxes.set": {"boxes": [1]},
+            "dice.tell": {"values": [1, 2, 3]},
+            "deck.check": {"cards": 39},
+        },
         pack=deck("deck_53"),
         acts=({"action": "set"},),
         low=2,
@@ -123,7 +202,9 @@ MANNERS |= {
 
 
 class Monkey:
-    """Gives the next input for what the table shows. ``left``: the cards in the shoe, each different from all others."""
+    """Gives the next input for what the table shows. ``left``: the cards in the shoe, each
+    different from all others.
+    """
 
     def __init__(self, seed: str, game: str = "") -> None:
         self._chance = random.Random(seed)
@@ -150,12 +231,18 @@ class Monkey:
 
     def _draw(self) -> CardDrawn:
         card: str | None = self.left.pop()
-        heard = frame(str(card))  # also where the reader cannot name it: whoever knows the codes may
+        heard = frame(
+            str(card)
+        )  # also where the reader cannot name it: whoever knows the codes may
         self._drawn.append(str(card))
         if self._chance.random() < 0.04:
             self._unread, card = card, None
         luck = self._chance.random()
-        how: dict[str, Any] = {"exposed": luck < 0.03, "unsure": 0.03 <= luck < 0.04, "late": 0.04 <= luck < 0.05}
+        how: dict[str, Any] = {
+            "exposed": luck < 0.03,
+            "unsure": 0.03 <= luck < 0.04,
+            "late": 0.04 <= luck < 0.05,
+        }
         return CardDrawn(at=self._at, device="shoe", frame=heard, card=card, **how)
 
     def _say(self, name: str) -> Input:
@@ -168,7 +255,9 @@ class Monkey:
             fields = {
                 "who": self._who(),
                 "cards": [],
-                "low": self._chance.sample(self._drawn[-7 * self._manners.low :], self._manners.low),
+                "low": self._chance.sample(
+                    self._drawn[-7 * self._manners.low :], self._manners.low
+                ),
             }
         elif name == "cards.show":
             fields = {"who": self._who(), "cards": [self.left.pop()]}

@@ -1,4 +1,6 @@
-"""A table, its wheel and its journal without a daemon around them: what is played there is stored as a daemon stores it."""
+"""A table, its wheel and its journal without a daemon around them: what is played there is stored
+as a daemon stores it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from devices.watch import Watch
 
 
 class Premises:
-    """One run of one table, at its own clock; of a roulette table, unless another game and its device are named."""
+    """One run of one table, at its own clock; of a roulette table, unless another game and its
+    device are named.
+    """
 
     def __init__(
         self,
@@ -45,10 +49,14 @@ class Premises:
         self.alerts: dict[str, Alert] = {}
         self.boot = new_boot()
         self.journal = Journal(path)
-        journal = JournalSettings(path=str(path), read_back_every=read_back_every, keep_days=keep_days)
+        journal = JournalSettings(
+            path=str(path), read_back_every=read_back_every, keep_days=keep_days
+        )
         settings = Configuration(site=Site(id="palma"), table=(table,), journal=journal)
         self.archivist = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
-        self.station = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, keeper)
+        self.station = TableRunner(
+            self._table, self.journal, lambda: self.now, lambda: None, keeper
+        )
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
         self.tell(Opened(self.now))
@@ -90,7 +98,9 @@ class Premises:
     def spin(self, count: int, number: int, before: int | None = None) -> None:
         shown = "  " if before is None else f"{before:2d}"
         turn = count % 2
-        self.hear(*(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 3, 4)))
+        self.hear(
+            *(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 3, 4))
+        )
         self.hear(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
 
     async def end(self) -> Checkpoint:

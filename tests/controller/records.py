@@ -1,4 +1,6 @@
-"""Records for journal tests, and two programs that the tests run and kill: ``python -m tests.controller.records``."""
+"""Records for journal tests, and two programs that the tests run and kill: ``python -m
+tests.controller.records``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from controller.journal.schema import Record
 PART = 4062
 """Frames of the log that the first part of its index has room for."""
 FEW = 12
-"""Blocks of 1 KiB that are left: more than SQLite takes for the next part, one in each page, and less than it has."""
+"""Blocks of 1 KiB that are left: more than SQLite takes for the next part, one in each page, and
+less than it has.
+"""
 
 
 def record(number: int, *, table: str = "t1", boot: str = "b1", size: int = 10) -> Record:
@@ -46,7 +50,9 @@ async def until_killed(path: Path) -> None:
 
 
 async def on_a_full_disk(path: Path) -> None:
-    """Append until the file may not grow, see that nothing is acknowledged, let it grow, see that all is stored in order."""
+    """Append until the file may not grow, see that nothing is acknowledged, let it grow, see that
+    all is stored in order.
+    """
     changes: asyncio.Queue[str | None] = asyncio.Queue()
     journal = Journal(path, changes.put_nowait)
     await journal.append(record(1))
@@ -68,7 +74,9 @@ async def on_a_full_disk(path: Path) -> None:
 
 
 async def on_the_last_blocks(path: Path) -> None:
-    """Write until the index of the log needs its next part, on a disk that has a few blocks left, but too few for it."""
+    """Write until the index of the log needs its next part, on a disk that has a few blocks left,
+    but too few for it.
+    """
     writer._LOG_WORTH = writer._LOG_LIMIT = 1 << 30
     log, frame = path.with_name(f"{path.name}-wal"), 4096 + 24
     journal = Journal(path)
@@ -86,7 +94,9 @@ async def on_the_last_blocks(path: Path) -> None:
         filler.truncate(filler.tell() - FEW * 1024)
         os.sync()
     before = journal.head()
-    await asyncio.gather(*[asyncio.create_task(_stored(journal, number + more)) for more in range(1, 20)])
+    await asyncio.gather(
+        *[asyncio.create_task(_stored(journal, number + more)) for more in range(1, 20)]
+    )
     assert journal.head() == before + 3 * 19
     journal.close()
 
@@ -97,5 +107,9 @@ async def _stored(journal: Journal, number: int) -> None:
 
 
 if __name__ == "__main__":
-    programs = {"until_killed": until_killed, "on_a_full_disk": on_a_full_disk, "on_the_last_blocks": on_the_last_blocks}
+    programs = {
+        "until_killed": until_killed,
+        "on_a_full_disk": on_a_full_disk,
+        "on_the_last_blocks": on_the_last_blocks,
+    }
     asyncio.run(programs[sys.argv[1]](Path(sys.argv[2])))

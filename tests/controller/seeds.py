@@ -9,8 +9,9 @@ from pathlib import Path
 
 NUMBERS = {"BAL05": "000", "BAL09": "001", "ARA02": "002", "EUS96": "003", "GAL07": "004"}
 OCR = ("BAL05", "BAL09")
-"""Copies read by a machine: words are glued or cut, accented letters are read as others, and l, i, I and | as one another
-or not at all. There a phrase is compared by its remaining letters. The other copies are compared word by word.
+"""Copies read by a machine: words are glued or cut, accented letters are read as others, and l, i,
+I and | as one another or not at all. There a phrase is compared by its remaining letters. The other
+copies are compared word by word.
 """
 
 
@@ -30,8 +31,12 @@ def _text(shared: Path, decree: str) -> str:
 
 @cache
 def _plain(text: str) -> str:
-    """Capitals are printed without accents and quotation marks come and go: letters, digits and single spaces are left."""
-    bare = "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
+    """Capitals are printed without accents and quotation marks come and go: letters, digits and
+    single spaces are left.
+    """
+    bare = "".join(
+        c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c)
+    )
     return " ".join(re.findall(r"\w+", bare))
 
 
@@ -41,5 +46,7 @@ def _letters(text: str) -> str:
 
 
 def _loose(phrase: str) -> str:
-    """A pattern of the phrase's letters; an accented one stands for what the machine may have made of it."""
+    """A pattern of the phrase's letters; an accented one stands for what the machine may have made
+    of it.
+    """
     return "".join(letter if letter.isascii() else r"\w{0,2}" for letter in _letters(phrase))

@@ -24,9 +24,14 @@ from tests.controller.premises import Premises, entries, evening
 def forge(path: Path, position: int, old: str, new: str) -> None:
     """Change an entry and chain everything after it again, as somebody would who knows how."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        (body,) = connection.execute("SELECT CAST(body AS TEXT) FROM entry WHERE position = ?", (position,)).fetchone()
+        (body,) = connection.execute(
+            "SELECT CAST(body AS TEXT) FROM entry WHERE position = ?", (position,)
+        ).fetchone()
         assert old in body
-        connection.execute("UPDATE entry SET body = CAST(? AS BLOB) WHERE position = ?", (body.replace(old, new), position))
+        connection.execute(
+            "UPDATE entry SET body = CAST(? AS BLOB) WHERE position = ?",
+            (body.replace(old, new), position),
+        )
         chain_again(connection)
 
 
@@ -34,19 +39,27 @@ def chain_again(connection: sqlite3.Connection) -> None:
     (journal,) = connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     previous = genesis(journal)
     rows = connection.execute(
-        "SELECT position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB) FROM entry ORDER BY position"
+        "SELECT position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB) FROM entry "
+        "ORDER BY position"
     ).fetchall()
     for position, *rest in rows:
         digest = chained(previous, *rest)
-        connection.execute("UPDATE entry SET previous = ?, hash = ? WHERE position = ?", (previous, digest, position))
+        connection.execute(
+            "UPDATE entry SET previous = ?, hash = ? WHERE position = ?",
+            (previous, digest, position),
+        )
         previous = digest
 
 
 def whole(made: Audit) -> bool:
-    return made.proves and made.proved_readings == made.readings and made.proved_events == made.events
+    return (
+        made.proves and made.proved_readings == made.readings and made.proved_events == made.events
+    )
 
 
-async def test_everything_follows_across_a_restart_a_silence_and_a_lost_link(tmp_path: Path) -> None:
+async def test_everything_follows_across_a_restart_a_silence_and_a_lost_link(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     made = audit(path)
@@ -67,10 +80,16 @@ async def test_everything_follows_across_a_restart_a_silence_and_a_lost_link(tmp
         ("event", '"seq":4', '"seq":5', "this event does not follow"),
     ],
 )
-async def test_what_was_forged_does_not_follow(tmp_path: Path, kind: str, old: str, new: str, what: str) -> None:
+async def test_what_was_forged_does_not_follow(
+    tmp_path: Path, kind: str, old: str, new: str, what: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    position = next(entry.position for entry in entries(path) if entry.kind == kind and old.encode() in entry.body)
+    position = next(
+        entry.position
+        for entry in entries(path)
+        if entry.kind == kind and old.encode() in entry.body
+    )
     forge(path, position, old, new)
     made = audit(path)
     assert what in made.differences[0].what
@@ -89,7 +108,11 @@ async def test_a_state_that_was_forged_between_two_runs_is_found(tmp_path: Path)
 async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    last = [entry.position for entry in entries(path) if entry.kind == "event" and b"round.result" in entry.body][-1]
+    last = [
+        entry.position
+        for entry in entries(path)
+        if entry.kind == "event" and b"round.result" in entry.body
+    ][-1]
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM entry WHERE position = ?", (last,))
         connection.execute("UPDATE entry SET position = position - 1 WHERE position > ?", (last,))
@@ -97,7 +120,9 @@ async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:
     assert "and is not there" in audit(path).differences[0].what
 
 
-async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_said_not_to_be(tmp_path: Path) -> None:
+async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_said_not_to_be(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
@@ -110,14 +135,19 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_sai
     made = audit(path)
     assert made.differences == []
     assert made.proved_events == made.events > 0
-    assert (made.proved_readings, made.unproved) == (0, {"the beginning of its run is not kept": made.readings})
+    assert (made.proved_readings, made.unproved) == (
+        0,
+        {"the beginning of its run is not kept": made.readings},
+    )
     again = Premises(path, at=1.0)
     again.hear(*[b"*X;6;003;32;0;000;0"] * 4)
     await again.end()
     assert audit(path).proves
 
 
-async def test_inputs_that_were_lost_are_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_inputs_that_were_lost_are_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
@@ -158,14 +188,20 @@ async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Pa
     assert made.unproved.keys() == {"sealed for surveillance"}
 
 
-async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_command_says_it_on_one_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     assert main(["audit", str(path)]) == 0
     assert "PROVED: every reading and every event." in capsys.readouterr().out
     copy = tmp_path / "copy.sqlite3"
     shutil.copy(path, copy)
-    position = next(entry.position for entry in entries(path) if entry.kind == "event" and b'"number":17' in entry.body)
+    position = next(
+        entry.position
+        for entry in entries(path)
+        if entry.kind == "event" and b'"number":17' in entry.body
+    )
     forge(copy, position, '"number":17', '"number":18')
     assert main(["audit", str(copy)]) == 1
     told = capsys.readouterr().out

@@ -31,8 +31,13 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
 }
 
 BOUNDS = ("ge", "gt", "le", "lt", "multiple_of")
-WORDS = {f".checksum.{name}" for name in ("keep", "set", "crc.polynomial", "crc.initial", "crc.final_xor")}
-"""Of a profile's check, of up to 64 bits, for which msgspec has no bound: ``test_mistakes`` shows that they must fit in it."""
+WORDS = {
+    f".checksum.{name}"
+    for name in ("keep", "set", "crc.polynomial", "crc.initial", "crc.final_xor")
+}
+"""Of a profile's check, of up to 64 bits, for which msgspec has no bound: ``test_mistakes`` shows
+that they must fit in it.
+"""
 
 
 def numbers(kind: Any, at: str = "") -> Iterator[tuple[str, Any]]:
@@ -45,7 +50,12 @@ def numbers(kind: Any, at: str = "") -> Iterator[tuple[str, Any]]:
         case inspect.UnionType():
             for each in kind.types:
                 yield from numbers(each, at)
-        case inspect.VarTupleType() | inspect.ListType() | inspect.SetType() | inspect.FrozenSetType():
+        case (
+            inspect.VarTupleType()
+            | inspect.ListType()
+            | inspect.SetType()
+            | inspect.FrozenSetType()
+        ):
             yield from numbers(kind.item_type, f"{at}[]")
         case inspect.TupleType():
             for each in kind.item_types:
@@ -62,25 +72,33 @@ def test_every_number_has_a_least_and_a_most(section: str) -> None:
     found = [
         at
         for at, kind in numbers(inspect.type_info(SECTIONS[section]))
-        if ((kind.ge is None and kind.gt is None) or (kind.le is None and kind.lt is None)) and at not in WORDS
+        if ((kind.ge is None and kind.gt is None) or (kind.le is None and kind.lt is None))
+        and at not in WORDS
     ]
     assert found == [], found
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-@pytest.mark.parametrize("number", [1 << 70, -(1 << 70), 10**400, 1e300, -1e300, math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize(
+    "number", [1 << 70, -(1 << 70), 10**400, 1e300, -1e300, math.inf, -math.inf, math.nan]
+)
 def test_no_number_beyond_its_bounds_is_taken(section: str, number: float) -> None:
     """Each number of a section alone, as it would stand in a file."""
     for at, kind in numbers(inspect.type_info(SECTIONS[section])):
         if at not in WORDS:
-            meta = msgspec.Meta(**{name: value for name in BOUNDS if (value := getattr(kind, name)) is not None})
+            meta = msgspec.Meta(
+                **{name: value for name in BOUNDS if (value := getattr(kind, name)) is not None}
+            )
             plain = int if isinstance(kind, inspect.IntType) else float
             with pytest.raises(msgspec.ValidationError):
                 msgspec.convert(number, Annotated[plain, meta])
 
 
 @pytest.mark.parametrize("number", ["99999999999999999999", "-1", "0", "1e300", "inf", "nan"])
-@pytest.mark.parametrize("key", ["journal.keep_days", "recordings.max_days", "recordings.max_files", "recordings.max_bytes"])
+@pytest.mark.parametrize(
+    "key",
+    ["journal.keep_days", "recordings.max_days", "recordings.max_files", "recordings.max_bytes"],
+)
 def test_a_mistaken_number_is_told_by_its_line(tmp_path: Path, key: str, number: str) -> None:
     section, name = key.split(".")
     file = tmp_path / "novamas.toml"
@@ -91,6 +109,10 @@ def test_a_mistaken_number_is_told_by_its_line(tmp_path: Path, key: str, number:
 
 
 def test_the_longest_time_that_days_may_be_kept_overflows_on_no_day() -> None:
-    [most] = [kind.le for at, kind in numbers(inspect.type_info(Configuration)) if at == ".journal.keep_days"]
+    [most] = [
+        kind.le
+        for at, kind in numbers(inspect.type_info(Configuration))
+        if at == ".journal.keep_days"
+    ]
     assert (date.fromisoformat("1970-01-01") - timedelta(most)).isoformat()
     assert datetime.fromtimestamp(0, UTC) - timedelta(days=most)

@@ -47,7 +47,9 @@ async def test_clients_that_come_while_others_subscribe() -> None:
     async def come(port: int, number: int) -> set[str]:
         own = {topic for topic in topics if topic.startswith(f"{number}/")}
         missing = set(own)
-        async with aiomqtt.Client("127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+        async with aiomqtt.Client(
+            "127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311
+        ) as client:
             await client.subscribe([(topic, 1) for topic in sorted(own)])
             async for message in client.messages:
                 missing.discard(message.topic.value)
@@ -69,7 +71,10 @@ async def test_clients_that_come_while_others_subscribe() -> None:
 async def test_a_client_hears_only_what_it_subscribed_to() -> None:
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         v311 = aiomqtt.ProtocolVersion.V311
-        async with aiomqtt.Client(host, port, protocol=v311) as first, aiomqtt.Client(host, port, protocol=v311) as display:
+        async with (
+            aiomqtt.Client(host, port, protocol=v311) as first,
+            aiomqtt.Client(host, port, protocol=v311) as display,
+        ):
             await first.publish("casino/state", b"kept", qos=1, retain=True)
             await display.subscribe("casino/#", qos=1)
             heard = []

@@ -13,15 +13,44 @@ from controller.games.games import GAMES, make_game
 from tests.controller.seeds import NUMBERS, stands_in
 
 GAME_IDS = {
-    *("roulette-french", "roulette-american", "boule", "fortune-wheel", "craps", "blackjack", "blackjack-triple"),
-    *("trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths", "poker-no-draw", "poker-draw-house"),
-    *("trijoker", "three-card-poker", "texas-house", "pai-gow", "circle-draw", "five-card-stud", "seven-card-stud"),
+    *(
+        "roulette-french",
+        "roulette-american",
+        "boule",
+        "fortune-wheel",
+        "craps",
+        "blackjack",
+        "blackjack-triple",
+    ),
+    *(
+        "trente-et-quarante",
+        "punto-banca",
+        "chemin-de-fer",
+        "baccarat-two-cloths",
+        "poker-no-draw",
+        "poker-draw-house",
+    ),
+    *(
+        "trijoker",
+        "three-card-poker",
+        "texas-house",
+        "pai-gow",
+        "circle-draw",
+        "five-card-stud",
+        "seven-card-stud",
+    ),
     *("omaha", "omaha-five", "omaha-hi-lo", "texas-holdem", "holdem-double", "synthetic-poker"),
 }
 
 
 def test_sixty_nine_pairs() -> None:
-    assert Counter(pair.decree for pair in catalogue()) == {"BAL05": 13, "BAL09": 8, "ARA02": 12, "EUS96": 26, "GAL07": 10}
+    assert Counter(pair.decree for pair in catalogue()) == {
+        "BAL05": 13,
+        "BAL09": 8,
+        "ARA02": 12,
+        "EUS96": 26,
+        "GAL07": 10,
+    }
     assert len({(pair.decree, pair.game) for pair in catalogue()}) == 69
     assert {pair.game for pair in catalogue()} == GAME_IDS
 
@@ -43,14 +72,20 @@ LISTED = {
 def test_numbers_are_those_of_the_digest(decree: str, shared: Path) -> None:
     [digest] = (shared / "rules").glob(f"{NUMBERS[decree]}-*.md")
     found = re.findall(LISTED[decree], digest.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [pair.number for pair in catalogue() if pair.decree == decree] == [n.replace("-", ".") for n in found]
+    assert [pair.number for pair in catalogue() if pair.decree == decree] == [
+        n.replace("-", ".") for n in found
+    ]
 
 
 def test_numbers_are_those_of_the_basque_list(shared: Path) -> None:
     """That decree lists its games one per line; 17 is the heading of the circle games."""
     [seed] = (shared / "seeds").glob("003_*.txt")
-    found = re.findall(r"^(\d\d(?:\.\d\d)*)\.– (.*)\.$", seed.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [(pair.number, pair.name) for pair in catalogue() if pair.decree == "EUS96"] == [x for x in found if x[0] != "17"]
+    found = re.findall(
+        r"^(\d\d(?:\.\d\d)*)\.– (.*)\.$", seed.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert [(pair.number, pair.name) for pair in catalogue() if pair.decree == "EUS96"] == [
+        x for x in found if x[0] != "17"
+    ]
 
 
 def test_what_is_playable_can_be_made() -> None:

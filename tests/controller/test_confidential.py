@@ -1,4 +1,6 @@
-"""No card is told to anyone before it lies face up on the table: every way out of a daemon is searched for those that do not."""
+"""No card is told to anyone before it lies face up on the table: every way out of a daemon is
+searched for those that do not.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,30 @@ import structlog
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential.boxes import Keeper, UnopenedBoxError, is_locked, is_sealed, open_sealed
-from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, Command, RoundConfirm, SessionOpen
-from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
+from controller.confidential.boxes import (
+    Keeper,
+    UnopenedBoxError,
+    is_locked,
+    is_sealed,
+    open_sealed,
+)
+from controller.contract.commands import (
+    AnyCommand,
+    BetsClose,
+    CardDecide,
+    CardsTurn,
+    Command,
+    RoundConfirm,
+    SessionOpen,
+)
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardRemoved,
+    CardsBurned,
+    CardTurned,
+    RoundResult,
+)
 from controller.contract.notation import Input, read_event, read_input, write
 from controller.contract.retained import About
 from controller.contract.topics import Topics
@@ -57,7 +80,9 @@ MISDEALS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 """Settings by which a device's word does more by itself."""
 DEALT_OPEN = ("blackjack", "blackjack-triple", "trente-et-quarante")
-"""Games in which cards lie face up as soon as they are dealt: who takes one away that waits for another reason may name it."""
+"""Games in which cards lie face up as soon as they are dealt: who takes one away that waits for
+another reason may name it.
+"""
 ACCEPT, REMOVE = CardDecide(**HEAD, action="accept"), CardDecide(**HEAD, action="remove")
 AFTER = 40
 """Steps that are played on after a mistake."""
@@ -67,9 +92,20 @@ def game_of(game_id: str, decree: str, settings: dict[str, Any]) -> Game:
     return FaceDown() if game_id == "face-down" else make_game(game_id, decree, settings)
 
 
-def table_of(game_id: str, decree: str, boot: str = "boot", saved: bytes | None = None, **settings: Any) -> Table:
+def table_of(
+    game_id: str, decree: str, boot: str = "boot", saved: bytes | None = None, **settings: Any
+) -> Table:
     game = game_of(game_id, decree, settings)
-    return Table("casino", "t1", game_id, decree, game, boot, saved=saved, about=About(devices={"shoe": "driver"}))
+    return Table(
+        "casino",
+        "t1",
+        game_id,
+        decree,
+        game,
+        boot,
+        saved=saved,
+        about=About(devices={"shoe": "driver"}),
+    )
 
 
 def cards_in(*texts: bytes | str) -> set[str]:
@@ -79,20 +115,32 @@ def cards_in(*texts: bytes | str) -> set[str]:
 
 
 def named_in(data: bytes, card: str) -> bool:
-    """Whether a file of ours names a card: as JSON has a string, between its marks, or as a frame. Between any other bytes those
-    few are chance: of the thousands of hashes and keys in a file one holds them some day.
+    """Whether a file of ours names a card: as JSON has a string, between its marks, or as a frame.
+    Between any other bytes those few are chance: of the thousands of hashes and keys in a file one
+    holds them some day.
     """
-    return re.search(rb'[\[{:,]"%b"[\]},:]' % card.encode(), data) is not None or frame(card).encode() in data
+    return (
+        re.search(rb'[\[{:,]"%b"[\]},:]' % card.encode(), data) is not None
+        or frame(card).encode() in data
+    )
 
 
 def told_by(events: Iterable[AnyEvent]) -> set[str]:
     """The cards that these events tell because they lie face up, or are shown."""
-    told = {event.card for event in events if isinstance(event, CardDealt | CardTurned | CardRemoved)}
-    return {card for card in told | {event.shown for event in events if isinstance(event, CardsBurned)} if card}
+    told = {
+        event.card for event in events if isinstance(event, CardDealt | CardTurned | CardRemoved)
+    }
+    return {
+        card
+        for card in told | {event.shown for event in events if isinstance(event, CardsBurned)}
+        if card
+    }
 
 
 def confirmed_by(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards of results for which a person stands: who confirms a round says that its cards lie open."""
+    """The cards of results for which a person stands: who confirms a round says that its cards lie
+    open.
+    """
     results = [event for event in events if isinstance(event, RoundResult) and event.confirmed_by]
     return {card for event in results for hand in event.hands or () for card in hand.cards}
 
@@ -116,7 +164,9 @@ class Floor:
 
         def make() -> Table:
             saved = self.journal.last_saved("t1")
-            return table_of(*self._names, boot=f"boot-{self.boots}", saved=saved and KEEPER.unlock(saved))
+            return table_of(
+                *self._names, boot=f"boot-{self.boots}", saved=saved and KEEPER.unlock(saved)
+            )
 
         self.station = TableRunner(make, self.journal, lambda: 1.0, lambda: None, KEEPER)
 
@@ -155,11 +205,16 @@ class Floor:
         public = [entry.body for entry in entries if not is_sealed(entry.body)]
         retained = [body for body in self.station.retained.values() if body]
         early = cards_in(*public, *retained, *texts) - self.told
-        assert not early, f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
+        assert not early, (
+            f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
+        )
 
 
 def test_a_card_on_the_disk_is_found() -> None:
-    told = (CardDrawn(at=1.0, device="shoe", card="7h"), CardTurned(to="player", index=1, card="7h"))
+    told = (
+        CardDrawn(at=1.0, device="shoe", card="7h"),
+        CardTurned(to="player", index=1, card="7h"),
+    )
     assert all(named_in(b"\x17" + write(each) + b"\xd2", "7h") for each in told)
     assert named_in(msgspec.json.encode({"hands": [["7h"], ["8h", "7h"]]}), "7h")
     assert named_in(b"x" + frame("7h").encode(), "7h")
@@ -167,7 +222,9 @@ def test_a_card_on_the_disk_is_found() -> None:
 
 
 @pytest.mark.parametrize(("game_id", "decree"), HIDING)
-async def test_no_card_is_told_before_it_lies_face_up(game_id: str, decree: str, tmp_path: Path) -> None:
+async def test_no_card_is_told_before_it_lies_face_up(
+    game_id: str, decree: str, tmp_path: Path
+) -> None:
     told = hidden = 0
     for seed in range(2):
         floor = Floor(tmp_path / f"{seed}" / "journal.sqlite3", game_id, decree)
@@ -195,20 +252,30 @@ async def play(floor: Floor, monkey: Monkey) -> None:
 
 
 def check_disk(floor: Floor) -> None:
-    """What was never told is in no file in clear; and nothing is lost, surveillance finds every card that was drawn."""
+    """What was never told is in no file in clear; and nothing is lost, surveillance finds every
+    card that was drawn.
+    """
     path = floor.journal.path
     files = [file.read_bytes() for file in path.parent.iterdir()]
     for card in floor.drawn - floor.told:
         assert not any(named_in(file, card) for file in files), f"{card} is on the disk in clear"
     entries = list(floor.reader.entries())
     sealed = [open_sealed(entry.body, SURVEILLANCE) for entry in entries if is_sealed(entry.body)]
-    inputs = [entry.body for entry in entries if entry.kind == "input" and not is_sealed(entry.body)]
+    inputs = [
+        entry.body for entry in entries if entry.kind == "input" and not is_sealed(entry.body)
+    ]
     inputs += [bytes(opened.body) for opened in sealed if opened.kind == "input"]
-    assert floor.drawn <= {each.card for each in map(read_input, inputs) if isinstance(each, CardDrawn)}
-    assert floor.drawn <= cards_in(*(bytes(opened.body) for opened in sealed if opened.kind == "bytes"))
+    assert floor.drawn <= {
+        each.card for each in map(read_input, inputs) if isinstance(each, CardDrawn)
+    }
+    assert floor.drawn <= cards_in(
+        *(bytes(opened.body) for opened in sealed if opened.kind == "bytes")
+    )
 
 
-@pytest.mark.parametrize(("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED])
+@pytest.mark.parametrize(
+    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED]
+)
 def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
     game_id: str, decree: str, settings: dict[str, Any]
 ) -> None:
@@ -226,15 +293,21 @@ def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
             if isinstance(given, CardDrawn) and given.card is not None:
                 one, other = (table_of(game_id, decree, saved=saved, **settings) for _ in range(2))
                 if one.confidential(given):
-                    compared += compare(one, other, given, monkey.left[0], [each for _, each in played[step + 1 :]])
+                    compared += compare(
+                        one, other, given, monkey.left[0], [each for _, each in played[step + 1 :]]
+                    )
     assert compared, "no card lay face down: the test plays badly"
 
 
-@pytest.mark.parametrize(("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED, *MISDEALS])
+@pytest.mark.parametrize(
+    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED, *MISDEALS]
+)
 def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobody(
     game_id: str, decree: str, settings: dict[str, Any]
 ) -> None:
-    """The same, of every card that lies face down if its reader does not say otherwise; then a person has looked, and goes on."""
+    """The same, of every card that lies face down if its reader does not say otherwise; then a
+    person has looked, and goes on.
+    """
     compared = 0
     for seed in range(3):
         monkey = Monkey(f"{game_id} {decree} {seed} by mistake", game_id)
@@ -248,27 +321,40 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
             if not isinstance(given, CardDrawn) or given.card is None:
                 continue
             wrong = msgspec.structs.replace(given, exposed=True)
-            if not table_of(game_id, decree, saved=saved, **settings).confidential(msgspec.structs.replace(given, exposed=False)):
+            if not table_of(game_id, decree, saved=saved, **settings).confidential(
+                msgspec.structs.replace(given, exposed=False)
+            ):
                 continue
             following = [each for _, each in played[step + 1 : step + 1 + AFTER]]
             for decided, silent in ((ACCEPT, 1), (REMOVE, 1 if game_id in DEALT_OPEN else 2)):
                 one, other = (table_of(game_id, decree, saved=saved, **settings) for _ in range(2))
-                compared += compare(one, other, wrong, monkey.left[0], [decided, *following], silent)
+                compared += compare(
+                    one, other, wrong, monkey.left[0], [decided, *following], silent
+                )
     assert compared, "no card lay face down: the test plays badly"
 
 
-def compare(one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1) -> int:
-    """Let the other table have ``card`` instead, and hold both against each other step by step. Gives how many steps.
+def compare(
+    one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1
+) -> int:
+    """Let the other table have ``card`` instead, and hold both against each other step by step.
+    Gives how many steps.
 
     ``silent``: so many steps tell the card in no case.
     """
     twin = msgspec.structs.replace(given, card=card, frame=frame(card))
-    for count, (left, right) in enumerate(zip([given, *following], [twin, *following], strict=True)):
+    for count, (left, right) in enumerate(
+        zip([given, *following], [twin, *following], strict=True)
+    ):
         here, told = outcome(one, left)
         assert given.card not in told or count >= silent, f"{given.card} is told by {left}"
-        if given.card in told or isinstance(left, RoundConfirm):  # who confirms a round says that its cards are open
+        if given.card in told or isinstance(
+            left, RoundConfirm
+        ):  # who confirms a round says that its cards are open
             return count
-        assert here == outcome(other, right)[0], f"{given.card} or {card}: one can tell, from {left}"
+        assert here == outcome(other, right)[0], (
+            f"{given.card} or {card}: one can tell, from {left}"
+        )
     return 1 + len(following)
 
 
@@ -286,7 +372,9 @@ def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
 def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
     """Else its journal would be in clear."""
     game = make_game(game_id, decree, {})
-    assert game.face_down or not game.confidential(game.begin(), CardDrawn(at=1.0, device="shoe", card="7h"))
+    assert game.face_down or not game.confidential(
+        game.begin(), CardDrawn(at=1.0, device="shoe", card="7h")
+    )
 
 
 async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
@@ -330,11 +418,16 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
 
 
 def test_a_table_with_hidden_cards_has_a_keeper(tmp_path: Path) -> None:
-    with closing(Journal(tmp_path / "journal.sqlite3")) as journal, pytest.raises(ValueError, match="no key to seal"):
+    with (
+        closing(Journal(tmp_path / "journal.sqlite3")) as journal,
+        pytest.raises(ValueError, match="no key to seal"),
+    ):
         TableRunner(lambda: table_of("face-down", "ARA02"), journal, lambda: 1.0, lambda: None)
 
 
-async def test_what_is_sealed_is_published_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_is_sealed_is_published_and_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, key, messages = tmp_path / "journal.sqlite3", tmp_path / "key", tmp_path / "messages"
     key.write_text(SURVEILLANCE.encode().hex())
     floor = Floor(path, "face-down", "ARA02")
@@ -344,24 +437,39 @@ async def test_what_is_sealed_is_published_and_opened(tmp_path: Path, capsys: py
         await floor.take(drawn)
         await floor.take(noise)
         outgoing = floor.journal.events_after(0, 100)
-    desk = TablesApi("pit-1", "b1", Topics("casino"), {"t1": ServedTable(floor.station, Topics("casino"), {}, 1.0)})
+    desk = TablesApi(
+        "pit-1",
+        "b1",
+        Topics("casino"),
+        {"t1": ServedTable(floor.station, Topics("casino"), {}, 1.0)},
+    )
     assert desk.topic("t1", "sealed") == "novamas/v1/casino/t1/sealed"
     sealed = [entry for entry in outgoing if entry.kind == "input"]
-    assert [entry.kind for entry in outgoing if entry.position >= sealed[0].position] == ["input", "event", "input"]
+    assert [entry.kind for entry in outgoing if entry.position >= sealed[0].position] == [
+        "input",
+        "event",
+        "input",
+    ]
     messages.write_bytes(b"\n".join(entry.body for entry in sealed))
     assert main(["unseal", "--key", str(key), str(messages)]) == 0
     opened = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(line["table"], line["seq"], line["kind"]) for line in opened] == [("t1", entry.seq, "input") for entry in sealed]
+    assert [(line["table"], line["seq"], line["kind"]) for line in opened] == [
+        ("t1", entry.seq, "input") for entry in sealed
+    ]
     assert [read_input(msgspec.json.encode(line["body"])) for line in opened] == [drawn, noise]
     assert main(["unseal", "--key", str(key), str(path)]) == 0
-    assert {"state", "bytes", "input"} == {msgspec.json.decode(line)["kind"] for line in capsys.readouterr().out.splitlines()}
+    assert {"state", "bytes", "input"} == {
+        msgspec.json.decode(line)["kind"] for line in capsys.readouterr().out.splitlines()
+    }
     key.write_text(PrivateKey.generate().encode().hex())
     assert main(["unseal", "--key", str(key), str(messages)]) == 1
     told = capsys.readouterr()
     assert (told.out, told.err.count("another key")) == ("", 2)
 
 
-def test_unseal_names_what_it_cannot_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unseal_names_what_it_cannot_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     key, messages = tmp_path / "key", tmp_path / "messages"
     assert main(["unseal", "--key", str(key)]) == 1
     assert f"{key}: No such file" in capsys.readouterr().err

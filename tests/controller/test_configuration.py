@@ -61,7 +61,9 @@ def test_the_sample_is_sound() -> None:
 
 
 def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", (DOCS / "board.md").read_text(encoding="utf-8"), re.DOTALL)
+    (text,) = re.findall(
+        r"```toml\n(.*?)```", (DOCS / "board.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     (tmp_path / "novamas.toml").write_text(text, encoding="utf-8")
     tables = load(tmp_path / "novamas.toml").table
     assert [(table.game, table.device[0].driver) for table in tables] == [
@@ -75,54 +77,154 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
     ("before", "after", "told"),
     [
         ('id = "casino"\n', "", "line 1: site: the key `id` is missing"),
-        ('id = "casino"', 'id = "casino"\nnod = "a"', "line 3: site.nod: unknown key; is `node` meant?"),
+        (
+            'id = "casino"',
+            'id = "casino"\nnod = "a"',
+            "line 3: site.nod: unknown key; is `node` meant?",
+        ),
         ('id = "casino"', "id = 7", "line 2: site.id: expected a part of a topic"),
         ('id = "ruleta-1"', 'id = "Ruleta 1"', "line 6: table[0].id: expected a part of a topic"),
         ('id = "ruleta-1"', 'id = "a/b"', "line 6: table[0].id: expected a part of a topic"),
-        ('id = "ruleta-1"', 'id = "node"', "line 6: table[0].id: 'node' is a name that the topics need themselves"),
-        ('id = "wheel"', 'id = "wheel\\n"', "line 10: table[0].device[0].id: expected a part of a topic"),
-        ("roulette-french", "roulete-french", "line 7: table[0].game: no game 'roulete-french'; there are: "),
+        (
+            'id = "ruleta-1"',
+            'id = "node"',
+            "line 6: table[0].id: 'node' is a name that the topics need themselves",
+        ),
+        (
+            'id = "wheel"',
+            'id = "wheel\\n"',
+            "line 10: table[0].device[0].id: expected a part of a topic",
+        ),
+        (
+            "roulette-french",
+            "roulete-french",
+            "line 7: table[0].game: no game 'roulete-french'; there are: ",
+        ),
         ('"BAL05"', '"BAL99"', "line 8: table[0].decree: no decree 'BAL99'; there are: "),
         ('"BAL05"', '"BAL09"', "line 8: table[0].decree: "),
         ("cammegh-ss2", "camegh", "line 11: table[0].device[0].driver: no driver 'camegh'"),
         ("tcp://127.0.0.1:4001", "127.0.0.1", "line 12: table[0].device[0].link"),
-        ('"BAL05"', '"BAL05"\nspeed = 2.0', "line 9: table[0].speed: only a table with `simulated = true`"),
-        ('"BAL05"', '"BAL05"\nsimulated = true\nspeed = 0', "line 10: table[0].speed: expected a factor"),
-        ('"BAL05"', '"BAL05"\nsettings = {phase = 1}', "line 9: table[0].settings.phase: unknown key; is `phases` meant?"),
-        ('"BAL05"', '"BAL05"\nsettings.phases = "nobody"', "line 9: table[0].settings.phases: expected one of device, person"),
+        (
+            '"BAL05"',
+            '"BAL05"\nspeed = 2.0',
+            "line 9: table[0].speed: only a table with `simulated = true`",
+        ),
+        (
+            '"BAL05"',
+            '"BAL05"\nsimulated = true\nspeed = 0',
+            "line 10: table[0].speed: expected a factor",
+        ),
+        (
+            '"BAL05"',
+            '"BAL05"\nsettings = {phase = 1}',
+            "line 9: table[0].settings.phase: unknown key; is `phases` meant?",
+        ),
+        (
+            '"BAL05"',
+            '"BAL05"\nsettings.phases = "nobody"',
+            "line 9: table[0].settings.phases: expected one of device, person",
+        ),
         ('"BAL05"', '"BAL05"\nsettings.pocket_order = [0, 1]', "line 9: table[0].settings: "),
         (
             'id = "wheel"',
             'id = "wheel"\noptions.pocket = 38',
             "line 11: table[0].device[0].options.pocket: unknown key; is `pockets`",
         ),
-        ('id = "wheel"', 'id = "wheel"\noptions.pockets = 36', "line 11: table[0].device[0].options.pockets"),
+        (
+            'id = "wheel"',
+            'id = "wheel"\noptions.pockets = 36',
+            "line 11: table[0].device[0].options.pockets",
+        ),
         (
             'id = "wheel"',
             'id = "wheel"\noptions.poll = 0.05',
             "line 11: table[0].device[0].options: poll: the wheel is asked at most",
         ),
-        ("tcp://127.0.0.1:4001", "usb://0c2e:0b61", "line 12: table[0].device[0].link: the driver cammegh-ss2 reads a serial://"),
-        ('id = "wheel"', 'id = "wheel"\nstale_after = nan', "line 11: table[0].device[0].stale_after: expected seconds"),
-        ("127.0.0.1:1883", "0.0.0.0:1883", "line 4: broker.url: the embedded broker listens on 127.0.0.1 only"),
+        (
+            "tcp://127.0.0.1:4001",
+            "usb://0c2e:0b61",
+            "line 12: table[0].device[0].link: the driver cammegh-ss2 reads a serial://",
+        ),
+        (
+            'id = "wheel"',
+            'id = "wheel"\nstale_after = nan',
+            "line 11: table[0].device[0].stale_after: expected seconds",
+        ),
+        (
+            "127.0.0.1:1883",
+            "0.0.0.0:1883",
+            "line 4: broker.url: the embedded broker listens on 127.0.0.1 only",
+        ),
         ("embedded://127.0.0.1:1883", "http://broker", "line 4: broker.url: expected mqtt://"),
-        ("embedded://127.0.0.1:1883", "mqtts://a:b@broker", "line 4: broker.url: holds a name or password"),
+        (
+            "embedded://127.0.0.1:1883",
+            "mqtts://a:b@broker",
+            "line 4: broker.url: holds a name or password",
+        ),
         ("embedded://127.0.0.1:1883", "mqtt://broker:99999", "line 4: broker.url: is no address"),
-        ("[[table]]", 'cert_file = "novamas.toml"\n[[table]]', "line 5: broker.cert_file: needs `key_file` too"),
-        ("[[table]]", 'password_file = "lost"\n[[table]]', "line 5: broker.password_file: cannot be read"),
-        ("[[table]]", 'password_file = "novamas.toml"\n[[table]]', "line 3: broker: a password needs a `username`"),
-        ("[[table]]", '[log]\nformat = "xml"\n[[table]]', "line 6: log.format: expected one of json, console, got 'xml'"),
-        ("[[table]]", "[log]\nlevel = 3\n[[table]]", "line 6: log.level: expected one of debug, info, warning, error, got 3"),
+        (
+            "[[table]]",
+            'cert_file = "novamas.toml"\n[[table]]',
+            "line 5: broker.cert_file: needs `key_file` too",
+        ),
+        (
+            "[[table]]",
+            'password_file = "lost"\n[[table]]',
+            "line 5: broker.password_file: cannot be read",
+        ),
+        (
+            "[[table]]",
+            'password_file = "novamas.toml"\n[[table]]',
+            "line 3: broker: a password needs a `username`",
+        ),
+        (
+            "[[table]]",
+            '[log]\nformat = "xml"\n[[table]]',
+            "line 6: log.format: expected one of json, console, got 'xml'",
+        ),
+        (
+            "[[table]]",
+            "[log]\nlevel = 3\n[[table]]",
+            "line 6: log.level: expected one of debug, info, warning, error, got 3",
+        ),
         ("[[table]]", "log = 3\n[[table]]", "line 5: broker.log: unknown key"),
-        ("[[table]]", "[recordings]\nenabled = 1\n[[table]]", "line 6: recordings.enabled: expected `bool`, got `int`"),
+        (
+            "[[table]]",
+            "[recordings]\nenabled = 1\n[[table]]",
+            "line 6: recordings.enabled: expected `bool`, got `int`",
+        ),
         ("[[table]]", "[[table", "line 5, column 8"),
-        ("[[table]]", "[table]", "line 5: table: there may be several, so each begins with two brackets: [[table]]"),
-        ("[[table.device]]", "[table.device]", "line 9: table[0].device: there may be several, so each begins with two brackets"),
+        (
+            "[[table]]",
+            "[table]",
+            "line 5: table: there may be several, so each begins with two brackets: [[table]]",
+        ),
+        (
+            "[[table.device]]",
+            "[table.device]",
+            "line 9: table[0].device: there may be several, so each begins with two brackets",
+        ),
         ('"BAL05"', "BAL05", "line 8, column 10: Invalid value: a text stands in quotes"),
-        ('id = "casino"', 'id = "casino"\nid = "mayor"', "line 3, column 13: Cannot overwrite a value: the key stands here for"),
-        ('id = "casino"', 'id = "casino', "line 2, column 13: Illegal character '\\n': a quote is not closed"),
-        ("[[table]]", "protocol = 5\n[[table]]", "line 5: broker.protocol: expected one of 5, 3.1.1, got 5; write it in quotes"),
-        ("[[table]]", "keepalive = 65536\n[[table]]", "line 5: broker.keepalive: expected whole seconds, 1 to 65535, got"),
+        (
+            'id = "casino"',
+            'id = "casino"\nid = "mayor"',
+            "line 3, column 13: Cannot overwrite a value: the key stands here for",
+        ),
+        (
+            'id = "casino"',
+            'id = "casino',
+            "line 2, column 13: Illegal character '\\n': a quote is not closed",
+        ),
+        (
+            "[[table]]",
+            "protocol = 5\n[[table]]",
+            "line 5: broker.protocol: expected one of 5, 3.1.1, got 5; write it in quotes",
+        ),
+        (
+            "[[table]]",
+            "keepalive = 65536\n[[table]]",
+            "line 5: broker.keepalive: expected whole seconds, 1 to 65535, got",
+        ),
         (
             'id = "wheel"',
             'id = "wheel"\ncommands = 1',
@@ -133,17 +235,29 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
             'id = "wheel"\noptions.pockets = 38',
             "line 11: table[0].device[0].options.pockets: roulette-french has 37 un",
         ),
-        ("cammegh-ss2", "angel-eye", "line 11: table[0].device[0].driver: the driver angel-eye is of the kind shoe; roulette-fre"),
-        ("roulette-french", "texas-holdem", "line 8: table[0].decree: BAL05 has no game 'texas-holdem'; it has: roulette-french, "),
+        (
+            "cammegh-ss2",
+            "angel-eye",
+            "line 11: table[0].device[0].driver: the driver angel-eye is of the kind shoe; roulette-fre",
+        ),
+        (
+            "roulette-french",
+            "texas-holdem",
+            "line 8: table[0].decree: BAL05 has no game 'texas-holdem'; it has: roulette-french, ",
+        ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(tmp_path: Path, before: str, after: str, told: str) -> None:
+def test_a_mistake_is_told_with_its_place(
+    tmp_path: Path, before: str, after: str, told: str
+) -> None:
     found = mistakes(tmp_path, GOOD.replace(before, after, 1))
     assert any(mistake.startswith(told) for mistake in found), found
 
 
 def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
-    found = mistakes(tmp_path, GOOD.replace("roulette-french", "texas-holdem").replace("BAL05", "GAL07"))
+    found = mistakes(
+        tmp_path, GOOD.replace("roulette-french", "texas-holdem").replace("BAL05", "GAL07")
+    )
     assert found[0].startswith(
         "line 8: table[0].decree: GAL07 has no game 'texas-holdem', nor any other of poker; it has: roulette-"
     )
@@ -161,7 +275,10 @@ def test_one_mistake_is_told_once(tmp_path: Path) -> None:
 def test_a_table_has_one_wheel(tmp_path: Path) -> None:
     second = '[[table.device]]\nid = "wheel-2"\ndriver = "saturn"\nlink = "tcp://127.0.0.1:4002"\n'
     [told] = mistakes(tmp_path, GOOD + second)
-    assert told == "line 13: table[0].device[1]: a second wheel: a table has one, and could not tell their numbers apart"
+    assert (
+        told
+        == "line 13: table[0].device[1]: a second wheel: a table has one, and could not tell their numbers apart"
+    )
 
 
 def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
@@ -172,7 +289,9 @@ def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     table = GOOD[GOOD.index("[[table]]") :]
     device = GOOD[GOOD.index("[[table.device]]") :]
-    assert mistakes(tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n") == [
+    assert mistakes(
+        tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n"
+    ) == [
         "line 1: colour: unknown key; there are: site, table, journal, surveillance, recordings, broker, log",
         "line 15: table[1].id: another table has the id ruleta-1 too",
         f"line 20: table[1].device[0].driver: no driver 'camegh-ss2'; there are: {', '.join(sorted(DRIVERS))}",
@@ -191,22 +310,32 @@ def test_two_names_of_one_port_are_one_link(tmp_path: Path) -> None:
         .replace("ruleta-1", "ruleta-2")
         .replace("tcp://127.0.0.1:4001", f"serial://{tmp_path}/port?baud=19200")
     )
-    assert mistakes(tmp_path, first + other) == ["line 20: table[1].device[0].link: another device is on /dev/null too"]
+    assert mistakes(tmp_path, first + other) == [
+        "line 20: table[1].device[0].link: another device is on /dev/null too"
+    ]
 
 
 def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
     silent = [name for name in DRIVERS if not driver(name).commands and not driver(name).described]
     for name in silent:
         text = GOOD.replace("cammegh-ss2", name) + "commands = true\n"
-        assert f"line 13: table[0].device[0].commands: the driver {name} has no commands to send" in mistakes(tmp_path, text)
+        assert (
+            f"line 13: table[0].device[0].commands: the driver {name} has no commands to send"
+            in mistakes(tmp_path, text)
+        )
 
 
-@pytest.mark.parametrize("text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"])
+@pytest.mark.parametrize(
+    "text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"]
+)
 def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)
 
 
-CARDS = GOOD.replace("roulette-french", "trente-et-quarante") + f'[surveillance]\npublic_key = "{"ab" * 32}"\n'
+CARDS = (
+    GOOD.replace("roulette-french", "trente-et-quarante")
+    + f'[surveillance]\npublic_key = "{"ab" * 32}"\n'
+)
 
 
 def on(driver: str, link: str) -> str:
@@ -220,8 +349,12 @@ def on(driver: str, link: str) -> str:
         ("barcode-serial", "usb://0c2e:0b61", "barcode-serial reads a serial:// device"),
     ],
 )
-def test_a_link_that_the_driver_cannot_read_is_told(tmp_path: Path, driver: str, link: str, told: str) -> None:
-    assert mistakes(tmp_path, on(driver, link)) == [f"line 12: table[0].device[0].link: the driver {told}"]
+def test_a_link_that_the_driver_cannot_read_is_told(
+    tmp_path: Path, driver: str, link: str, told: str
+) -> None:
+    assert mistakes(tmp_path, on(driver, link)) == [
+        f"line 12: table[0].device[0].link: the driver {told}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +389,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 values = st.recursive(
     st.integers() | st.floats() | st.booleans() | st.text(max_size=5) | st.none(),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "table", "device", "url", "x"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "table", "device", "url", "x"]), inner, max_size=3)
     ),
     max_leaves=8,
 )
@@ -276,10 +410,14 @@ def test_reading_never_breaks(given_: dict[str, Any]) -> None:
 
 
 @given(st.data())
-def test_a_damaged_file_is_told_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_a_damaged_file_is_told_or_read(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     start, end = (data.draw(st.integers(0, len(GOOD))) for _ in range(2))
     file = tmp_path_factory.getbasetemp() / "damaged.toml"
-    file.write_text(GOOD[:start] + data.draw(st.text('[]{}=.,"\n\r\\#1ae\u2028\0', max_size=4)) + GOOD[end:])
+    file.write_text(
+        GOOD[:start] + data.draw(st.text('[]{}=.,"\n\r\\#1ae\u2028\0', max_size=4)) + GOOD[end:]
+    )
     told: tuple[Mistake, ...] = ()
     try:
         read = load(file)
@@ -307,12 +445,19 @@ def test_a_monstrous_file_is_told(tmp_path: Path, text: str) -> None:
 
 
 def test_lines_end_where_toml_says_so(tmp_path: Path) -> None:
-    text = GOOD.replace("[[table]]", '[log]\nlevel = "\u2028"\n[[table]]').replace('"wheel"', "7").replace("\n", "\r\n")
+    text = (
+        GOOD.replace("[[table]]", '[log]\nlevel = "\u2028"\n[[table]]')
+        .replace('"wheel"', "7")
+        .replace("\n", "\r\n")
+    )
     file = tmp_path / "novamas.toml"
     file.write_bytes(text.encode())
     with pytest.raises(ConfigurationError) as caught:
         load(file)
-    assert [mistake.place for mistake in caught.value.mistakes] == ["line 6: log.level", "line 12: table[0].device[0].id"]
+    assert [mistake.place for mistake in caught.value.mistakes] == [
+        "line 6: log.level",
+        "line 12: table[0].device[0].id",
+    ]
 
 
 def test_lines_of_keys() -> None:
@@ -350,7 +495,9 @@ def _documented(section: str) -> dict[str, str]:
 def _told(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
-    default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+    default = (
+        field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+    )
     return "none" if default is None else msgspec.json.encode(default).decode()
 
 
@@ -369,11 +516,16 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
     ],
 )
 def test_the_document_tells_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:
-    assert _documented(section) == {field.encode_name: _told(field) for field in msgspec.structs.fields(kind)}
+    assert _documented(section) == {
+        field.encode_name: _told(field) for field in msgspec.structs.fields(kind)
+    }
 
 
 def test_the_document_has_every_section() -> None:
-    sections = {get_args(field.type)[0] if get_args(field.type) else field.type for field in msgspec.structs.fields(Configuration)}
+    sections = {
+        get_args(field.type)[0] if get_args(field.type) else field.type
+        for field in msgspec.structs.fields(Configuration)
+    }
     assert sections == {
         settings.Site,
         settings.Table,

@@ -1,4 +1,6 @@
-"""The generated documents are what the types say; the examples are what the code reads; the schemas know right from wrong."""
+"""The generated documents are what the types say; the examples are what the code reads; the schemas
+know right from wrong.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ from tests import contract
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 EXAMPLES = [
     (label, json.loads(body))
-    for label, body in re.findall(r"^```json (.+?)\n(.*?)^```", (contract.DOCS / "mqtt.md").read_text(), re.MULTILINE | re.DOTALL)
+    for label, body in re.findall(
+        r"^```json (.+?)\n(.*?)^```",
+        (contract.DOCS / "mqtt.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
 ]
 RETAINED: dict[str, type[Any]] = {
     "state": State,
@@ -40,14 +46,20 @@ def validator(family: str, component: str | None = None) -> Draft202012Validator
     """The schema of a file, or of one type in it."""
     schema = contract.schema(family)
     if component is not None:
-        schema = {"$schema": schema["$schema"], "$ref": f"#/$defs/{component}", "$defs": schema["$defs"]}
+        schema = {
+            "$schema": schema["$schema"],
+            "$ref": f"#/$defs/{component}",
+            "$defs": schema["$defs"],
+        }
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
 
 @pytest.mark.parametrize("path", contract.files())
 def test_the_files_are_what_the_types_say(path: str) -> None:
-    assert (contract.DOCS / path).read_bytes() == contract.files()[path], "write them with `novamas schemas docs`"
+    assert (contract.DOCS / path).read_bytes() == contract.files()[path], (
+        "write them with `novamas schemas docs`"
+    )
 
 
 def test_no_other_schema_lies_there() -> None:
@@ -76,7 +88,9 @@ def component(label: str) -> tuple[str, str]:
     }[kind]
 
 
-@pytest.mark.parametrize(("label", "body"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("label", "body"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_the_examples_are_read(label: str, body: dict[str, Any]) -> None:
     line = msgspec.json.encode(body)
     kind, _, name = label.partition(" ")
@@ -94,7 +108,9 @@ def test_every_kind_of_example_is_there() -> None:
     assert {label.partition(" ")[0] for label, _ in EXAMPLES} == {"event", "order", *RETAINED}
 
 
-@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*.readings.jsonl")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(RECORDINGS.glob("*.readings.jsonl")), ids=lambda path: path.name
+)
 def test_recorded_readings_satisfy_the_schema(path: Path) -> None:
     readings = validator("readings")
     for line in path.read_bytes().splitlines():
@@ -121,7 +137,9 @@ def test_a_published_event_shows_its_envelope() -> None:
     label, event = EXAMPLES[0]
     assert label == "event"
     for field in ("site", "table", "boot", "seq", "time"):
-        assert not validator("events").is_valid({name: value for name, value in event.items() if name != field})
+        assert not validator("events").is_valid(
+            {name: value for name, value in event.items() if name != field}
+        )
 
 
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:

@@ -1,4 +1,6 @@
-"""Public tools accept the contract: AsyncAPI's own parser, ajv in strict mode, and a client generated in TypeScript compiles."""
+"""Public tools accept the contract: AsyncAPI's own parser, ajv in strict mode, and a client
+generated in TypeScript compiles.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def test_the_asyncapi_parser_finds_nothing() -> None:
 
 
 def test_the_asyncapi_parser_finds_what_is_wrong(tmp_path: Path) -> None:
-    wrong = (contract.DOCS / "asyncapi.json").read_text().replace('"action": "send"', '"action": "shout"', 1)
+    wrong = (
+        (contract.DOCS / "asyncapi.json")
+        .read_text()
+        .replace('"action": "send"', '"action": "shout"', 1)
+    )
     (tmp_path / "asyncapi.json").write_text(wrong)
     (tmp_path / "schemas").symlink_to(contract.DOCS / "schemas")
     assert run("node", "asyncapi.js", tmp_path / "asyncapi.json").returncode == 1

@@ -1,4 +1,6 @@
-"""A journal in which any cell holds anything: `verify`, `audit` and `export` say what is wrong, and never fail themselves."""
+"""A journal in which any cell holds anything: `verify`, `audit` and `export` say what is wrong, and
+never fail themselves.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,18 @@ from tests.controller.test_remembered import loosen
 from tests.controller.test_sealing import sealed, ten_days
 
 TABLES = {
-    "entry": ("position", "table_id", "boot", "kind", "seq", "time", "mono_ns", "body", "previous", "hash"),
+    "entry": (
+        "position",
+        "table_id",
+        "boot",
+        "kind",
+        "seq",
+        "time",
+        "mono_ns",
+        "body",
+        "previous",
+        "hash",
+    ),
     "saved": ("table_id", "state", "position"),
     "meta": ("key", "value"),
     "cursor": ("name", "position"),
@@ -62,7 +75,19 @@ ANYTHING = (
     b'{"at":99999999999999999999999999,"type":"session.open","by":"x","role":"table_head"}',
 )
 
-VALUES = ('"x"', "null", "-1", "9223372036854775808", "9" * 5000, "1e400", "NaN", '"\\ud800"', "[" * 90_000, "true", '"zz"')
+VALUES = (
+    '"x"',
+    "null",
+    "-1",
+    "9223372036854775808",
+    "9" * 5000,
+    "1e400",
+    "NaN",
+    '"\\ud800"',
+    "[" * 90_000,
+    "true",
+    '"zz"',
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,18 +112,29 @@ def damage(path: Path, chance: random.Random) -> tuple[str, str, int, bool]:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.text_factory = bytes
         key = "rowid" if table in ("entry", "saved") else TABLES[table][0]
-        rows = [row for (row,) in connection.execute(f"SELECT {key} FROM {table}") if row != b"created"]
+        rows = [
+            row for (row,) in connection.execute(f"SELECT {key} FROM {table}") if row != b"created"
+        ]
         row = chance.choice(rows)
         cell = f"SELECT typeof({column}), CAST({column} AS BLOB) FROM {table} WHERE {key} = ?"
         before = connection.execute(cell, (row,)).fetchone()
-        value: Any = chance.choice([*ANYTHING, *(chance.randbytes(chance.randrange(64)) for _ in range(8))])
+        value: Any = chance.choice(
+            [*ANYTHING, *(chance.randbytes(chance.randrange(64)) for _ in range(8))]
+        )
         as_text = "CAST(? AS TEXT)" if chance.random() < 0.3 else "?"
         try:
-            connection.execute(f"UPDATE {table} SET {column} = {as_text} WHERE {key} = ?", (value, row))
+            connection.execute(
+                f"UPDATE {table} SET {column} = {as_text} WHERE {key} = ?", (value, row)
+            )
         except (sqlite3.IntegrityError, sqlite3.OperationalError):
             return table, column, 0, False  # a place that SQLite itself keeps
         gone = connection.execute(cell, (row,)).fetchone()
-    return table, column, row, before != gone and table != "cursor"  # which is how far a reader has got
+    return (
+        table,
+        column,
+        row,
+        before != gone and table != "cursor",
+    )  # which is how far a reader has got
 
 
 def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
@@ -115,7 +151,10 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
         made = audit(path, key=key)
         if changed:
             assert made.outcome is not Outcome.HOLDS, (seed, table, column)
-            derived = (table, column) == ("saved", "state")  # which is in no hash: the audit derives it
+            derived = (table, column) == (
+                "saved",
+                "state",
+            )  # which is in no hash: the audit derives it
             assert derived or verdict.outcome is not Outcome.HOLDS, (seed, table, column)
             found += 1
             if table == "entry" and column != "position":
@@ -130,7 +169,9 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
     assert found > 50
 
 
-def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     asyncio.run(ten_days(path))
     sealed(path)
@@ -146,13 +187,24 @@ def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(tmp_path: Pa
         changed[at] = (
             b"{"
             + b",".join(
-                json.dumps(field).encode() + b":" + (value.encode() if field == name else json.dumps(each).encode())
+                json.dumps(field).encode()
+                + b":"
+                + (value.encode() if field == name else json.dumps(each).encode())
                 for field, each in fields.items()
             )
             + b"}"
         )
         day.write_bytes(gzip.compress(b"\n".join(changed) + b"\n", 1))
-        assert verify(path).outcome is not Outcome.HOLDS or at == -1 or name == "day", (seed, at, name, value)
-        for words in (["verify", str(path), "--json"], ["audit", str(path), "--json"], ["export", str(path)]):
+        assert verify(path).outcome is not Outcome.HOLDS or at == -1 or name == "day", (
+            seed,
+            at,
+            name,
+            value,
+        )
+        for words in (
+            ["verify", str(path), "--json"],
+            ["audit", str(path), "--json"],
+            ["export", str(path)],
+        ):
             assert main(words) in (0, 1, 3), (seed, words)
         capsys.readouterr()

@@ -1,4 +1,6 @@
-"""The desk: whatever a message is, and whatever fails while it is answered, there is one answer and the table goes on."""
+"""The desk: whatever a message is, and whatever fails while it is answered, there is one answer and
+the table goes on.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
 
 def desk(journal: Journal) -> TablesApi:
     topics = Topics("palma")
-    return TablesApi("pit-1", "b1", topics, {"r1": ServedTable(station(journal), topics, {}, 1.0)}, ("consoles",))
+    return TablesApi(
+        "pit-1", "b1", topics, {"r1": ServedTable(station(journal), topics, {}, 1.0)}, ("consoles",)
+    )
 
 
 async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +68,9 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "test_desk.py" in logs[0]["where"]
 
 
-async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_refused_or_discarded_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = desk(journal)
 
@@ -73,7 +79,9 @@ async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypa
 
         monkeypatch.setattr(made._places["r1"].station, "follow", refuses)
         with structlog.testing.capture_logs() as logs:
-            await made.answer("r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x"))
+            await made.answer(
+                "r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x")
+            )
             for _ in range(1000):
                 made.discard("r1", "x" * 5000)
         assert (made.refused, made.withheld, made.discarded) == (1, 1, 1000)
@@ -83,7 +91,9 @@ async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypa
 @pytest.mark.parametrize("size", [0, CORRELATION, CORRELATION + 1])
 async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        asked = Incoming("", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size)
+        asked = Incoming(
+            "", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size
+        )
         answers = await desk(journal).answer("r1", "session-open", asked)
         assert [(answer.topic, answer.answers) for answer in answers] == (
             [("consoles/7", b"x" * size)] if size <= CORRELATION else []

@@ -43,13 +43,22 @@ class Floor(NamedTuple):
     path: Path
 
     async def say(self, argument: str, role: Role = "table_head", command: str = "say") -> None:
-        order = DeviceOrder(command=command, device="wheel", by="M. Lasa", role=role, argument=argument, note="as agreed")
+        order = DeviceOrder(
+            command=command,
+            device="wheel",
+            by="M. Lasa",
+            role=role,
+            argument=argument,
+            note="as agreed",
+        )
         await command_device(self.station, {"wheel": self.device}, order)
 
     async def stored(self) -> list[dict[str, Any]]:
         """What the journal has of commands to devices."""
         await self.station.idle()
-        bodies = [msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")]
+        bodies = [
+            msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")
+        ]
         return [body for body in bodies if body["type"].startswith("device.command")]
 
     @contextmanager
@@ -68,10 +77,26 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
 
         def make() -> Table:
             about = About(devices={"wheel": "lines"})
-            return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"), about=about)
+            return Table(
+                "palma",
+                "r1",
+                "roulette-french",
+                "ARA02",
+                GAME,
+                "b1",
+                saved=journal.last_saved("r1"),
+                about=about,
+            )
 
         made = TableRunner(make, journal, lambda: 1.0, lambda: None)
-        device = Device(id="wheel", url=pty.url, codec=Lines(), take=made.take, stale_after=1000.0, commands_enabled=commands)
+        device = Device(
+            id="wheel",
+            url=pty.url,
+            codec=Lines(),
+            take=made.take,
+            stale_after=1000.0,
+            commands_enabled=commands,
+        )
         running = asyncio.create_task(device.run())
         await until(lambda: device.health().link)
         yield Floor(made, device, pty, path)
@@ -86,7 +111,13 @@ async def test_it_is_an_input_with_its_event_and_goes_out(tmp_path: Path) -> Non
         await at.say("hello")
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
         given, told = await at.stored()
-        said = {"device": "wheel", "command": "say", "argument": "hello", "by": "M. Lasa", "role": "table_head"}
+        said = {
+            "device": "wheel",
+            "command": "say",
+            "argument": "hello",
+            "by": "M. Lasa",
+            "role": "table_head",
+        }
         assert given == {"type": "device.command", "at": 1.0, "note": "as agreed", **said}
         assert told.items() >= {"type": "device.commanded", **said}.items()
         assert "unsent" not in told
@@ -103,12 +134,19 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
 
 
-async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(station, "PATIENCE", 0.1)
     async with floor(tmp_path) as at:
         with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
             await at.say("hello")
-        assert [each.get("unsent") for each in await at.stored()] == [None, None, device_orders.LATE, device_orders.LATE]
+        assert [each.get("unsent") for each in await at.stored()] == [
+            None,
+            None,
+            device_orders.LATE,
+            device_orders.LATE,
+        ]
         assert not at.pty.hears()
 
 
@@ -128,12 +166,22 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("role", "command", "enabled", "why"),
     [
-        ("croupier", "say", True, "the role croupier may not say this; it is for table_head, inspector, director, technician"),
+        (
+            "croupier",
+            "say",
+            True,
+            (
+                "the role croupier may not say this; it is for table_head, inspector, director, "
+                "technician"
+            ),
+        ),
         ("table_head", "dance", True, "no command 'dance'"),
         ("table_head", "say", False, "takes no commands"),
     ],
 )
-async def test_what_is_refused_leaves_nothing(tmp_path: Path, role: Role, command: str, enabled: bool, why: str) -> None:
+async def test_what_is_refused_leaves_nothing(
+    tmp_path: Path, role: Role, command: str, enabled: bool, why: str
+) -> None:
     async with floor(tmp_path, commands=enabled) as at:
         with pytest.raises(RejectedError, match=why):
             await at.say("hello", role, command)
@@ -142,7 +190,15 @@ async def test_what_is_refused_leaves_nothing(tmp_path: Path, role: Role, comman
 
 
 def at_table(devices: tuple[str, ...] = ("wheel",)) -> Table:
-    return Table("palma", "r1", "counting", "ARA02", Counting(), "b1", about=About(devices=dict.fromkeys(devices, "driver")))
+    return Table(
+        "palma",
+        "r1",
+        "counting",
+        "ARA02",
+        Counting(),
+        "b1",
+        about=About(devices=dict.fromkeys(devices, "driver")),
+    )
 
 
 def take(table: Table, given: Input) -> list[AnyEvent]:
@@ -172,7 +228,9 @@ def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
                 *("wheel", command, "M. Lasa", role, None, 1),
             )
         else:
-            with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for .*technician"):
+            with pytest.raises(
+                RejectedError, match=f"the role {role} may not say this; it is for .*technician"
+            ):
                 take(table, to_wheel(command, role))
             assert table.seq == 0
 

@@ -1,4 +1,6 @@
-"""Each rule's answer is one that holds: its id exists, what it points at exists, and a test proves what is called enforced."""
+"""Each rule's answer is one that holds: its id exists, what it points at exists, and a test proves
+what is called enforced.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,13 @@ from controller.contract.commands import COMMANDS, CardDecide, VoidReason
 from controller.contract.events import EVENTS
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
-from controller.rulebooks.dispositions import Disposition, coverage, dispositions, own_rules, subjects
+from controller.rulebooks.dispositions import (
+    Disposition,
+    coverage,
+    dispositions,
+    own_rules,
+    subjects,
+)
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
@@ -37,15 +45,34 @@ def numbered(shared: Path) -> list[dict[str, str]]:
 def claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Rule -> one of the tests that claim it, over all tests, however this run was narrowed."""
     out = tmp_path_factory.mktemp("claims") / "claims.tsv"
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "tests.claims", "tests"]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "CLAIMS": str(out)}, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "tests.claims",
+        "tests",
+    ]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "CLAIMS": str(out)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
 
 
 def test_every_rule_is_counted_once(numbered: list[dict[str, str]]) -> None:
-    assert [rule for subject in subjects() for rule in subject.ids if rule not in own_rules()] == sorted(
-        (row["id"] for row in numbered), key=lambda rule: ([s.decree for s in subjects()].index(rule[:5]), rule)
+    assert [
+        rule for subject in subjects() for rule in subject.ids if rule not in own_rules()
+    ] == sorted(
+        (row["id"] for row in numbered),
+        key=lambda rule: ([s.decree for s in subjects()].index(rule[:5]), rule),
     )
 
 
@@ -54,7 +81,11 @@ def test_subjects_are_the_sections_of_the_digests(numbered: list[dict[str, str]]
     for decree in ("BAL05", "ARA02", "EUS96"):
         rows = [row for row in numbered if row["id"].startswith(decree)]
         sections = [len(list(rows)) for _, rows in groupby(rows, key=lambda row: row["section"])]
-        digested = [subject for subject in subjects() if subject.decree == decree and not set(subject.ids) & set(own_rules())]
+        digested = [
+            subject
+            for subject in subjects()
+            if subject.decree == decree and not set(subject.ids) & set(own_rules())
+        ]
         assert sections == [len(subject.ids) for subject in digested]
 
 
@@ -67,7 +98,9 @@ def test_own_rules_are_numbered_apart_and_say_where_they_are_printed(shared: Pat
         length = len(printed.read_text(encoding="utf-8").splitlines())
         assert rule.rule
         for span in rule.lines.split(", "):
-            first, last = (int(line.removeprefix("L")) for line in (*span.split("-"), span.split("-")[0])[:2])
+            first, last = (
+                int(line.removeprefix("L")) for line in (*span.split("-"), span.split("-")[0])[:2]
+            )
             assert min(first, last) > 0
             assert max(first, last) <= length
 
@@ -84,13 +117,21 @@ def test_every_rule_of_the_subject_has_an_answer(subject: str) -> None:
 
 def test_every_rule_of_both_games_of_a_held_bank_has_an_answer() -> None:
     games = {"chemin-de-fer", "baccarat-two-cloths"}
-    there = {rule for each in subjects() if games & set(each.subject.split(" and ")) for rule in each.ids}
+    there = {
+        rule for each in subjects() if games & set(each.subject.split(" and ")) for rule in each.ids
+    }
     assert there <= {rule for rule, answer in dispositions().items() if answer.game in games}
 
 
 def test_counts_add_up() -> None:
     for count in coverage():
-        kinds = (count.enforced, count.published, count.asserted_by_person, count.out_of_reach, count.not_yet)
+        kinds = (
+            count.enforced,
+            count.published,
+            count.asserted_by_person,
+            count.out_of_reach,
+            count.not_yet,
+        )
         assert sum(kinds) == count.total
     assert sum(count.total for count in coverage()) == 750 + len(own_rules())
     assert sum(count.total - count.not_yet for count in coverage()) == len(dispositions())
@@ -112,8 +153,10 @@ GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "
 
 
 def _check_place(place: str, answer: Disposition) -> None:
-    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, a ranking of poker hands, or a
-    command or event with fields, void reasons or decisions about cards."""
+    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, a
+    ranking of poker hands, or a command or event with fields, void reasons or decisions about
+    cards.
+    """
     kind, *names = place.split()
     if kind == "ranking":
         assert set(names) <= set(RANKINGS), place
@@ -129,7 +172,11 @@ def _check_place(place: str, answer: Disposition) -> None:
     elif kind == "rulebook":
         assert names[0] in made.book.__struct_fields__, place
     else:
-        assert set(names) <= {*SAID[kind].__struct_fields__, *get_args(VoidReason), *CARD_DECISIONS}, place
+        assert set(names) <= {
+            *SAID[kind].__struct_fields__,
+            *get_args(VoidReason),
+            *CARD_DECISIONS,
+        }, place
 
 
 def test_what_is_enforced_is_proved_by_a_test(claims: dict[str, str]) -> None:
@@ -138,5 +185,7 @@ def test_what_is_enforced_is_proved_by_a_test(claims: dict[str, str]) -> None:
 
 
 def test_tests_claim_only_what_has_an_answer_within_reach(claims: dict[str, str]) -> None:
-    within = {rule for rule, answer in dispositions().items() if answer.disposition != "out_of_reach"}
+    within = {
+        rule for rule, answer in dispositions().items() if answer.disposition != "out_of_reach"
+    }
     assert {rule: test for rule, test in claims.items() if rule not in within} == {}

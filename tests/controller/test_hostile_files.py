@@ -1,4 +1,6 @@
-"""Whatever stands at any key of a configuration or a profile, or in a recording: it is read, or named as a mistake."""
+"""Whatever stands at any key of a configuration or a profile, or in a recording: it is read, or
+named as a mistake.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ VALUES = values()
 
 
 def keys(kind: type[Struct], at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The way to every key of a file of this type, through its sections; of a list the first, of named ones (``*``) too."""
+    """The way to every key of a file of this type, through its sections; of a list the first, of
+    named ones (``*``) too.
+    """
     for field in fields(kind):
         yield (*at, field.encode_name)
         for part in (field.type, *get_args(field.type)):
@@ -105,7 +109,9 @@ def test_every_key_of_the_configuration(tmp_path: Path, way: tuple[str, ...]) ->
     assert refused
 
 
-@pytest.mark.parametrize("piece", [piece for piece in TOML if piece not in VALUES], ids=lambda piece: piece[:8])
+@pytest.mark.parametrize(
+    "piece", [piece for piece in TOML if piece not in VALUES], ids=lambda piece: piece[:8]
+)
 def test_what_is_no_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(text_of(spoiled(GOOD, ("site", "id"), piece)))
@@ -117,7 +123,11 @@ def test_what_is_no_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
 
 @pytest.mark.parametrize("game", list(GAMES))
 def test_every_setting_of_every_game(game: str) -> None:
-    decree = next(each for each in ("ARA02", "EUS96", "BAL05", "BAL09", "GAL07") if getattr(rulebook(each), game.replace("-", "_")))
+    decree = next(
+        each
+        for each in ("ARA02", "EUS96", "BAL05", "BAL09", "GAL07")
+        if getattr(rulebook(each), game.replace("-", "_"))
+    )
     for field in fields(settings_of(game)):
         for piece in VALUES:
             with suppress(ValueError):
@@ -139,7 +149,9 @@ def test_every_option_of_every_driver(name: str) -> None:
 
 @pytest.mark.parametrize("way", list(keys(Profile)), ids=".".join)
 def test_every_key_of_a_profile(way: tuple[str, ...]) -> None:
-    good = tomllib.loads((Path(__file__).parents[2] / "devices/profiles/zvonimir-king.toml").read_text())
+    good = tomllib.loads(
+        (Path(__file__).parents[2] / "devices/profiles/zvonimir-king.toml").read_text()
+    )
     for piece in VALUES:
         with suppress(ProfileMistaken):
             parse(text_of(spoiled(good, way, piece)))
@@ -162,10 +174,25 @@ TIMES = (
 )
 
 
-@given(st.lists(st.tuples(st.sampled_from(TIMES), st.sampled_from("<>="), st.text("\\x0aZ\udcff\n\r\0é", max_size=8)), max_size=6))
-def test_every_line_of_a_recording(tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str, str]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(TIMES),
+            st.sampled_from("<>="),
+            st.text("\\x0aZ\udcff\n\r\0é", max_size=8),
+        ),
+        max_size=6,
+    )
+)
+def test_every_line_of_a_recording(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str, str]]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "hostile.rec"
-    path.write_text("".join(f"{time} {way} {payload}\n" for time, way, payload in lines), "utf-8", "surrogateescape")
+    path.write_text(
+        "".join(f"{time} {way} {payload}\n" for time, way, payload in lines),
+        "utf-8",
+        "surrogateescape",
+    )
     with suppress(RecordingError):
         recording = read_recording(path)
         assert all(0 <= chunk.at < 10**12 for chunk in recording.chunks)

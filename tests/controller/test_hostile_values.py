@@ -1,4 +1,5 @@
-"""Whatever stands in any field of any command, order, reading, event or file: it is read, or refused as it should be.
+"""Whatever stands in any field of any command, order, reading, event or file: it is read, or
+refused as it should be.
 
 The fields are those of the types: one that is added later is tried too.
 """
@@ -22,7 +23,13 @@ from controller.contract.events import AnyEvent
 from controller.contract.json_bodies import read_body
 from controller.contract.node import Checkpoint
 from controller.contract.notation import read_event, read_input, write
-from controller.contract.orders import DeviceOrder, Recall, UnreadableCommandError, client_of, read_order
+from controller.contract.orders import (
+    DeviceOrder,
+    Recall,
+    UnreadableCommandError,
+    client_of,
+    read_order,
+)
 from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.journal.setup import Begun, Boot
@@ -43,7 +50,9 @@ def order_of(kind: type[msgspec.Struct]) -> str:
 
 
 def bounded(line: bytes) -> bool:
-    return all(isinstance(number, float) or abs(number) <= EXACT for number in numbers(json.loads(line)))
+    return all(
+        isinstance(number, float) or abs(number) <= EXACT for number in numbers(json.loads(line))
+    )
 
 
 ORDERS = (*COMMANDS, Recall, DeviceOrder)
@@ -64,7 +73,9 @@ def test_every_field_of_every_command(kind: type[msgspec.Struct]) -> None:
 
 
 @given(st.sampled_from(ORDERS), st.data())
-def test_anything_in_any_field_of_any_command(kind: type[msgspec.Struct], data: st.DataObject) -> None:
+def test_anything_in_any_field_of_any_command(
+    kind: type[msgspec.Struct], data: st.DataObject
+) -> None:
     keys = [field.encode_name for field in fields(kind)] + ["id", "client"]
     given_fields = data.draw(st.dictionaries(st.sampled_from(keys), anything, max_size=4))
     said = {key: value for key, value in sample(kind).items() if key not in STAMPED} | given_fields
@@ -101,7 +112,9 @@ def test_every_field_of_the_events() -> None:
 def test_every_field_of_a_segment(tmp_path: Path) -> None:
     path = tmp_path / "segment.jsonl.gz"
     header = msgspec.json.encode(Header(FORMAT, "j", 0, "2026-01-01", 0, 1, "00"))
-    entry = msgspec.json.encode(Line(1, "t", "b", "event", 1, "2026-01-01T00:00:00Z", 1, "{}", "00"))
+    entry = msgspec.json.encode(
+        Line(1, "t", "b", "event", 1, "2026-01-01T00:00:00Z", 1, "{}", "00")
+    )
     point = json.dumps(sample(Checkpoint)).encode()
     files = [
         *((line, entry, point) for _, line in spoiled(Header, format=FORMAT, previous="00")),
@@ -113,7 +126,11 @@ def test_every_field_of_a_segment(tmp_path: Path) -> None:
             file.write(b"\n".join(lines) + b"\n")
         with suppress(BrokenSegmentError), closing(Segment(path)) as segment:
             told = [*segment.entries(), segment.header, segment.checkpoint]
-            assert all(abs(number) < 2**63 for each in told for number in numbers(msgspec.to_builtins(each)))
+            assert all(
+                abs(number) < 2**63
+                for each in told
+                for number in numbers(msgspec.to_builtins(each))
+            )
 
 
 def test_every_field_of_a_checkpoint(tmp_path: Path) -> None:
@@ -128,10 +145,20 @@ def test_every_field_of_a_checkpoint(tmp_path: Path) -> None:
 
 def test_every_line_of_an_archive(tmp_path: Path) -> None:
     path = tmp_path / "archive.jsonl"
-    lines = [line for _, line in [*spoiled(Checkpoint), *spoiled(notation.KINDS["link.up"], table="t", boot="b", seq=1)]]
+    lines = [
+        line
+        for _, line in [
+            *spoiled(Checkpoint),
+            *spoiled(notation.KINDS["link.up"], table="t", boot="b", seq=1),
+        ]
+    ]
     path.write_bytes(
         b"\n".join(
-            [*lines, *(b'{"payload":' + line + b"}" for line in lines), b'{"table":"t","boot":"b","seq":1,"type":"\\ud800"}']
+            [
+                *lines,
+                *(b'{"payload":' + line + b"}" for line in lines),
+                b'{"table":"t","boot":"b","seq":1,"type":"\\ud800"}',
+            ]
         )
     )
     found = Witness(path)

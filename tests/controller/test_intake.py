@@ -50,7 +50,9 @@ async def test_what_a_client_says_is_answered_in_its_order() -> None:
     assert answers.told == [f"{number}" for number in range(10)]
 
 
-async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client_nor_a_recall() -> None:
+async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client_nor_a_recall() -> (
+    None
+):
     answers = Answers()
     answers.slow = asyncio.Event()
 
@@ -77,7 +79,9 @@ async def test_a_flood_is_bounded_and_discarded() -> None:
         taken = [made.put("r1", "flood", f"{number}", recall=False) for number in range(1000)]
         assert taken == [True] * WAITING + [False] * (1000 - WAITING)
         named = [made.put("r1", f"c{number}", "x", recall=False) for number in range(1000)]
-        assert sum(named) == LINES - 1 + WAITING, "who comes too late shares the line of those without a name"
+        assert sum(named) == LINES - 1 + WAITING, (
+            "who comes too late shares the line of those without a name"
+        )
 
     await with_intake(put, answers)
     assert len(answers.told) == WAITING + LINES - 1 + WAITING

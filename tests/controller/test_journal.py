@@ -35,7 +35,9 @@ def path(tmp_path: Path) -> Path:
 @contextmanager
 def program(name: str, path: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.controller.records", name, str(path)], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.controller.records", name, str(path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
     ) as process:
         try:
             yield process
@@ -68,7 +70,11 @@ async def test_what_is_resolved_is_stored(path: Path) -> None:
 
 async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
     with closing(Journal(path)) as journal:
-        waiting = [journal.append(record(n, table=table)) for n in range(1, 400) for table in ("t1", "t2", "t3")]
+        waiting = [
+            journal.append(record(n, table=table))
+            for n in range(1, 400)
+            for table in ("t1", "t2", "t3")
+        ]
         positions = await asyncio.gather(*waiting)
         assert positions == list(range(3, 3 * len(waiting) + 1, 3))
         events = journal.events_after(0, 10_000)
@@ -162,7 +168,9 @@ async def test_closed_while_the_disk_is_full_nothing_is_acknowledged(path: Path)
     journal = Journal(path)
     await journal.append(record(1))
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+        other.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END"
+        )
         stored = journal.append(record(2))
         await asyncio.to_thread(journal.close)
         with pytest.raises(JournalUnusableError, match="closed before it was stored: no room"):
@@ -175,7 +183,10 @@ async def test_too_much_in_memory_is_refused(path: Path) -> None:
     changes: asyncio.Queue[str | None] = asyncio.Queue()
     with closing(Journal(path, changes.put_nowait, capacity=2)) as journal:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); "
+                "END"
+            )
             waiting = [journal.append(record(1)), journal.append(record(2))]
             assert await changes.get() == f"{path}: no room"
             with pytest.raises(JournalFullError, match=r"2 records wait .* no room"):
@@ -191,7 +202,10 @@ async def test_a_file_that_was_changed_while_open_is_not_added_to(path: Path) ->
     with closing(Journal(path, changes.put_nowait)) as journal:
         await journal.append(record(1))
         with broken_by(path, "DELETE FROM entry WHERE position = 3") as other:
-            other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); "
+                "END"
+            )
             stored = journal.append(record(2))
             assert await changes.get() == f"{path}: no room"
             assert "no longer holds what was stored" in str(await changes.get())
@@ -200,10 +214,14 @@ async def test_a_file_that_was_changed_while_open_is_not_added_to(path: Path) ->
         assert aside[1].exists()
 
 
-async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failures = 0
 
-    def unsaid(store: Store, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]) -> None:
+    def unsaid(
+        store: Store, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
+    ) -> None:
         """The first commit of several records succeeds, but the disk does not say so."""
         nonlocal failures
         commit(store, made, saved, moves)
@@ -257,7 +275,9 @@ async def test_a_damaged_file_is_set_aside(path: Path, how: str) -> None:
         assert journal.set_aside.name.startswith("journal.sqlite3.corrupt-")
         assert journal.set_aside.read_bytes() == left
         begins = journal.head()
-        assert begins == (897 if how in ("chain", "time that is no text") else 0)  # it goes on where it can be read
+        assert begins == (
+            897 if how in ("chain", "time that is no text") else 0
+        )  # it goes on where it can be read
         assert await journal.append(record(1)) == begins + 3
     with closing(Journal(path)) as journal:
         assert journal.set_aside is None

@@ -1,4 +1,6 @@
-"""A journal that is damaged, cut or taken away, at rest and in use: it never raises, keeps what is there, and says so."""
+"""A journal that is damaged, cut or taken away, at rest and in use: it never raises, keeps what is
+there, and says so.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def opened(path: Path) -> tuple[int, bool]:
         return reader.head().position, aside is not None
 
 
-async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cut(tmp_path: Path) -> None:
+async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cut(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     log = f"{path}-wal"
     sizes = [(0, 0)]
@@ -74,7 +78,9 @@ async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("how", ["zeroed", "removed", "replaced"])
-async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from(tmp_path: Path, how: str) -> None:
+async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from(
+    tmp_path: Path, how: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     told: asyncio.Queue[str | None] = asyncio.Queue()
     asides: list[None] = []
@@ -116,7 +122,9 @@ async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from
             assert reader.base() == head
 
 
-async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(tmp_path: Path) -> None:
+async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         for number in range(1, 6):
@@ -124,7 +132,10 @@ async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(t
         journal.move_cursor(6)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("DELETE FROM entry WHERE position = 15")
-            other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); "
+                "END"
+            )
             assert await journal.append(record(6)) > 15
         unheard = journal.events_after(6, 100)
         assert [entry.seq for entry in unheard] == [5, 6, 7, 8, 9]
@@ -149,6 +160,9 @@ async def test_a_table_goes_on_in_the_new_file_and_after_the_next_start(tmp_path
     again.hear(*[b"*X;5;003;32;0;165;1"] * 4)
     await again.station.idle()
     events = [bytes(entry.body) for entry in again.journal.events_after(0, 100)]
-    assert any(b'"round.unresolved"' in event and b'"round":2' in event and b'"candidate":32' in event for event in events)
+    assert any(
+        b'"round.unresolved"' in event and b'"round":2' in event and b'"candidate":32' in event
+        for event in events
+    )
     assert not any(b'"round.result"' in event for event in events)
     await again.end()

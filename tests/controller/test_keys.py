@@ -1,4 +1,6 @@
-"""The keys behind cards that lie face down: what the configuration has to name, and what is made at the first start."""
+"""The keys behind cards that lie face down: what the configuration has to name, and what is made at
+the first start.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from nacl.public import PrivateKey, SealedBox
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.confidential.boxes import BadSignatureError, Keeper, UnopenedBoxError, open_sealed, public_key, signer_of, spelled
+from controller.confidential.boxes import (
+    BadSignatureError,
+    Keeper,
+    UnopenedBoxError,
+    open_sealed,
+    public_key,
+    signer_of,
+    spelled,
+)
 from controller.confidential.key_file import KeyFileError, read_key_file
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
@@ -50,7 +60,8 @@ def section(key: str) -> str:
 
 def test_a_real_table_needs_the_key_of_surveillance(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match=r"table\[0\].game: punto-banca deals cards face down: set surveillance.public_key"
+        ConfigurationError,
+        match=r"table\[0\].game: punto-banca deals cards face down: set surveillance.public_key",
     ):
         configured(tmp_path)
 
@@ -66,7 +77,9 @@ def test_a_key_in_hexadecimal_or_base64() -> None:
     assert spelled(public_key(text)) == "11" * 32 == spelled(public_key("11" * 32))
 
 
-def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_daemon(tmp_path: Path) -> None:
+def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_daemon(
+    tmp_path: Path,
+) -> None:
     keeper = keeper_of(configured(tmp_path, section(spelled(PAIR.public_key))))
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
     sealed, locked = keeper.seal(entry), keeper.lock(b'{"card":"7h"}')
@@ -87,8 +100,13 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
 @pytest.mark.parametrize("signer", [None, SigningKey.generate()])
 def test_the_length_of_a_box_tells_nothing(signer: SigningKey | None) -> None:
     keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signer)
-    bodies = [msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")]
-    sealed = [keeper.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body))) for body in bodies]
+    bodies = [
+        msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")
+    ]
+    sealed = [
+        keeper.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body)))
+        for body in bodies
+    ]
     assert len({len(box) for box in sealed}) == 1
     assert len({len(keeper.lock(body)) for body in bodies}) == 1
     assert [keeper.unlock(keeper.lock(body)) for body in bodies] == bodies
@@ -114,7 +132,9 @@ def test_a_box_says_which_daemon_made_it() -> None:
             signer_of(msgspec.json.encode(forged))
 
 
-def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     key, file, messages = SigningKey.generate(), tmp_path / "key", tmp_path / "messages"
     file.write_text(PAIR.encode().hex())
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
@@ -129,7 +149,10 @@ def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(tmp_path: Pat
         out, err = capsys.readouterr()
         return status, [msgspec.json.decode(line)["signed"] for line in out.splitlines()], err
 
-    assert told("--signer", public(key))[:2] == (1, ["key_given", "unknown_key", "not_signed", "bad_signature"])
+    assert told("--signer", public(key))[:2] == (
+        1,
+        ["key_given", "unknown_key", "not_signed", "bad_signature"],
+    )
     assert told()[1] == ["unknown_key", "unknown_key", "not_signed", "bad_signature"]
     assert "4 boxes: 2 signed with an unknown key" in told()[2]
     messages.write_bytes(b"\n".join((mine, mine)))
@@ -139,8 +162,13 @@ def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(tmp_path: Pat
     assert told("--signer", public(key))[0] == 1
 
 
-@pytest.mark.parametrize("inside", [b"[" * 100_000, b'{"table":7}', b"", b'{"table":"\xff"}', b'{"seq":' + b"9" * 5000 + b"}"])
-def test_a_box_that_anybody_made_ends_in_no_traceback(inside: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "inside",
+    [b"[" * 100_000, b'{"table":7}', b"", b'{"table":"\xff"}', b'{"seq":' + b"9" * 5000 + b"}"],
+)
+def test_a_box_that_anybody_made_ends_in_no_traceback(
+    inside: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, messages = tmp_path / "key", tmp_path / "messages"
     file.write_text(PAIR.encode().hex())
     box = base64.b64encode(SealedBox(PAIR.public_key).encrypt(inside)).decode()
@@ -163,7 +191,9 @@ def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:
 
 
 def test_the_secret_as_a_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    configuration = configured(tmp_path, section(spelled(PAIR.public_key)) + '\nsecret_credential = "novamas.secret"')
+    configuration = configured(
+        tmp_path, section(spelled(PAIR.public_key)) + '\nsecret_credential = "novamas.secret"'
+    )
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     with pytest.raises(KeyFileError, match=r"'novamas.secret': no LoadCredential="):
         keeper_of(configuration)

@@ -1,4 +1,6 @@
-"""Log lines on their way to a file that is full, closed or not read: nobody waits, and what is lost is counted."""
+"""Log lines on their way to a file that is full, closed or not read: nobody waits, and what is lost
+is counted.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def output(descriptor: int, capacity: int = 1000) -> LogOutput:
     """An output that is that of the log too, which says there what was lost."""
     made = LogOutput(descriptor, capacity)
     render = structlog.processors.KeyValueRenderer(key_order=["event"])
-    structlog.configure(processors=[render], logger_factory=structlog.WriteLoggerFactory(cast("TextIO", made)))
+    structlog.configure(
+        processors=[render], logger_factory=structlog.WriteLoggerFactory(cast("TextIO", made))
+    )
     return made
 
 
@@ -60,7 +64,9 @@ def test_lines_come_whole_and_in_order(fifo: tuple[int, int, Path]) -> None:
     for number in range(100):
         made.write(f"line {number}\n")
     made.drain(30)
-    assert os.read(reader, SMALL).decode().splitlines() == [f"line {number}" for number in range(100)]
+    assert os.read(reader, SMALL).decode().splitlines() == [
+        f"line {number}" for number in range(100)
+    ]
     assert (made.lost, made.trouble) == (0, None)
     os.close(reader)
 
@@ -75,7 +81,9 @@ def test_a_full_disk_is_counted(ending: ExitStack) -> None:
     assert (made.lost, made.trouble) == (2, "No space left on device")
 
 
-def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(fifo: tuple[int, int, Path]) -> None:
+def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(
+    fifo: tuple[int, int, Path],
+) -> None:
     reader, writer, path = fifo
     made = output(writer)
     os.close(reader)
@@ -87,7 +95,10 @@ def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(fifo: tuple
     made.write("somebody hears this\n")
     made.drain(30)
     made.drain(30)  # what it says of itself comes after
-    assert os.read(reader, SMALL).decode().splitlines() == ["somebody hears this", "event='log lines were lost' count=2"]
+    assert os.read(reader, SMALL).decode().splitlines() == [
+        "somebody hears this",
+        "event='log lines were lost' count=2",
+    ]
     assert (made.lost, made.trouble) == (2, None)
     os.close(reader)
 
@@ -108,7 +119,9 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(fifo: tuple[int, int, P
 
 
 @pytest.mark.parametrize("blocking", [True, False])
-def test_nobody_waits_for_a_pipe_that_is_not_read(fifo: tuple[int, int, Path], blocking: bool) -> None:
+def test_nobody_waits_for_a_pipe_that_is_not_read(
+    fifo: tuple[int, int, Path], blocking: bool
+) -> None:
     reader, writer, _ = fifo
     os.set_blocking(writer, blocking)
     made = output(writer, capacity=5)
@@ -124,7 +137,9 @@ def test_nobody_waits_for_a_pipe_that_is_not_read(fifo: tuple[int, int, Path], b
     while b"log lines were lost" not in told:
         until("more is written", lambda: held(reader))
         told += os.read(reader, SMALL)
-    assert told.decode().splitlines() == [line.strip()] * 8 + ["event='log lines were lost' count=3"]
+    assert told.decode().splitlines() == [line.strip()] * 8 + [
+        "event='log lines were lost' count=3"
+    ]
     until("all is well", lambda: made.trouble is None)
     assert made.lost == 3
     os.close(reader)

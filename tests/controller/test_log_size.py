@@ -62,7 +62,9 @@ async def test_the_log_is_moved_once_nobody_reads_it_any_more(path: Path) -> Non
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN")
             other.execute("SELECT count(*) FROM entry").fetchone()
-            assert await load(journal, 21, 400) > LIMIT + COMMIT  # as long as another program reads what it holds
+            assert (
+                await load(journal, 21, 400) > LIMIT + COMMIT
+            )  # as long as another program reads what it holds
             other.execute("COMMIT")
         await asyncio.sleep(0.05)
         await load(journal, 421, 5)

@@ -33,7 +33,12 @@ def test_json_is_one_object_per_line() -> None:
     [line] = out.getvalue().splitlines()
     told = json.loads(line)
     assert datetime.fromisoformat(told.pop("timestamp")).utcoffset() == timedelta(0)
-    assert told == {"event": "device lost", "level": "info", "device": "wheel", "reason": "two\nlines"}
+    assert told == {
+        "event": "device lost",
+        "level": "info",
+        "device": "wheel",
+        "reason": "two\nlines",
+    }
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
@@ -58,4 +63,8 @@ def test_libraries_are_heard_from_warning_on() -> None:
     logging.getLogger("a.library").info("not shown")
     logging.getLogger("a.library").warning("client %s is gone", "a")
     [told] = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert (told["event"], told["level"], told["library"]) == ("client a is gone", "warning", "a.library")
+    assert (told["event"], told["level"], told["library"]) == (
+        "client a is gone",
+        "warning",
+        "a.library",
+    )

@@ -1,4 +1,6 @@
-"""The catalogue of messages is whole in five languages, and has every word that the code can send."""
+"""The catalogue of messages is whole in five languages, and has every word that the code
+can send.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,23 @@ import pytest
 from controller.cli import main
 from controller.contract.card_events import Hand
 from controller.contract.commands import AnyCommand, VoidReason
-from controller.contract.events import EVENTS, AlertRaised, Colour, Half, HandDecided, Parity, RoundUnresolved
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, first_of, text, word
+from controller.contract.events import (
+    EVENTS,
+    AlertRaised,
+    Colour,
+    Half,
+    HandDecided,
+    Parity,
+    RoundUnresolved,
+)
+from controller.contract.messages.messages import (
+    ENGLISH,
+    LANGUAGES,
+    catalogue,
+    first_of,
+    text,
+    word,
+)
 from controller.contract.retained import LinkState, Status
 from controller.games.chemin.state import Fate
 from controller.games.games import GAMES
@@ -59,7 +76,12 @@ def tree(path: Path) -> ast.Module:
 def literal(struct: type[msgspec.Struct], field: str) -> set[str]:
     """The words that a field may have."""
     of = next(each.type for each in msgspec.structs.fields(struct) if each.name == field)
-    return {each for part in (of, *get_args(of)) for each in get_args(part) or (part,) if isinstance(each, str)}
+    return {
+        each
+        for part in (of, *get_args(of))
+        for each in get_args(part) or (part,)
+        if isinstance(each, str)
+    }
 
 
 # The files
@@ -69,13 +91,21 @@ def literal(struct: type[msgspec.Struct], field: str) -> set[str]:
 def test_each_language_has_the_same_texts_with_the_same_fields(language: str) -> None:
     own, english = catalogue(language), catalogue(ENGLISH)
     assert list(own) == list(english)
-    assert {key: fields(found) for key, found in own.items()} == {key: fields(found) for key, found in english.items()}
-    assert [key for key, found in own.items() if not found.strip() or found != found.strip() or not found.isprintable()] == []
+    assert {key: fields(found) for key, found in own.items()} == {
+        key: fields(found) for key, found in english.items()
+    }
+    assert [
+        key
+        for key, found in own.items()
+        if not found.strip() or found != found.strip() or not found.isprintable()
+    ] == []
 
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
 def test_nothing_is_left_in_english(language: str) -> None:
-    same = {key: found for key, found in catalogue(language).items() if found == catalogue(ENGLISH)[key]}
+    same = {
+        key: found for key, found in catalogue(language).items() if found == catalogue(ENGLISH)[key]
+    }
     assert same.items() <= PROPER.items()
 
 
@@ -85,9 +115,13 @@ def test_no_text_says_null() -> None:
 
 
 def test_the_files_are_in_the_wheel() -> None:
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "package-data"
+    ]
     assert data["controller.contract.messages"] == ["*.toml"]
-    assert {path.stem for path in (CONTROLLER / "contract" / "messages").glob("*.toml")} == set(LANGUAGES)
+    assert {path.stem for path in (CONTROLLER / "contract" / "messages").glob("*.toml")} == set(
+        LANGUAGES
+    )
 
 
 # What the code can send
@@ -110,13 +144,22 @@ def phases() -> set[str]:
         function
         for path in (CONTROLLER / "games").rglob("*.py")
         for function in ast.walk(tree(path))
-        if isinstance(function, ast.FunctionDef) and function.name in ("phase", "_phase", "stage", "_stage")
+        if isinstance(function, ast.FunctionDef)
+        and function.name in ("phase", "_phase", "stage", "_stage")
     ]
-    shown = {found for each in named for node in ast.walk(each) if isinstance(node, ast.Return) for found in returned(node.value)}
+    shown = {
+        found
+        for each in named
+        for node in ast.walk(each)
+        if isinstance(node, ast.Return)
+        for found in returned(node.value)
+    }
     entered = {
         found
         for node in ast.walk(tree(ROOT / "subscribers" / "table_view.py"))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "enter"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "enter"
         for found in returned(node.args[0])
     }
     return shown | entered | {"unknown"}
@@ -134,7 +177,9 @@ def laws(found: Any) -> Iterator[str]:
 
 
 def irregularities() -> set[str]:
-    """Of all rulebooks, and those that the vocabulary lists beside them: breaches that a policy of the table decides."""
+    """Of all rulebooks, and those that the vocabulary lists beside them: breaches that a policy of
+    the table decides.
+    """
     documented = {
         name
         for heading, section in contract.sections("vocabulary.md").items()
@@ -145,13 +190,17 @@ def irregularities() -> set[str]:
 
 
 def alerts() -> set[str]:
-    """Those of devices by their faults, those of games as they are raised, and those of the daemon, which have a dot."""
+    """Those of devices by their faults, those of games as they are raised, and those of the daemon,
+    which have a dot.
+    """
     paths = [path for path in CONTROLLER.rglob("*.py") if "cli" not in path.parts]
     raised = {
         found
         for path in paths
         for node in ast.walk(tree(path))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "raise_alert"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "raise_alert"
         for found in returned(node.args[0])
     }
     tags = {each.__struct_config__.tag for each in (*EVENTS, *READINGS, *get_args(AnyCommand))}
@@ -163,8 +212,14 @@ def alerts() -> set[str]:
         and isinstance(node.value, str)
         and re.fullmatch(r"(table|broker|journal|device)\.[a-z_]+", node.value)
     }
-    faults = {*get_args(WheelFaultName), *get_args(DiceFaultName), *(f"dice_{fault}" for fault in get_args(DiceFaultName))}
-    devices = {f"shoe_{fault}" for fault in get_args(ShoeFaultName)} | {f"shuffler_{state}" for state in UNREADY}
+    faults = {
+        *get_args(WheelFaultName),
+        *get_args(DiceFaultName),
+        *(f"dice_{fault}" for fault in get_args(DiceFaultName)),
+    }
+    devices = {f"shoe_{fault}" for fault in get_args(ShoeFaultName)} | {
+        f"shuffler_{state}" for state in UNREADY
+    }
     links = {f"link.{state}" for state in get_args(LinkState) if state != "up"}
     return raised | (dotted - tags) | faults | devices | links | {WRONG_DEVICE}
 
@@ -172,7 +227,12 @@ def alerts() -> set[str]:
 def told() -> list[dict[str, Any]]:
     """The events of all scripts that the tests hold the games against."""
     paths = (ROOT / "tests" / "scripts").rglob("*.events")
-    return [event for path in paths for line in path.read_text().splitlines() if "type" in (event := json.loads(line))]
+    return [
+        event
+        for path in paths
+        for line in path.read_text().splitlines()
+        if "type" in (event := json.loads(line))
+    ]
 
 
 TOLD = told()
@@ -182,7 +242,8 @@ AWARDS = {
     page.jackpot.award
     for decree in get_args(Decree)
     for game in GAMES
-    if (page := getattr(rulebook(decree), game.replace("-", "_"), None)) is not None and getattr(page, "jackpot", None)
+    if (page := getattr(rulebook(decree), game.replace("-", "_"), None)) is not None
+    and getattr(page, "jackpot", None)
 }
 SENT: dict[str, set[str]] = {
     "phase": phases(),
@@ -221,23 +282,49 @@ def test_every_word_that_can_be_sent_has_a_message(group: str) -> None:
 
 
 def test_hands_with_a_number_have_a_message() -> None:
-    numbered = {who.partition(":")[0] for event in TOLD if (who := event.get("to") or "") and ":" in who}
+    numbered = {
+        who.partition(":")[0] for event in TOLD if (who := event.get("to") or "") and ":" in who
+    }
     assert {f"who.{name}_numbered" for name in numbered} <= catalogue(ENGLISH).keys()
 
 
 def test_the_enumerations_see_what_they_should() -> None:
-    """A few words of each kind of place, lest an enumeration goes blind when the code is rewritten."""
-    assert {"bets_open", "showdown", "antes", "first_bet", "discards", "result", "dealing", "shoe_over"} <= SENT["phase"]
-    assert {"table.fault", "journal.failed", "journal.key", "broker.client_id", "device.flood", "link.stale"} <= SENT["alert"]
+    """A few words of each kind of place, lest an enumeration goes blind when the code is
+    rewritten.
+    """
+    assert {
+        "bets_open",
+        "showdown",
+        "antes",
+        "first_bet",
+        "discards",
+        "result",
+        "dealing",
+        "shoe_over",
+    } <= SENT["phase"]
+    assert {
+        "table.fault",
+        "journal.failed",
+        "journal.key",
+        "broker.client_id",
+        "device.flood",
+        "link.stale",
+    } <= SENT["alert"]
     assert {"shoe_jam", "command.taken"}.isdisjoint(SENT["alert"])
-    assert {"card_while_closed", "deck_defective", "shuffler_jam", "sensor", "dice_cocked"} <= SENT["alert"]
-    assert {"ball_with_rotor", "failed_launch", "deal_touched", "card_before_dice"} <= SENT["irregularity"]
+    assert {"card_while_closed", "deck_defective", "shuffler_jam", "sensor", "dice_cocked"} <= SENT[
+        "alert"
+    ]
+    assert {"ball_with_rotor", "failed_launch", "deal_touched", "card_before_dice"} <= SENT[
+        "irregularity"
+    ]
     assert {"jackpot", "carrousel", "txb"} <= SENT["award"]
 
 
 def test_the_contract_lists_every_alert_of_the_daemon_and_every_group() -> None:
     listed = contract.sections("vocabulary.md")["alert"]
-    assert [alert for alert in sorted(SENT["alert"]) if "." in alert and f"`{alert}`" not in listed] == []
+    assert [
+        alert for alert in sorted(SENT["alert"]) if "." in alert and f"`{alert}`" not in listed
+    ] == []
     page = contract.sections("mqtt.md")["The words that people read"]
     groups = {name.strip("` ") for row in contract.table(page) for name in row[0].split(",")}
     assert groups == {key.partition(".")[0] for key in catalogue(ENGLISH)}

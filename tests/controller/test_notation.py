@@ -16,10 +16,22 @@ from controller.contract.notation import read_input
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"at":1,"type":"wheel.phase","phase":"bets_opne"}', "`$.phase`; there are: closed, idle, bets_open, "),
-        ('{"at":1,"type":"wheel.phase","phase":"idle","spn":1}', "unknown field `spn`; is `spin` meant?"),
-        ('{"at":1,"type":"wheel.phse"}', "Invalid value 'wheel.phse' - at `$.type`; is wheel.phase meant?"),
-        ('{"at":1,"type":"session.open","by":"x","role":"boss"}', "`$.role`; there are: croupier, table_head"),
+        (
+            '{"at":1,"type":"wheel.phase","phase":"bets_opne"}',
+            "`$.phase`; there are: closed, idle, bets_open, ",
+        ),
+        (
+            '{"at":1,"type":"wheel.phase","phase":"idle","spn":1}',
+            "unknown field `spn`; is `spin` meant?",
+        ),
+        (
+            '{"at":1,"type":"wheel.phse"}',
+            "Invalid value 'wheel.phse' - at `$.type`; is wheel.phase meant?",
+        ),
+        (
+            '{"at":1,"type":"session.open","by":"x","role":"boss"}',
+            "`$.role`; there are: croupier, table_head",
+        ),
         ('{"at":1,"type":["session.open"]}', "Expected `str`"),
         ("7", "Expected `object`, got `int`"),
     ],
@@ -30,7 +42,9 @@ def test_what_would_be_right_is_told(line: str, told: str) -> None:
 
 
 lists = st.lists(st.integers() | st.none(), max_size=2)
-objects = st.dictionaries(st.sampled_from(["type", "at", "by", "role"]), st.sampled_from(["wheel.phase", "x", 1]) | lists)
+objects = st.dictionaries(
+    st.sampled_from(["type", "at", "by", "role"]), st.sampled_from(["wheel.phase", "x", 1]) | lists
+)
 
 
 @given(st.binary() | (objects | lists).map(json.dumps).map(str.encode))

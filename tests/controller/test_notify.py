@@ -12,7 +12,9 @@ from controller.service.systemd_notify import notify, watchdog_interval
 
 
 @pytest.mark.parametrize("abstract", [False, True])
-def test_lines_go_out_as_one_datagram(abstract: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_go_out_as_one_datagram(
+    abstract: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = f"@novamas-test-{os.getpid()}" if abstract else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(address.replace("@", "\0"))

@@ -1,4 +1,6 @@
-"""A link that opens, and nothing heard yet: to a game that is nothing at all, whatever lies on its table."""
+"""A link that opens, and nothing heard yet: to a game that is nothing at all, whatever lies on its
+table.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,15 @@ from msgspec.structs import fields
 
 from controller.contract.commands import COMMANDS, RoundVoid
 from controller.contract.notation import read_input, write
-from controller.contract.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, UnreadableCommandError, read_order
+from controller.contract.orders import (
+    LARGEST,
+    DeviceOrder,
+    Recall,
+    Reply,
+    Sender,
+    UnreadableCommandError,
+    read_order,
+)
 from controller.contract.topics import Topics, level
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
@@ -48,14 +56,26 @@ def test_orders_to_a_device_and_recalls() -> None:
         ("round-void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
         ("link.up", {"device": "wheel"}, "no command 'link.up'"),
         ("recall", {"boot": "b", "from": 1, "limit": 1000}, "limit"),
-        ("round-void", {**HEAD, "raison": "ball_out"}, r"unknown field `raison`; is `reason` meant\?"),
+        (
+            "round-void",
+            {**HEAD, "raison": "ball_out"},
+            r"unknown field `raison`; is `reason` meant\?",
+        ),
         (
             "session-close",
             {**HEAD, "role": "player"},
             r"`\$\.role`; there are: croupier, table_head, inspector, director, technician",
         ),
-        ("device-command", {**HEAD, "devise": "wheel"}, r"unknown field `devise`; is `device` meant\?"),
-        ("recall", {"boot": "b", "from": 1, "until": 7}, r"unknown field `until`; there are: boot, from, to, onward, limit"),
+        (
+            "device-command",
+            {**HEAD, "devise": "wheel"},
+            r"unknown field `devise`; is `device` meant\?",
+        ),
+        (
+            "recall",
+            {"boot": "b", "from": 1, "until": 7},
+            r"unknown field `until`; there are: boot, from, to, onward, limit",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(name: str, fields: dict[str, Any], told: str) -> None:
@@ -70,7 +90,9 @@ def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
 
 
 @given(
-    st.sampled_from([*(level(str(c.__struct_config__.tag)) for c in COMMANDS), "recall", "device-x", "", "+"]),
+    st.sampled_from(
+        [*(level(str(c.__struct_config__.tag)) for c in COMMANDS), "recall", "device-x", "", "+"]
+    ),
     st.binary(max_size=200),
 )
 def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
@@ -97,8 +119,14 @@ def test_what_is_given_back_may_be_structured() -> None:
 
 
 HOSTILE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
-    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=8), inside, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inside: (
+        st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=8), inside, max_size=4)
+    ),
     max_leaves=12,
 )
 KINDS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)
@@ -106,8 +134,13 @@ KEYS = sorted({field.encode_name for kind in KINDS for field in fields(kind)} | 
 NAMES = sorted(level(str(kind.__struct_config__.tag)) for kind in COMMANDS)
 
 
-@given(st.sampled_from([*NAMES, "recall", "device-command"]), st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8))
-def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(name: str, given_fields: dict[str, Any]) -> None:
+@given(
+    st.sampled_from([*NAMES, "recall", "device-command"]),
+    st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8),
+)
+def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(
+    name: str, given_fields: dict[str, Any]
+) -> None:
     said = {**HEAD, **given_fields}
     try:
         sender, command = read_order(name, json.dumps(said).encode(), 1.0)
@@ -125,7 +158,17 @@ SPELLED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
     topics = Topics("casino-mayor")
     commands = [topics.command("ruleta-1", str(kind.__struct_config__.tag)) for kind in COMMANDS]
-    leaves = ("info", "state", "result", "history", "shoe", "event", "sealed", "alert/wheel-link", "command/recall")
+    leaves = (
+        "info",
+        "state",
+        "result",
+        "history",
+        "shoe",
+        "event",
+        "sealed",
+        "alert/wheel-link",
+        "command/recall",
+    )
     tables = [topics.table("ruleta-1", leaf) for leaf in leaves]
     nodes = [topics.node("node-1", leaf) for leaf in ("status", "health", "checkpoint")]
     levels = {part for topic in (*commands, *tables, *nodes) for part in topic.split("/")}
@@ -134,5 +177,7 @@ def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
 
 
 def test_a_client_has_no_dot() -> None:
-    with pytest.raises(UnreadableCommandError, match="client: 1 to 64 letters, digits, hyphens and underscores"):
+    with pytest.raises(
+        UnreadableCommandError, match="client: 1 to 64 letters, digits, hyphens and underscores"
+    ):
         order("session-open", **HEAD, client="desk.7")

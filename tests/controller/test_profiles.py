@@ -57,12 +57,24 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ('options.file = "rota.toml"\n', "", "line 7: table[0].device[0].options: the key `file` is missing: which profile?"),
+        (
+            'options.file = "rota.toml"\n',
+            "",
+            "line 7: table[0].device[0].options: the key `file` is missing: which profile?",
+        ),
         ('"rota.toml"', '"lost.toml"', "lost.toml: cannot be read: No such file or directory"),
         ('"rota.toml"', '"/dev/zero"', "/dev/zero: is no profile, which has at most 65536 bytes"),
         ('"rota.toml"', "3", "line 10: table[0].device[0].options: the key `file` is missing"),
-        ('"rota.toml"', '"rota.toml"\noptions.fil = 3', "line 11: table[0].device[0].options.fil: unknown key; is `file` meant?"),
-        ('"rota.toml"', '"rota.toml"\noptions.text = "x"', "line 11: table[0].device[0].options.text: is put in by Novamás"),
+        (
+            '"rota.toml"',
+            '"rota.toml"\noptions.fil = 3',
+            "line 11: table[0].device[0].options.fil: unknown key; is `file` meant?",
+        ),
+        (
+            '"rota.toml"',
+            '"rota.toml"\noptions.text = "x"',
+            "line 11: table[0].device[0].options.text: is put in by Novamás",
+        ),
         (
             "tcp://127.0.0.1:4001",
             "usb://0c2e:0b61",
@@ -70,7 +82,9 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_in_the_configuration_is_told(file: Path, before: str, after: str, told: str) -> None:
+def test_a_mistake_in_the_configuration_is_told(
+    file: Path, before: str, after: str, told: str
+) -> None:
     file.write_text(GOOD.replace(before, after))
     assert any(told in mistake for mistake in mistakes(file)), mistakes(file)
 
@@ -81,7 +95,8 @@ def test_a_mistake_in_the_profile_is_told_at_its_own_line_there(file: Path) -> N
     line = ROTA[: ROTA.index('changed = ["phase", "late"]')].count("\n") + 1
     [told] = mistakes(file)
     assert told.startswith(
-        f"line 10: table[0].device[0].options.file: {profile}:{line}: message[0].say[0].changed: no field 'fase'"
+        f"line 10: table[0].device[0].options.file: {profile}:{line}: message[0].say[0].changed: "
+        "no field 'fase'"
     )
 
 
@@ -89,12 +104,16 @@ def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
     file.write_text(GOOD + "commands = true\n")
     load(file)
     (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
-    assert mistakes(file) == ["line 12: table[0].device[0].commands: the driver acme-rota has no commands to send"]
+    assert mistakes(file) == [
+        "line 12: table[0].device[0].commands: the driver acme-rota has no commands to send"
+    ]
 
 
 def test_a_profile_of_a_usb_device_needs_such_a_link(file: Path) -> None:
     usb = ROTA.replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
     (file.parent / "rota.toml").write_text(usb)
-    assert mistakes(file) == ["line 11: table[0].device[0].link: the driver acme-rota reads a usb:// device"]
+    assert mistakes(file) == [
+        "line 11: table[0].device[0].link: the driver acme-rota reads a usb:// device"
+    ]
     file.write_text(GOOD.replace("tcp://127.0.0.1:4001", "usb://0c2e:0b61/17?read=82&write=02"))
     load(file)

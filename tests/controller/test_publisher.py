@@ -1,4 +1,6 @@
-"""How soon the publisher tries again. What it publishes is tested with a real broker, in tests/daemon and tests/chaos."""
+"""How soon the publisher tries again. What it publishes is tested with a real broker, in
+tests/daemon and tests/chaos.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from controller.configuration.settings import Broker
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Connection, Message
-from controller.mqtt.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
+from controller.mqtt.publisher import (
+    BACKLOG,
+    LONGEST,
+    LONGEST_REFUSED,
+    SHORTEST,
+    SHORTEST_REFUSED,
+    Publisher,
+    next_pause,
+)
 from controller.mqtt.tables_api import TablesApi
 from tests.controller.records import record
 
@@ -26,7 +36,10 @@ def pauses(lasted: float, *, in_vain: bool) -> list[float]:
 def test_the_first_attempt_comes_soon_and_each_failure_doubles_the_pause() -> None:
     assert pauses(0.0, in_vain=False)[:4] == [SHORTEST, 2 * SHORTEST, 4 * SHORTEST, 8 * SHORTEST]
     assert pauses(0.0, in_vain=False)[-1] == LONGEST
-    assert (pauses(0.0, in_vain=True)[0], pauses(0.0, in_vain=True)[-1]) == (SHORTEST_REFUSED, LONGEST_REFUSED)
+    assert (pauses(0.0, in_vain=True)[0], pauses(0.0, in_vain=True)[-1]) == (
+        SHORTEST_REFUSED,
+        LONGEST_REFUSED,
+    )
 
 
 def test_a_connection_that_was_made_and_lost_at_once_is_no_success() -> None:
@@ -42,7 +55,9 @@ def test_one_that_lasted_is() -> None:
 class Slow:
     v5 = True
 
-    """In place of a connection: each portion that is handed over takes long enough for something to happen meanwhile."""
+    """In place of a connection: each portion that is handed over takes long enough for something to
+    happen meanwhile.
+    """
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:
         self.topics: list[str] = []

@@ -1,4 +1,6 @@
-"""The journal in use is read back: damage on the disk is found by itself, told exactly, and left behind; nothing else is."""
+"""The journal in use is read back: damage on the disk is found by itself, told exactly, and left
+behind; nothing else is.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ async def test_nothing_is_found_in_a_sound_journal_however_often_it_is_read(tmp_
             await journal.append(record(ENTRIES + number))
 
 
-async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(tmp_path: Path) -> None:
+async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     left: list[Path | None] = []
     with closing(Journal(path, on_aside=lambda: left.append(journal.set_aside))) as journal:
@@ -104,7 +108,9 @@ async def test_another_file_in_its_place_is_not_its_damage(tmp_path: Path) -> No
         assert await asyncio.to_thread(ReadBack(path).damage, "another") is None
 
 
-async def test_days_that_are_removed_meanwhile_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_days_that_are_removed_meanwhile_are_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
         reading = ReadBack(path)
@@ -113,9 +119,14 @@ async def test_days_that_are_removed_meanwhile_are_no_damage(tmp_path: Path, mon
         def cut() -> bool:
             if not paused:
                 with closing(sqlite3.connect(path)) as other, other:
-                    digest = other.execute("SELECT hash FROM entry WHERE position = 250").fetchone()[0]
+                    digest = other.execute(
+                        "SELECT hash FROM entry WHERE position = 250"
+                    ).fetchone()[0]
                     other.execute("DELETE FROM entry WHERE position <= 250")
-                    other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", "250"), ("cut_hash", digest.hex())])
+                    other.executemany(
+                        "INSERT INTO meta VALUES (?, ?)",
+                        [("cut", "250"), ("cut_hash", digest.hex())],
+                    )
             paused.append(1)
             return False
 
@@ -142,14 +153,18 @@ async def test_a_header_that_is_gone_is_damage(tmp_path: Path) -> None:
         pytest.param(b"previous BLOB", b"previnus BLOB", id="a name"),
     ],
 )
-async def test_what_the_file_says_of_itself_may_be_damaged_too(tmp_path: Path, was: bytes, is_now: bytes) -> None:
+async def test_what_the_file_says_of_itself_may_be_damaged_too(
+    tmp_path: Path, was: bytes, is_now: bytes
+) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
         before = journal.id
     with closing(sqlite3.connect(path)) as other, other:
         digest = other.execute("SELECT hash FROM entry WHERE position = 250").fetchone()[0]
         other.execute("DELETE FROM entry WHERE position <= 250")
-        other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", "250"), ("cut_hash", digest.hex())])
+        other.executemany(
+            "INSERT INTO meta VALUES (?, ?)", [("cut", "250"), ("cut_hash", digest.hex())]
+        )
     assert await asyncio.to_thread(ReadBack(path).damage, before) is None
     written = path.read_bytes()
     assert was in written
@@ -161,7 +176,10 @@ async def test_entries_that_begin_past_their_end_are_damage(tmp_path: Path) -> N
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
         with closing(sqlite3.connect(path)) as other, other:
-            other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", str(journal.head() + 1)), ("cut_hash", "00" * 32)])
+            other.executemany(
+                "INSERT INTO meta VALUES (?, ?)",
+                [("cut", str(journal.head() + 1)), ("cut_hash", "00" * 32)],
+            )
         assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is not None
 
 
@@ -180,7 +198,9 @@ async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
         assert await asyncio.to_thread(reading.damage, journal.id) is None
 
 
-async def test_a_reading_ends_at_once_in_whatever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reading_ends_at_once_in_whatever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SQLite looks at all pages of a table in one step, which on a slow disk takes minutes."""
     path = tmp_path / "journal.sqlite3"
     under_way = threading.Event()
@@ -188,7 +208,10 @@ async def test_a_reading_ends_at_once_in_whatever_it_is(tmp_path: Path, monkeypa
     def endless(reader: JournalReader, *_: object) -> str | None:
         reader._connection.create_function("begun", 0, under_way.set)
         with suppress(sqlite3.OperationalError):
-            reader._connection.execute("WITH RECURSIVE n(i) AS (SELECT begun() UNION ALL SELECT 1 FROM n) SELECT max(i) FROM n")
+            reader._connection.execute(
+                "WITH RECURSIVE n(i) AS (SELECT begun() UNION ALL SELECT 1 FROM n) SELECT max(i) "
+                "FROM n"
+            )
         return "interrupted"
 
     monkeypatch.setattr(JournalReader, "damage", endless)
@@ -201,7 +224,9 @@ async def test_a_reading_ends_at_once_in_whatever_it_is(tmp_path: Path, monkeypa
             assert await task is None
 
 
-async def test_the_pages_are_not_looked_at_once_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_pages_are_not_looked_at_once_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "journal.sqlite3"
     monkeypatch.setattr(JournalReader, "damage", lambda *_: pytest.fail("they are"))
     with closing(await filled(path)) as journal:
@@ -222,7 +247,9 @@ async def test_files_that_are_there_no_more_are_let_go(tmp_path: Path) -> None:
         assert locked(path)
 
 
-async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(tmp_path: Path) -> None:
+async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(
+    tmp_path: Path,
+) -> None:
     """A file of the database that is opened and closed beside SQLite takes its locks away."""
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
@@ -230,7 +257,9 @@ async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(tmp
         assert locked(path)
 
 
-async def test_a_disk_that_gave_nothing_is_asked_again_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_gave_nothing_is_asked_again_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(archivist, "AGAIN", 0.05)
     tries: list[float] = []
 

@@ -1,4 +1,6 @@
-"""The disk does not give what was asked for: that is no damage, it is read again; what a file gives that is left is published."""
+"""The disk does not give what was asked for: that is no damage, it is read again; what a file gives
+that is left is published.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,19 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def error(code: int, text: str) -> sqlite3.Error:
-    made = sqlite3.DatabaseError(text) if code == sqlite3.SQLITE_CORRUPT else sqlite3.OperationalError(text)
+    made = (
+        sqlite3.DatabaseError(text)
+        if code == sqlite3.SQLITE_CORRUPT
+        else sqlite3.OperationalError(text)
+    )
     made.sqlite_errorcode = code
     return made
 
 
 class Disk:
-    """Does not give these positions, for so many times or for good; SQLite says so in either of its ways."""
+    """Does not give these positions, for so many times or for good; SQLite says so in either of its
+    ways.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bad: set[int] = set()
@@ -114,7 +122,9 @@ async def told(made: Journal, after: int, through: int) -> list[Entry]:
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR | 33 << 8])
-async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(path: Path, disk: Disk, code: int) -> None:
+async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(
+    path: Path, disk: Disk, code: int
+) -> None:
     with closing(await filled(path, 300)) as made:
         before = made.id
         disk.bad, disk.times, disk.code = {601}, 4, code
@@ -126,7 +136,9 @@ async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(pa
         assert (made.id, made.failed) == (before, None)
 
 
-async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_part_is_named(path: Path, disk: Disk) -> None:
+async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_part_is_named(
+    path: Path, disk: Disk
+) -> None:
     asides: list[str | None] = []
     with closing(await filled(path, 300)) as made:
         made._on_aside = lambda: asides.append(made.lost)
@@ -139,7 +151,9 @@ async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_par
         await made.append(record(RECORDS + 1))
         assert made.set_aside is not None
         assert asides == [f"601 to 603, 700 of {made.set_aside}"]
-        lacking = {entry.position for entry in entries_of(made.set_aside, disk)} - {entry.position for entry in found}
+        lacking = {entry.position for entry in entries_of(made.set_aside, disk)} - {
+            entry.position for entry in found
+        }
         assert lacking == {602, 603}  # 601 and 700 are inputs, which nobody waits for
         onward = made.events_after(head, 100)
         assert [entry.body for entry in onward][:1] == [b"event %d" % (2 * RECORDS + 1)]
@@ -152,7 +166,9 @@ def entries_of(aside: Path, disk: Disk) -> list[Entry]:
         return [entry for entry in reader.entries(300) if entry.is_published]
 
 
-async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_the_next_start_too(path: Path) -> None:
+async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_the_next_start_too(
+    path: Path,
+) -> None:
     with closing(await filled(path, 300)) as made:
         made.give_up(made.id, "a test")
         await made.append(record(RECORDS + 1))
@@ -170,7 +186,9 @@ async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
 
 
-async def test_what_nobody_has_heard_of_a_file_that_is_damaged_at_rest_is_published_as_far_as_it_can_be_read(path: Path) -> None:
+async def test_what_nobody_has_heard_of_a_file_that_is_damaged_at_rest_is_published_as_far_as_it_can_be_read(
+    path: Path,
+) -> None:
     with closing(await filled(path, 300)) as made:
         head = made.head()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -179,7 +197,9 @@ async def test_what_nobody_has_heard_of_a_file_that_is_damaged_at_rest_is_publis
         assert made.lost == f"900 of {made.set_aside}"
         assert made.head() == head
         found = await told(made, 300, head)
-        assert [entry.position for entry in found] == [at for at in range(301, head + 1) if at % 3 != 1 and at != 900]
+        assert [entry.position for entry in found] == [
+            at for at in range(301, head + 1) if at % 3 != 1 and at != 900
+        ]
         assert await made.append(record(RECORDS + 1)) == head + 3
         assert [entry.position for entry in made.events_after(head, 10)] == [head + 2, head + 3]
 
@@ -195,13 +215,20 @@ async def test_another_file_in_its_place_tells_nothing(tmp_path: Path, path: Pat
             while made.set_aside is None:  # noqa: ASYNC110  what is waited for tells nobody
                 await asyncio.sleep(0.01)
         assert made.lost == f"301 to {3 * RECORDS} of {made.set_aside}"
-        assert {entry.seq for entry in made.events_after(300, 1000)} == {2 * RECORDS + 1, 2 * RECORDS + 2}
+        assert {entry.seq for entry in made.events_after(300, 1000)} == {
+            2 * RECORDS + 1,
+            2 * RECORDS + 2,
+        }
 
 
-async def test_what_goes_on_is_read_before_the_event_loop_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_goes_on_is_read_before_the_event_loop_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The callback in the event loop reads nothing: it cannot fail."""
     failures: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: failures.append(context)
+    )
     with closing(await filled(path, 300)) as made:
         here = asyncio.current_task()
 
@@ -231,7 +258,9 @@ def in_loop() -> bool:
     return True
 
 
-async def test_at_a_start_the_disk_is_asked_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_at_a_start_the_disk_is_asked_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (await filled(path, 300)).close()
     tries = 0
 
@@ -263,9 +292,13 @@ async def test_damage_is_damage_though_sqlite_says_the_same_of_a_disk(path: Path
         assert made.set_aside is not None
 
 
-async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failures: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: failures.append(context)
+    )
     run = Premises(path)
     await run.open()
     await run.station.idle()

@@ -1,4 +1,6 @@
-"""The table ``saved`` of a journal, which is in no hash: derived by the audit, held against the entries by verify."""
+"""The table ``saved`` of a journal, which is in no hash: derived by the audit, held against the
+entries by verify.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from tests.controller.test_verify import change
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE saved SET state = CAST(replace(CAST(state AS TEXT), '\"seq\":', '\"seq\":9') AS BLOB)",
+        (
+            "UPDATE saved SET state = CAST(replace(CAST(state AS TEXT), '\"seq\":', '\"seq\":9') "
+            "AS "
+            "BLOB)"
+        ),
         "UPDATE saved SET state = '{}'",
     ],
 )
@@ -39,10 +45,17 @@ async def test_what_is_saved_is_derived_and_compared(tmp_path: Path, statement: 
         ("UPDATE saved SET position = position - 3", "names this entry, at which nothing is saved"),
         ("UPDATE saved SET position = 1", "names this entry, which is not of that table"),
         (
-            "UPDATE saved SET position = (SELECT position FROM entry WHERE kind = 'event' ORDER BY position LIMIT 1)",
+            (
+                "UPDATE saved SET position = (SELECT position FROM entry WHERE kind = 'event' "
+                "ORDER "
+                "BY position LIMIT 1)"
+            ),
             "is older than this input",
         ),
-        ("UPDATE saved SET position = (SELECT position FROM entry WHERE kind = 'state')", "is not what it went on with"),
+        (
+            "UPDATE saved SET position = (SELECT position FROM entry WHERE kind = 'state')",
+            "is not what it went on with",
+        ),
         ("UPDATE saved SET position = position + 1", "and the last one is"),
         (
             "UPDATE saved SET position = (SELECT max(position) FROM entry WHERE kind = 'boot')",
@@ -53,7 +66,9 @@ async def test_what_is_saved_is_derived_and_compared(tmp_path: Path, statement: 
         ("DROP TABLE saved", "no such table"),
     ],
 )
-async def test_where_it_is_saved_is_held_against_the_chain(tmp_path: Path, statement: str, what: str) -> None:
+async def test_where_it_is_saved_is_held_against_the_chain(
+    tmp_path: Path, statement: str, what: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     if "NULL" in statement:
@@ -73,7 +88,11 @@ async def test_what_is_saved_is_what_a_table_went_on_with(tmp_path: Path) -> Non
     run.station.new_day()
     await run.end()
     assert verify(path).problems == []
-    change(path, "UPDATE saved SET state = CAST(replace(CAST(state AS TEXT), '\"seq\":', '\"seq\":9') AS BLOB)")
+    change(
+        path,
+        "UPDATE saved SET state = CAST(replace(CAST(state AS TEXT), '\"seq\":', '\"seq\":9') AS "
+        "BLOB)",
+    )
     assert "is not what it went on with here" in verify(path).problems[0].what
 
 

@@ -1,4 +1,6 @@
-"""How long sealed days are kept: no clock that is set makes anything old, and what is removed is told in the journal first."""
+"""How long sealed days are kept: no clock that is set makes anything old, and what is removed is
+told in the journal first.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ async def running(path: Path, keep_days: int = 30) -> AsyncIterator[Premises]:
 
 
 async def minute(run: Premises) -> None:
-    """What the archivist does once a minute, and everything that the journal's writer was asked for."""
+    """What the archivist does once a minute, and everything that the journal's writer was asked
+    for.
+    """
     run.archivist.look([run.station])
     await run.station.idle()
     await run.archivist._seal(run.journal.head())
@@ -101,7 +105,9 @@ def removals(path: Path) -> list[Removed]:
     return [each for boot in boots(entries(path)) for each in boot.removed]
 
 
-async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(path: Path, world: World) -> None:
+async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
+    path: Path, world: World
+) -> None:
     world.stops_in_1970()
     async with running(path) as run:
         await run.open()
@@ -122,7 +128,9 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(path: Pat
         assert removals(path) == []
         end = run.journal.head()
     assert kept(path) == list(range(1, end + 1))
-    assert [entry.position for entry in entries(path)] == kept(path)  # it has not even left the journal
+    assert [entry.position for entry in entries(path)] == kept(
+        path
+    )  # it has not even left the journal
     assert [each.name[:10] for each in segments(path)] == ["1970-01-01", "1970-01-02"]
 
 
@@ -148,7 +156,9 @@ async def test_45_days_forward_or_back_remove_nothing(
             world.goes_on(60)
             await minute(run)
         doubted = clock_alert(run)
-        assert (doubted is None) == (synchronised is True and days > 0)  # else it is a machine that was off, as far as one can tell
+        assert (doubted is None) == (
+            synchronised is True and days > 0
+        )  # else it is a machine that was off, as far as one can tell
         world.off = 0.0
         await live(run, world, 2.5)
         assert clock_alert(run) is None or synchronised
@@ -178,7 +188,12 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
                 with closing(Segment(each)) as segment:
                     last = [entry.hash.hex() for entry in segment.entries()][-1]
                 first = header(each)
-                before[each.name] = first.after + 1, first.last, last, sha256(each.read_bytes()).hexdigest()
+                before[each.name] = (
+                    first.after + 1,
+                    first.last,
+                    last,
+                    sha256(each.read_bytes()).hexdigest(),
+                )
         found = [*removals(path)]
         assert len(told) == len(found) > 3
         for gone in found:
@@ -191,14 +206,19 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
     assert len(segments(path)) in (10, 11)
 
 
-async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(path: Path, world: World) -> None:
+async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
+    path: Path, world: World
+) -> None:
     async with running(path, keep_days=5) as run:
         await live(run, world, 9)
         run.archivist.checkpoint()
     key = public(load_key(key_path(path)))
     gone = removals(path)[-1].last
     for verdict in (verify(path), verify(path, key)):
-        assert (verdict.outcome, [(span.first, span.last) for span in verdict.removed]) == (Outcome.HOLDS, [(1, gone)])
+        assert (verdict.outcome, [(span.first, span.last) for span in verdict.removed]) == (
+            Outcome.HOLDS,
+            [(1, gone)],
+        )
     oldest = segments(path)[0]
     first = header(oldest)
     kept = oldest.read_bytes()
@@ -219,7 +239,9 @@ async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified
 
     def before(*given: Any, **named: Any) -> bytes:
         body = msgspec.json.decode(boot(*given, **named))
-        return msgspec.json.encode({key: value for key, value in body.items() if key not in ("clock", "removed")})
+        return msgspec.json.encode(
+            {key: value for key, value in body.items() if key not in ("clock", "removed")}
+        )
 
     with monkeypatch.context() as patched:
         patched.setattr(archivist, "boot", before)
@@ -236,7 +258,9 @@ async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified
     assert (verdict.outcome, len(verdict.missing), verdict.problems) == (Outcome.NOT_JUDGED, 1, [])
 
 
-async def test_nothing_is_removed_that_could_not_be_told(path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_removed_that_could_not_be_told(
+    path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with running(path, keep_days=3) as run:
         await live(run, world, 3)
 
@@ -256,7 +280,9 @@ async def test_nothing_is_removed_that_could_not_be_told(path: Path, world: Worl
         assert min(kept(path)) > 1
 
 
-async def test_a_machine_that_was_off_for_a_month_goes_on_and_counts_from_where_it_was(path: Path, world: World) -> None:
+async def test_a_machine_that_was_off_for_a_month_goes_on_and_counts_from_where_it_was(
+    path: Path, world: World
+) -> None:
     world.synchronised = True
     async with running(path, keep_days=10) as run:
         await live(run, world, 9)
@@ -281,7 +307,9 @@ async def test_a_new_journal_counts_on_from_the_sealed_days(path: Path, world: W
         assert run.archivist._timekeeper.counted >= 4 * DAY
 
 
-async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_sealed(path: Path, world: World) -> None:
+async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_sealed(
+    path: Path, world: World
+) -> None:
     async with running(path) as run:
         await live(run, world, 1)
         world.off = 45 * DAY
@@ -297,7 +325,9 @@ async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_s
 
 
 class Ledger:
-    """Until when each position was last known to be the newest: by the truth that no daemon knows."""
+    """Until when each position was last known to be the newest: by the truth that no
+    daemon knows.
+    """
 
     def __init__(self) -> None:
         self.ran = 0.0
@@ -317,13 +347,17 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(steps=st.lists(STEPS, min_size=8, max_size=16))
 def test_whatever_the_clocks_do_nothing_is_removed_before_its_time(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, float]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        asyncio.run(_whatever(tmp_path_factory.mktemp("journal") / "journal.sqlite3", World(patch), steps))
+        asyncio.run(
+            _whatever(tmp_path_factory.mktemp("journal") / "journal.sqlite3", World(patch), steps)
+        )
 
 
 async def _whatever(path: Path, world: World, steps: list[tuple[str, float]]) -> None:

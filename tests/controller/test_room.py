@@ -1,4 +1,6 @@
-"""What a device that babbles costs the journal: told by name before the disk is full, and derived again like anything else."""
+"""What a device that babbles costs the journal: told by name before the disk is full, and derived
+again like anything else.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(tmp_path: Pat
             made.archivist.flush([made.station])
             return "device-flood" in made.alerts
 
-        assert [minute("disk full"), minute("disk full"), minute(None)] == [False] * 3  # what came in the last one came before too
+        assert [minute("disk full"), minute("disk full"), minute(None)] == [
+            False
+        ] * 3  # what came in the last one came before too
         assert minute(None)
         assert minute("disk full")  # what was true before is not known to be over
 
@@ -105,7 +109,10 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
         made.archivist.look_at_room([made.station])
         alert = made.alerts["journal-room"]
         assert alert.detail is not None
-        assert f"device wheel of table r1: {64 + 600 * len(NOISE)} bytes in the last minute" in alert.detail
+        assert (
+            f"device wheel of table r1: {64 + 600 * len(NOISE)} bytes in the last minute"
+            in alert.detail
+        )
         babble(made, 6)
         made.archivist.look_at_room([made.station])
         assert made.alerts["journal-room"] is alert  # told once

@@ -1,4 +1,6 @@
-"""What the rulebooks hold of trijoker, texas against the house and pai gow: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of trijoker, texas against the house and pai gow: whole, and in the
+decrees' own words and figures.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from tests.controller.decrees import of
 from tests.controller.games.banked_play import PAIRS
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
-LAWS = {"trijoker": trijoker_settings.LAWS, "texas-house": texas_house_settings.LAWS, "pai-gow": pai_gow_settings.LAWS}
+LAWS = {
+    "trijoker": trijoker_settings.LAWS,
+    "texas-house": texas_house_settings.LAWS,
+    "pai-gow": pai_gow_settings.LAWS,
+}
 DOUBTS = {
     ("trijoker", "BAL05"): set(),
     ("trijoker", "EUS96"): {"face_up"},
@@ -33,14 +39,22 @@ def book_of(game: str, decree: str) -> Any:
 
 @every
 def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
-    own = {law for law, decrees in trijoker_settings.OWN_LAWS.items() if game == "trijoker" and decree in decrees}
+    own = {
+        law
+        for law, decrees in trijoker_settings.OWN_LAWS.items()
+        if game == "trijoker" and decree in decrees
+    }
     assert set(book_of(game, decree).laws) == {*LAWS[game], *own}
 
 
 @every
 def test_calls_errors_and_open_questions_are_these(game: str, decree: str) -> None:
     book = book_of(game, decree)
-    calls = {"bets_closed", *(["pass"] if game == "texas-house" else []), *(["last_rounds"] if decree == "EUS96" else [])}
+    calls = {
+        "bets_closed",
+        *(["pass"] if game == "texas-house" else []),
+        *(["last_rounds"] if decree == "EUS96" else []),
+    }
     assert set(book.announcements) == calls
     assert set(book.errors.values()) <= set(book.void)
     assert set(book.doubts) == DOUBTS[game, decree]
@@ -85,7 +99,9 @@ def test_texas_pays_as_the_decree_lists() -> None:
         "flush": 2,
     }
     low = {"pair", "two_pair", "trips", "straight"}
-    assert {name: pays for name, (pays, _) in book.bonus.items()} == {name: 7 if name in low else 25 for name in book.bonus}
+    assert {name: pays for name, (pays, _) in book.bonus.items()} == {
+        name: 7 if name in low else 25 for name in book.bonus
+    }
     assert (book.bonus_pair_from, book.qualifies, book.second) == ("A", "4", (1, 1))
 
 

@@ -20,7 +20,11 @@ def book_of(decree: str, game: str = "blackjack") -> Blackjack:
 @every
 def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
     book = book_of(decree, game)
-    own = {"hands_too_few": book.least_hands > 1, "even_money": decree != "GAL07", "box_bettors": bool(book.bets_per_box)}
+    own = {
+        "hands_too_few": book.least_hands > 1,
+        "even_money": decree != "GAL07",
+        "box_bettors": bool(book.bets_per_box),
+    }
     assert set(book.laws) == {*LAWS, *(law for law, is_there in own.items() if is_there)}
 
 
@@ -70,7 +74,9 @@ def test_highest_bets(decree: str) -> None:
 @every
 def test_pays(game: str, decree: str) -> None:
     pays = {"win": (1, 1), "blackjack": (3, 2), "insurance": (2, 1)}
-    assert book_of(decree, game).pays == pays | ({"three_sevens": (2, 1)} if decree == "ARA02" else {})
+    assert book_of(decree, game).pays == pays | (
+        {"three_sevens": (2, 1)} if decree == "ARA02" else {}
+    )
 
 
 @pytest.mark.rule("EUS96-080", "EUS96-082", "EUS96-083")
@@ -84,10 +90,18 @@ def test_side_bets_of_the_basque_game() -> None:
         "sevens_3": (200, 1),
         "sevens_3_suited": (2000, 1),
     }
-    assert book.side_bet_limits == {"pairs_least": (1, 2), "pairs_most": (10, 20, 30), "accumulated_most": (1, 2)}
+    assert book.side_bet_limits == {
+        "pairs_least": (1, 2),
+        "pairs_most": (10, 20, 30),
+        "accumulated_most": (1, 2),
+    }
 
 
 def test_the_triple_game_follows_the_simple_one_but_for_what_it_says_itself() -> None:
     simple, triple = book_of("EUS96"), book_of("EUS96", "blackjack-triple")
-    own = {name for name in Blackjack.__struct_fields__ if getattr(simple, name) != getattr(triple, name)}
+    own = {
+        name
+        for name in Blackjack.__struct_fields__
+        if getattr(simple, name) != getattr(triple, name)
+    }
     assert own == {"title", "article", "plays", "dealer_alone"}

@@ -1,4 +1,6 @@
-"""What the rulebooks hold of chemin de fer and two-cloth baccarat: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of chemin de fer and two-cloth baccarat: whole, and in the decrees' own
+words and figures.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,10 @@ def test_figures_of_two_cloths(decree: str) -> None:
     assert (book.shoe.decks, book.shoe.behind, book.shoe.backs) == (6, 10, (3, 3))
     assert (book.shoe.index, book.shoe.new) == (False, True)
     assert (book.players, book.bank_maximum, book.garage) == (2, 0, 0)
-    assert book.deductions == {"limited": (1, 50), "free": (1, 80)}  # two in a hundred, and one and a quarter
+    assert book.deductions == {
+        "limited": (1, 50),
+        "free": (1, 80),
+    }  # two in a hundred, and one and a quarter
     assert (book.banco, book.natural_beats) == ("always", True)
 
 

@@ -33,7 +33,9 @@ def book_of(decree: str, game: str) -> Circle:
 @every
 def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
     book = book_of(decree, game)
-    assert set(book.laws) == {law for law in LAWS if not law.startswith("deal_")} | {f"deal_{error}" for error in book.errors}
+    assert set(book.laws) == {law for law in LAWS if not law.startswith("deal_")} | {
+        f"deal_{error}" for error in book.errors
+    }
     assert set(book.errors) >= NEEDED
     assert set(book.errors.values()) <= set(REMEDIES)
     assert set(book.first_to_act) <= set(FIRST_TO_ACT)
@@ -43,7 +45,14 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
 def test_who_is_responsible_calls_a_round_null(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert book.void_by == (("table_head", "inspector") if decree == "EUS96" else ("table_head",))
-    assert {"wrong_order", "wrong_count", "card_exposed", "deck_defective", "misdeal", "cards_lacking"} <= set(book.void)
+    assert {
+        "wrong_order",
+        "wrong_count",
+        "card_exposed",
+        "deck_defective",
+        "misdeal",
+        "cards_lacking",
+    } <= set(book.void)
 
 
 @every
@@ -63,11 +72,22 @@ def test_a_street_that_is_none_is_refused(deal: str) -> None:
 # Figures
 
 
-PACKS = {"texas-holdem": 52, "omaha": 52, "omaha-five": 52, "omaha-hi-lo": 52, "holdem-double": 52, "synthetic-poker": 28}
+PACKS = {
+    "texas-holdem": 52,
+    "omaha": 52,
+    "omaha-five": 52,
+    "omaha-hi-lo": 52,
+    "holdem-double": 52,
+    "synthetic-poker": 28,
+}
 
 
 @pytest.mark.parametrize(
-    ("decree", "game"), [pytest.param(*pair, marks=rule("BAL09-001", "BAL09-004") if pair[0] == "BAL09" else ()) for pair in PAIRS]
+    ("decree", "game"),
+    [
+        pytest.param(*pair, marks=rule("BAL09-001", "BAL09-004") if pair[0] == "BAL09" else ())
+        for pair in PAIRS
+    ],
 )
 def test_the_pack(decree: str, game: str) -> None:
     book = book_of(decree, game)
@@ -87,7 +107,10 @@ def test_four_players_at_least(decree: str, game: str) -> None:
 @pytest.mark.parametrize("decree", of("BAL09-071", "EUS96-214"))
 def test_the_share_of_the_house(decree: str, game: str) -> None:
     options = [(rake.of, rake.least, rake.most) for rake in book_of(decree, game).rake]
-    assert options == [("pot", 0, 5), ("session", 10, 20), ("hand", 20, 50)][: 3 if decree == "EUS96" else 2]
+    assert (
+        options
+        == [("pot", 0, 5), ("session", 10, 20), ("hand", 20, 50)][: 3 if decree == "EUS96" else 2]
+    )
 
 
 @rule("ARA02-147", "BAL05-143")
@@ -123,6 +146,8 @@ def test_limits_of_bets() -> None:
     ],
 )
 @rule("BAL09-071", "EUS96-214")
-def test_a_share_that_the_decree_does_not_have_is_refused(setting: dict[str, Any], decree: str, said: str) -> None:
+def test_a_share_that_the_decree_does_not_have_is_refused(
+    setting: dict[str, Any], decree: str, said: str
+) -> None:
     with pytest.raises(ValueError, match=said):
         make_game("texas-holdem", decree, setting)

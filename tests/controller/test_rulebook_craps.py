@@ -13,7 +13,16 @@ from tests.controller.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)
-NULL = {"die_broken", "dice_stacked", "die_on_chips", "die_off_table", "die_on_edge", "die_in_reserve", "dice_slid", "bad_throw"}
+NULL = {
+    "die_broken",
+    "dice_stacked",
+    "die_on_chips",
+    "die_off_table",
+    "die_on_edge",
+    "die_in_reserve",
+    "dice_slid",
+    "bad_throw",
+}
 
 
 def book_of(decree: str) -> Craps:
@@ -37,7 +46,10 @@ def test_calls_and_open_questions_are_these(decree: str) -> None:
 # Its figures
 
 
-@pytest.mark.parametrize("decree", of("BAL05-053 BAL05-054", "ARA02-122 ARA02-123", "EUS96-099 EUS96-100", "GAL07-129 GAL07-130"))
+@pytest.mark.parametrize(
+    "decree",
+    of("BAL05-053 BAL05-054", "ARA02-122 ARA02-123", "EUS96-099 EUS96-100", "GAL07-129 GAL07-130"),
+)
 def test_six_dice_of_20_to_25_millimetres(decree: str) -> None:
     book = book_of(decree)
     assert (book.dice, book.side) == (6, (200, 250))
@@ -47,11 +59,14 @@ def test_six_dice_of_20_to_25_millimetres(decree: str) -> None:
 def test_the_eight_causes_of_nullity_and_who_is_responsible(decree: str) -> None:
     book = book_of(decree)
     assert set(book.void) == NULL | {"device_fault", "inspector"}
-    assert book.void_by == (("croupier", "table_head", "inspector") if decree == "EUS96" else ("croupier", "table_head"))
+    assert book.void_by == (
+        ("croupier", "table_head", "inspector") if decree == "EUS96" else ("croupier", "table_head")
+    )
 
 
 @pytest.mark.parametrize(
-    ("decree", "limits"), [("BAL05", (20, 1000)), ("ARA02", (50, 200)), ("EUS96", (20, 1000)), ("GAL07", (100, 1000))]
+    ("decree", "limits"),
+    [("BAL05", (20, 1000)), ("ARA02", (50, 200)), ("EUS96", (20, 1000)), ("GAL07", (100, 1000))],
 )
 def test_between_what_the_highest_simple_bet_is(decree: str, limits: tuple[int, int]) -> None:
     book = book_of(decree)
@@ -62,7 +77,12 @@ def test_between_what_the_highest_simple_bet_is(decree: str, limits: tuple[int, 
 @every
 def test_bets_are_of_four_kinds(decree: str) -> None:
     kinds = [bet.kind for bet in book_of(decree).bets.values()]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"simple": 9, "multiple": 11, "associated": 4, "place": 2}
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "simple": 9,
+        "multiple": 11,
+        "associated": 4,
+        "place": 2,
+    }
     assert [word for word, bet in book_of(decree).bets.items() if bet.locked] == ["win"]
 
 
@@ -71,7 +91,9 @@ def test_decrees_differ_in_words_limits_and_two_bets_alone(decree: str) -> None:
     """Aragon's field has no 4; the Basque text has no highest stake beside Win and Come."""
     ours, others = book_of(decree).bets, book_of("BAL05").bets
     for word, bet in ours.items():
-        same = msgspec.structs.replace(bet, name={}) == msgspec.structs.replace(others[word], name={})
+        same = msgspec.structs.replace(bet, name={}) == msgspec.structs.replace(
+            others[word], name={}
+        )
         differs = {"ARA02": {"field"}, "EUS96": {"win_odds", "come_odds"}}.get(decree, set())
         assert same == (word not in differs)
 

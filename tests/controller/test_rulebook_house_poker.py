@@ -1,4 +1,6 @@
-"""What the rulebooks hold of poker against the dealer: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of poker against the dealer: whole, and in the decrees' own words and
+figures.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
 
 
 @every
-def test_last_rounds_are_called_where_there_are_any_and_two_questions_are_always_open(game: str, decree: str) -> None:
+def test_last_rounds_are_called_where_there_are_any_and_two_questions_are_always_open(
+    game: str, decree: str
+) -> None:
     book = book_of(game, decree)
     assert ("last_rounds" in book.announcements) == (book.last_rounds is not None)
     assert {"misdeal", "folded_bets"} <= set(book.doubts)
@@ -61,7 +65,11 @@ def test_last_rounds_are_called_where_there_are_any_and_two_questions_are_always
 def test_what_is_paid_are_hands_of_the_ranking(game: str, decree: str) -> None:
     book = book_of(game, decree)
     categories = set(RANKINGS[book.ranking].categories)
-    tables = [book.pays, book.bonus, *(table for side in book.sides.values() for table in side.tables)]
+    tables = [
+        book.pays,
+        book.bonus,
+        *(table for side in book.sides.values() for table in side.tables),
+    ]
     tables += [book.jackpot.shares, book.jackpot.discarded] if book.jackpot else []
     for table in tables:
         assert set(table) <= categories
@@ -116,16 +124,41 @@ def test_the_bonus_on_the_ante(decree: str) -> None:
 def test_three_tables_of_the_bet_on_a_pair() -> None:
     sides = book_of("three-card-poker", "BAL09").sides["pair_plus"].tables
     assert [to_one(table) for table in sides] == [
-        {"royal_flush": 50, "straight_flush": 40, "trips": 30, "straight": 6, "flush": 3, "pair": 1},
-        {"royal_flush": 40, "straight_flush": 40, "trips": 30, "straight": 6, "flush": 4, "pair": 1},
-        {"royal_flush": 35, "straight_flush": 35, "trips": 33, "straight": 6, "flush": 4, "pair": 1},
+        {
+            "royal_flush": 50,
+            "straight_flush": 40,
+            "trips": 30,
+            "straight": 6,
+            "flush": 3,
+            "pair": 1,
+        },
+        {
+            "royal_flush": 40,
+            "straight_flush": 40,
+            "trips": 30,
+            "straight": 6,
+            "flush": 4,
+            "pair": 1,
+        },
+        {
+            "royal_flush": 35,
+            "straight_flush": 35,
+            "trips": 33,
+            "straight": 6,
+            "flush": 4,
+            "pair": 1,
+        },
     ]
 
 
 def test_two_readings_of_the_bet_on_a_pair() -> None:
     printed, restored = book_of("three-card-poker", "EUS96").sides["pair_plus"].tables
     assert to_one(printed)["trips"] == 3
-    assert printed | {"trips": (30, 1)} == restored == book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[0]
+    assert (
+        printed | {"trips": (30, 1)}
+        == restored
+        == book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[0]
+    )
 
 
 @pytest.mark.rule("BAL05-136", "EUS96-198")
@@ -152,7 +185,9 @@ def test_the_stake_on_a_pair_is_half_to_ten_times_the_minimum() -> None:
         ("poker-no-draw", "EUS96", (10, 20, 25, 50)),
         ("poker-draw-house", "EUS96", (10, 20, 25, 50)),
         ("three-card-poker", "EUS96", (10, 20, 30, 50)),
-        pytest.param("three-card-poker", "BAL09", (10, 20, 25, 50), marks=pytest.mark.rule("BAL09-075")),
+        pytest.param(
+            "three-card-poker", "BAL09", (10, 20, 25, 50), marks=pytest.mark.rule("BAL09-075")
+        ),
     ],
 )
 def test_the_highest_ante(game: str, decree: str, limits: tuple[int, ...]) -> None:
@@ -161,7 +196,9 @@ def test_the_highest_ante(game: str, decree: str, limits: tuple[int, ...]) -> No
 
 def test_shares_of_the_meter() -> None:
     jackpots = {pair: book_of(*pair).jackpot for pair in PAIRS}
-    catalan, spanish, basque = (jackpots["poker-no-draw", decree] for decree in ("BAL05", "ARA02", "EUS96"))
+    catalan, spanish, basque = (
+        jackpots["poker-no-draw", decree] for decree in ("BAL05", "ARA02", "EUS96")
+    )
     assert catalan
     assert spanish
     assert basque
@@ -170,7 +207,12 @@ def test_shares_of_the_meter() -> None:
     assert (catalan.rises, spanish.rises, basque.rises) == ((9, 10), (1, 1), None)
     draw = jackpots["poker-draw-house", "EUS96"]
     assert draw is not None
-    assert [each.of for each in (catalan, spanish, basque, draw)] == ["all_tables", "all_tables", "all_tables", "table"]
+    assert [each.of for each in (catalan, spanish, basque, draw)] == [
+        "all_tables",
+        "all_tables",
+        "all_tables",
+        "table",
+    ]
     assert [each.decided for each in (catalan, spanish, basque, draw)] == [False, False, True, True]
     assert draw.discarded == {"royal_flush": (1, 10), "straight_flush": (1, 100), "four": (1, 200)}
     assert draw.starts == {"progressive": 1000, "fixed": 2000}
@@ -179,18 +221,50 @@ def test_shares_of_the_meter() -> None:
 @pytest.mark.parametrize(
     ("game", "decree", "settings", "message"),
     [
-        ("poker-no-draw", "ARA02", {"dealt": "packets"}, "dealt = 'packets': the decree has singly"),
+        (
+            "poker-no-draw",
+            "ARA02",
+            {"dealt": "packets"},
+            "dealt = 'packets': the decree has singly",
+        ),
         ("poker-no-draw", "BAL05", {"boxes": 8}, "boxes = 8: the decree has 7 at most"),
         ("poker-no-draw", "BAL05", {"limit": 50}, "limit = 50: the decree has 10, 20, 25"),
         ("three-card-poker", "BAL09", {"pay_table": 4}, "pay_table = 4: the decree has 3"),
-        ("poker-no-draw", "ARA02", {"jackpot_stake": 100}, "jackpot_stake: the decree has no decided amount"),
+        (
+            "poker-no-draw",
+            "ARA02",
+            {"jackpot_stake": 100},
+            "jackpot_stake: the decree has no decided amount",
+        ),
         ("poker-no-draw", "EUS96", {"jackpot_stake": 0}, "jackpot_stake"),
-        ("poker-no-draw", "EUS96", {"linked": True}, "linked: the decree has no jackpot of one table"),
-        ("poker-draw-house", "EUS96", {"later_prizes": "of_whole"}, "later_prizes: the decree says it"),
-        ("three-card-poker", "BAL09", {"discarded_jackpot": True}, "discarded_jackpot: the decree does not have it"),
-        ("poker-no-draw", "BAL05", {"exposed": "second"}, "exposed = 'second': it may be 'first', 'last'"),
+        (
+            "poker-no-draw",
+            "EUS96",
+            {"linked": True},
+            "linked: the decree has no jackpot of one table",
+        ),
+        (
+            "poker-draw-house",
+            "EUS96",
+            {"later_prizes": "of_whole"},
+            "later_prizes: the decree says it",
+        ),
+        (
+            "three-card-poker",
+            "BAL09",
+            {"discarded_jackpot": True},
+            "discarded_jackpot: the decree does not have it",
+        ),
+        (
+            "poker-no-draw",
+            "BAL05",
+            {"exposed": "second"},
+            "exposed = 'second': it may be 'first', 'last'",
+        ),
     ],
 )
-def test_a_setting_that_the_decree_does_not_allow(game: str, decree: str, settings: dict[str, object], message: str) -> None:
+def test_a_setting_that_the_decree_does_not_allow(
+    game: str, decree: str, settings: dict[str, object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         make_game(game, decree, settings)

@@ -26,7 +26,9 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) ->
 def test_calls_are_these(decree: str) -> None:
     book = book_of(decree)
     last = {"last_rounds"} if book.last_rounds is not None else set()
-    assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"} | last
+    assert (
+        set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"} | last
+    )
 
 
 # In the decree's own figures
@@ -49,7 +51,10 @@ def test_commission_and_limits(decree: str) -> None:
 def test_the_tie_pays_eight_to_one(decree: str) -> None:
     book = book_of(decree)
     assert book.tie_pays == (8, 1)
-    assert book.tie_limit == {"BAL05": (1, 10), "ARA02": (1, 8), "EUS96": None, "GAL07": (1, 10)}[decree]
+    assert (
+        book.tie_limit
+        == {"BAL05": (1, 10), "ARA02": (1, 8), "EUS96": None, "GAL07": (1, 10)}[decree]
+    )
 
 
 @pytest.mark.parametrize("decree", [*of("ARA02-085", "EUS96-129", "GAL07-096"), "BAL05"])
@@ -57,7 +62,9 @@ def test_seats_of_the_reduced_tables(decree: str) -> None:
     assert book_of(decree).seats == {"mini": 7, "midi": 9}
 
 
-@pytest.mark.parametrize("decree", of("BAL05-095", "ARA02-071 ARA02-072", "EUS96-116 EUS96-117", "GAL07-040 GAL07-047"))
+@pytest.mark.parametrize(
+    "decree", of("BAL05-095", "ARA02-071 ARA02-072", "EUS96-116 EUS96-117", "GAL07-040 GAL07-047")
+)
 def test_six_decks_with_indices_in_two_colours_and_seven_cards_behind(decree: str) -> None:
     shoe = book_of(decree).shoe
     assert (shoe.decks, shoe.behind, shoe.behind_exact, shoe.after_cut) == (6, 7, True, "finish")

@@ -17,7 +17,18 @@ from tests.controller.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("roulette-french", "roulette-american")
-BETS = {"straight", "split", "street", "corner", "six_line", "column", "dozen", "double_column", "double_dozen", "simple"}
+BETS = {
+    "straight",
+    "split",
+    "street",
+    "corner",
+    "six_line",
+    "column",
+    "dozen",
+    "double_column",
+    "double_dozen",
+    "simple",
+}
 CHANCES = {"red", "black", "even", "odd", "pasa", "falta"}
 rule = pytest.mark.rule
 
@@ -26,7 +37,9 @@ def roulette(decree: str, game: str = "roulette-french") -> Roulette:
     return decrees.book_of(Roulette, game, decree)
 
 
-every = pytest.mark.parametrize(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
+every = pytest.mark.parametrize(
+    ("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES]
+)
 
 
 # Whole
@@ -54,8 +67,14 @@ def test_somebody_may_declare_a_spin_null(decree: str, game: str) -> None:
 @pytest.mark.parametrize("decree", DECREES)
 def test_the_american_game_follows_the_french_but_for_what_it_says_itself(decree: str) -> None:
     french, american = roulette(decree), roulette(decree, "roulette-american")
-    own = {name for name in Roulette.__struct_fields__ if getattr(french, name) != getattr(american, name)}
-    assert own == {"title", "article", "zero", "settlement"} | ({"sectors"} if decree == "BAL05" else set())
+    own = {
+        name
+        for name in Roulette.__struct_fields__
+        if getattr(french, name) != getattr(american, name)
+    }
+    assert own == {"title", "article", "zero", "settlement"} | (
+        {"sectors"} if decree == "BAL05" else set()
+    )
 
 
 def test_the_order_of_2009_has_no_roulette() -> None:
@@ -91,10 +110,16 @@ def test_highest_stakes_by_bands(decree: str) -> None:
 
 @pytest.mark.parametrize("decree", DECREES)
 def test_every_bet_may_win_the_same_but_on_simple_chances(decree: str) -> None:
-    """The bands are made so that stake times win is the same for every bet but the simple chances."""
+    """The bands are made so that stake times win is the same for every bet but the simple
+    chances.
+    """
     bets = roulette(decree).bets
     for band in range(len(bets["straight"].limits)):
-        wins = {bet.limits[band] * (bet.pays[0] + bet.pays[1]) // bet.pays[1] for n, bet in bets.items() if n != "simple"}
+        wins = {
+            bet.limits[band] * (bet.pays[0] + bet.pays[1]) // bet.pays[1]
+            for n, bet in bets.items()
+            if n != "simple"
+        }
         assert wins == {36 * bets["straight"].limits[band]}
 
 
@@ -162,7 +187,15 @@ def test_aragon_does_not_speak_of_a_minimum_on_simple_chances() -> None:
     assert roulette("ARA02").simple_minimum_factor is None
 
 
-BIG_SERIES: list[tuple[int, ...]] = [(0, 2, 3), (4, 7), (12, 15), (18, 21), (19, 22), (25, 26, 28, 29), (32, 35)]
+BIG_SERIES: list[tuple[int, ...]] = [
+    (0, 2, 3),
+    (4, 7),
+    (12, 15),
+    (18, 21),
+    (19, 22),
+    (25, 26, 28, 29),
+    (32, 35),
+]
 THIRD: list[tuple[int, ...]] = [(5, 8), (10, 11), (13, 16), (23, 24), (27, 30), (33, 36)]
 ORPHANS: list[tuple[int, ...]] = [(1,), (6, 9), (14, 17), (17, 20), (31, 34)]
 

@@ -1,4 +1,6 @@
-"""What the rulebooks hold of the cards of each game that is dealt from a shoe, game by game as each decree prints it."""
+"""What the rulebooks hold of the cards of each game that is dealt from a shoe, game by game as each
+decree prints it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from controller.rulebooks.rulebook import rulebook
 
 GAMES = ("blackjack", "trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths")
 every = pytest.mark.parametrize(
-    ("decree", "game"), [(decree, game) for decree in ("BAL05", "ARA02", "EUS96", "GAL07") for game in GAMES], ids=" ".join
+    ("decree", "game"),
+    [(decree, game) for decree in ("BAL05", "ARA02", "EUS96", "GAL07") for game in GAMES],
+    ids=" ".join,
 )
 
 
@@ -27,13 +31,17 @@ def test_six_decks(decree: str, game: str) -> None:
 
 @pytest.mark.rule("BAL05-008", "EUS96-055", "GAL07-041")
 @every
-def test_three_decks_in_each_back_colour_and_one_colour_at_trente_et_quarante(decree: str, game: str) -> None:
+def test_three_decks_in_each_back_colour_and_one_colour_at_trente_et_quarante(
+    decree: str, game: str
+) -> None:
     assert rules_of(decree, game).backs == ((6,) if game == "trente-et-quarante" else (3, 3))
 
 
 @pytest.mark.rule("BAL05-009", "GAL07-042")
 @every
-def test_with_index_at_punto_y_banca_alone_and_at_black_jack_it_is_not_said(decree: str, game: str) -> None:
+def test_with_index_at_punto_y_banca_alone_and_at_black_jack_it_is_not_said(
+    decree: str, game: str
+) -> None:
     assert rules_of(decree, game).index is {"punto-banca": True, "blackjack": None}.get(game, False)
 
 

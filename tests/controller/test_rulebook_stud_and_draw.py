@@ -1,4 +1,6 @@
-"""What the rulebooks hold of stud and of covered poker with discards: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of stud and of covered poker with discards: whole, and in the decrees'
+own words and figures.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,19 @@ from controller.rulebooks.circle import Circle
 from tests.controller import decrees
 
 DECREES = ("BAL09", "EUS96")
-PAIRS = tuple((decree, game) for decree in DECREES for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
+PAIRS = tuple(
+    (decree, game)
+    for decree in DECREES
+    for game in ("five-card-stud", "seven-card-stud", "circle-draw")
+)
 OWN = {
-    "seven-card-stud": {"deal_both_exposed", "deal_last_card", "deal_last_of_two", "deal_shown_by_player", "deal_skipped"},
+    "seven-card-stud": {
+        "deal_both_exposed",
+        "deal_last_card",
+        "deal_last_of_two",
+        "deal_shown_by_player",
+        "deal_skipped",
+    },
     "circle-draw": {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven"},
 }
 """The laws of a game's own, in the order of 2009."""
@@ -32,7 +44,13 @@ def book_of(decree: str, game: str) -> Circle:
 @every
 def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
     book = book_of(decree, game)
-    own = OWN.get(game, set()) if decree == "BAL09" else {"deck_short", "deal_deck_removed"} if game == "circle-draw" else set()
+    own = (
+        OWN.get(game, set())
+        if decree == "BAL09"
+        else {"deck_short", "deal_deck_removed"}
+        if game == "circle-draw"
+        else set()
+    )
     assert set(book.laws) == {*LAWS, *own}
     assert set(book.errors.values()) <= {*REMEDIES, *StudTurn.remedies, *DrawTurn.remedies}
     assert set(book.first_to_act) <= set(FIRST_TO_ACT)
@@ -49,7 +67,8 @@ def test_hands_are_ranked_as_the_list_of_contests_says(decree: str, game: str) -
 
 @rule("BAL09-001", "BAL09-002", "BAL09-003", "EUS96-209")
 @pytest.mark.parametrize(
-    ("game", "few", "many"), [("five-card-stud", 32, 32), ("seven-card-stud", 52, 52), ("circle-draw", 32, 52)]
+    ("game", "few", "many"),
+    [("five-card-stud", 32, 32), ("seven-card-stud", 52, 52), ("circle-draw", 32, 52)],
 )
 @pytest.mark.parametrize("decree", DECREES)
 def test_the_pack(decree: str, game: str, few: int, many: int) -> None:
@@ -77,11 +96,18 @@ def test_the_draw() -> None:
     first, second = book_of("BAL09", "circle-draw").draw, book_of("EUS96", "circle-draw").draw
     assert first is not None
     assert second is not None
-    assert (first.opening, first.most, first.last_apart, first.short) == (("J", "Q", "K", "A"), 5, None, "penultimate")
+    assert (first.opening, first.most, first.last_apart, first.short) == (
+        ("J", "Q", "K", "A"),
+        5,
+        None,
+        "penultimate",
+    )
     assert (second.opening, second.most, second.last_apart, second.short) == ((), 4, 4, "empty")
 
 
-@pytest.mark.parametrize(("game", "most"), [("five-card-stud", 6), ("seven-card-stud", 8), ("circle-draw", 10)])
+@pytest.mark.parametrize(
+    ("game", "most"), [("five-card-stud", 6), ("seven-card-stud", 8), ("circle-draw", 10)]
+)
 def test_the_pack_has_cards_for_so_many(game: str, most: int) -> None:
     book, settings = book_of("BAL09", game), CircleSettings()
     assert needed(book, settings, most) <= len(pack(book, most)) < needed(book, settings, most + 1)

@@ -1,4 +1,6 @@
-"""The tables of the third card in the rulebooks, cell by cell: as Aragon prints them, and what the other copies lost of them."""
+"""The tables of the third card in the rulebooks, cell by cell: as Aragon prints them, and what the
+other copies lost of them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ GAMES = ("punto-banca", "chemin-de-fer")
 
 
 def third(game: str, decree: str) -> ThirdCards:
-    return book_of(PuntoBanca, game, decree).third if game == "punto-banca" else book_of(Chemin, game, decree).third
+    return (
+        book_of(PuntoBanca, game, decree).third
+        if game == "punto-banca"
+        else book_of(Chemin, game, decree).third
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,15 +69,22 @@ def test_other_copies_are_repaired_from_it_and_say_where(game: str, decree: str)
 
 @pytest.mark.parametrize(
     ("game", "repaired", "rows", "apart"),
-    [("punto-banca", [0, 1, 2, 3], range(8), " "), ("chemin-de-fer", [3, 4, 5, 6, 7], range(3, 8), "")],
+    [
+        ("punto-banca", [0, 1, 2, 3], range(8), " "),
+        ("chemin-de-fer", [3, 4, 5, 6, 7], range(3, 8), ""),
+    ],
     ids=GAMES,
 )
-def test_what_the_basque_copy_prints(game: str, repaired: list[int], rows: range, apart: str, shared: Path) -> None:
+def test_what_the_basque_copy_prints(
+    game: str, repaired: list[int], rows: range, apart: str, shared: Path
+) -> None:
     table = third(game, "EUS96")
     printed = {repair.bank: repair.printed for repair in table.repairs}
     assert sorted(printed) == repaired
     for total in rows:
-        assert stands_in(shared, "EUS96", f"{total} {apart.join(printed.get(total, table.banker[total]))}")
+        assert stands_in(
+            shared, "EUS96", f"{total} {apart.join(printed.get(total, table.banker[total]))}"
+        )
 
 
 @pytest.mark.parametrize("decree", ["BAL05", "GAL07"])
@@ -94,7 +107,11 @@ def test_what_hands_do_where_the_bank_is_held(decree: str) -> None:
 
 @pytest.mark.parametrize(
     ("player", "banker", "says"),
-    [("TTTTTTP", ANNEX_VI, "player"), ("TTTTTTPX", ANNEX_VI, "player"), ("TTTTTTPP", ("T" * 11,) * 7, "banker")],
+    [
+        ("TTTTTTP", ANNEX_VI, "player"),
+        ("TTTTTTPX", ANNEX_VI, "player"),
+        ("TTTTTTPP", ("T" * 11,) * 7, "banker"),
+    ],
 )
 def test_a_bad_table_is_refused(player: str, banker: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):

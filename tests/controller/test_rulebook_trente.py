@@ -1,4 +1,6 @@
-"""What the rulebooks hold of trente et quarante: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of trente et quarante: whole, and in the decrees' own words and
+figures.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def test_calls_chances_and_open_questions_are_these(decree: str) -> None:
 # Its figures
 
 
-@pytest.mark.parametrize("decree", of("BAL05-008 BAL05-009", "ARA02-035", "EUS96-089", "GAL07-041 GAL07-042"))
+@pytest.mark.parametrize(
+    "decree", of("BAL05-008 BAL05-009", "ARA02-035", "EUS96-089", "GAL07-041 GAL07-042")
+)
 def test_six_decks_of_one_colour_without_index(decree: str) -> None:
     shoe = book_of(decree).shoe
     assert (shoe.decks, shoe.backs, shoe.index) == (6, (6,), False)
@@ -74,6 +78,11 @@ def test_nobody_but_who_is_responsible_calls_a_round_null(decree: str) -> None:
 
 
 def test_every_rule_of_the_game_has_an_answer() -> None:
-    rules = {rule for subject in subjects() if subject.subject == "trente-et-quarante" for rule in subject.ids}
+    rules = {
+        rule
+        for subject in subjects()
+        if subject.subject == "trente-et-quarante"
+        for rule in subject.ids
+    }
     assert len(rules) > 30
     assert rules <= set(dispositions())

@@ -1,4 +1,6 @@
-"""What the rulebooks hold of boule and of the wheel of fortune: whole, and in the decrees' own words and figures."""
+"""What the rulebooks hold of boule and of the wheel of fortune: whole, and in the decrees' own
+words and figures.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("boule", "fortune-wheel")
 LAWS = {"boule": boule_settings.LAWS, "fortune-wheel": fortune_settings.LAWS}
 BREACHES = {"boule": boule_settings.BREACHES, "fortune-wheel": fortune_settings.BREACHES}
-every = pytest.mark.parametrize(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
+every = pytest.mark.parametrize(
+    ("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES]
+)
 
 
 def boule(decree: str) -> Boule:
@@ -61,12 +65,18 @@ def test_a_plate_has_two_rows_of_eighteen_holes_and_nine_numbers(decree: str) ->
 
 @pytest.mark.parametrize("decree", of("BAL05-045", "GAL07-031"))
 def test_a_number_pays_seven_and_a_simple_chance_one(decree: str) -> None:
-    assert {name: bet.pays for name, bet in boule(decree).bets.items()} == {"number": (7, 1), "simple": (1, 1)}
+    assert {name: bet.pays for name, bet in boule(decree).bets.items()} == {
+        "number": (7, 1),
+        "simple": (1, 1),
+    }
 
 
 @pytest.mark.parametrize("decree", of("BAL05-046", "ARA02-033", "GAL07-034"))
 def test_the_highest_stakes_are_fixed_between(decree: str) -> None:
-    assert {name: bet.limits for name, bet in boule(decree).bets.items()} == {"number": (40, 100), "simple": (200, 500)}
+    assert {name: bet.limits for name, bet in boule(decree).bets.items()} == {
+        "number": (40, 100),
+        "simple": (200, 500),
+    }
 
 
 @pytest.mark.parametrize("decree", DECREES)
@@ -89,7 +99,11 @@ def test_the_calls_are_all_three_in_the_book(decree: str) -> None:
 @pytest.mark.parametrize("decree", of("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036"))
 def test_the_cells_add_up(decree: str) -> None:
     book = fortune(decree)
-    assert sum(bet.cells for bet in book.bets.values()) == book.cells == (64 if decree == "ARA02" else 54)
+    assert (
+        sum(bet.cells for bet in book.bets.values())
+        == book.cells
+        == (64 if decree == "ARA02" else 54)
+    )
 
 
 @pytest.mark.rule("EUS96-043")
@@ -116,6 +130,8 @@ def test_the_last_call_is_made_where_the_decree_words_it(decree: str) -> None:
 
 
 def test_every_rule_of_both_games_has_an_answer() -> None:
-    rules = [f"BAL05-{n:03}" for n in range(38, 52)] + [f"ARA02-{n:03}" for n in (*range(28, 35), 149, 150)]
+    rules = [f"BAL05-{n:03}" for n in range(38, 52)] + [
+        f"ARA02-{n:03}" for n in (*range(28, 35), 149, 150)
+    ]
     rules += [f"EUS96-{n:03}" for n in range(35, 48)] + [f"GAL07-{n:03}" for n in range(28, 40)]
     assert set(rules) <= set(dispositions())

@@ -1,4 +1,6 @@
-"""What holds of the rulebook of every game under every decree: it is whole, cites, and speaks the decree's own words."""
+"""What holds of the rulebook of every game under every decree: it is whole, cites, and speaks the
+decree's own words.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +81,16 @@ def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None
 def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
     book, [language] = any_book(game, decree), rulebook(decree).languages
     bets = book.bets.values() if isinstance(getattr(book, "bets", None), dict) else ()
-    names = [*(bet.name for bet in bets if hasattr(bet, "name")), *getattr(book, "chances", {}).values()]
+    names = [
+        *(bet.name for bet in bets if hasattr(bet, "name")),
+        *getattr(book, "chances", {}).values(),
+    ]
     for named, case in (
-        *((announcement, True) for call, announcement in book.announcements.items() if (game, call) not in UNSAID),
+        *(
+            (announcement, True)
+            for call, announcement in book.announcements.items()
+            if (game, call) not in UNSAID
+        ),
         *((name, game not in IN_HEADINGS) for name in names),
         (book.title, False),
     ):
@@ -113,7 +122,9 @@ def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> No
     made: Any = make_game(game, decree, {})
     for name, doubt in any_book(game, decree).doubts.items():
         assert doubt.choices == tuple(
-            choice for choice in get_args(types[name]) if ALONE.get((game, name, choice), decree) == decree
+            choice
+            for choice in get_args(types[name])
+            if ALONE.get((game, name, choice), decree) == decree
         )
         assert doubt.default in doubt.choices
         assert getattr(made.settings, name) == doubt.default
@@ -125,7 +136,9 @@ def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
     for name, doubt in any_book(game, decree).doubts.items():
         [row] = [line for line in documented(game) if line.startswith(f"| `{name}` |")]
         only = {choice: ALONE.get((game, name, choice)) for choice in get_args(types[name])}
-        choices = ", ".join(f"{choice} ({one} alone)" if one else choice for choice, one in only.items())
+        choices = ", ".join(
+            f"{choice} ({one} alone)" if one else choice for choice, one in only.items()
+        )
         question = "" if (game, name) in TOLD_TOGETHER else f"| {doubt.question} "
         assert f"{question}| {choices} | **{doubt.default}** |" in row
         assert f"{decree} {doubt.lines}" in row
@@ -135,7 +148,9 @@ def documented(game: str) -> list[str]:
     """The lines of the document that speak of a game's doubts."""
     document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
     headings = [heading for heading, games in SECTIONS.items() if game in games]
-    section = "\n".join(document.split(f"\n## {heading}\n")[1].split("\n## ")[0] for heading in headings)
+    section = "\n".join(
+        document.split(f"\n## {heading}\n")[1].split("\n## ")[0] for heading in headings
+    )
     own = section.split(f"Settings of `{game}`:")
     return (own[1].split("\n\n")[1] if len(own) > 1 else section).splitlines()
 
@@ -152,7 +167,11 @@ def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> No
     ("name", "text", "says"),
     [
         ("decree.toml", 'id = "ARA02"', "title"),
-        ("roulette-american.toml", 'follows = "roulette"', "roulette-american.toml: it follows 'roulette'"),
+        (
+            "roulette-american.toml",
+            'follows = "roulette"',
+            "roulette-american.toml: it follows 'roulette'",
+        ),
         ("roulette-french.toml", "pockets = 37", r"roulette-french"),
         ("boule.toml", "id = ", "boule.toml: Invalid value"),
     ],

@@ -1,4 +1,6 @@
-"""Days that are over: sealed, still provable, removed from the journal in time and never too early."""
+"""Days that are over: sealed, still provable, removed from the journal in time and never
+too early.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,8 +52,15 @@ async def ten_days(path: Path) -> None:
                 await journal.append(record(number, day))
 
 
-def sealed(path: Path, now: str = "2026-11-10T12:00:00.000000Z", acknowledged: int = 300, keep_days: int = 30) -> SealedDay:
-    """By a daemon that has run since the first of November, and has sealed each day as soon as it was over."""
+def sealed(
+    path: Path,
+    now: str = "2026-11-10T12:00:00.000000Z",
+    acknowledged: int = 300,
+    keep_days: int = 30,
+) -> SealedDay:
+    """By a daemon that has run since the first of November, and has sealed each day as soon as it
+    was over.
+    """
     key = load_key(key_path(path)) if key_path(path).exists() else make_key(key_path(path))
     first, last = date.fromisoformat(DAYS[0]), date.fromisoformat(now[:10])
     for day in range(1, (last - first).days + 1):
@@ -86,7 +96,9 @@ async def test_every_day_that_is_over_is_sealed_once(tmp_path: Path) -> None:
         assert segment.checkpoint.position == 150
 
 
-async def test_what_is_sealed_leaves_the_journal_after_a_week_and_everything_still_holds(tmp_path: Path) -> None:
+async def test_what_is_sealed_leaves_the_journal_after_a_week_and_everything_still_holds(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     whole = entries(path)
@@ -179,7 +191,9 @@ async def test_segments_are_dropped_after_their_time(tmp_path: Path) -> None:
         (lambda path: without(path, -2), "missing"),
     ],
 )
-async def test_a_damaged_segment_is_named(tmp_path: Path, damage: Callable[[Path], None], what: str) -> None:
+async def test_a_damaged_segment_is_named(
+    tmp_path: Path, damage: Callable[[Path], None], what: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     done = sealed(path, now="2026-11-12T12:00:00.000000Z")
@@ -227,7 +241,9 @@ async def test_a_disk_that_takes_no_segment_is_an_alert_and_nothing_is_cut(tmp_p
     await run.end()
 
 
-async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_sealed_journal_is_audited_and_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
@@ -236,7 +252,15 @@ async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: 
     run.spin(3, 32, 17)
     last = await run.end()
     first = entries(path)[0].time[:10]
-    seal(path, load_key(key_path(path)), "b1", "2099-01-01T00:00:00.000000Z", 0, last.position, 99_999)
+    seal(
+        path,
+        load_key(key_path(path)),
+        "b1",
+        "2099-01-01T00:00:00.000000Z",
+        0,
+        last.position,
+        99_999,
+    )
     with closing(Journal(path)) as journal:
         await until_cut_to(journal, path, last.position - 1)
     made = audit(path)
@@ -244,7 +268,7 @@ async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: 
     assert made.proved_events == made.events > 0
     assert made.proved_readings == made.readings
 
-    def exported(*options: str) -> list[dict[str, object]]:
+    def exported(*options: str) -> list[dict[str, Any]]:
         assert main(["export", str(path), *options]) == 0
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -253,10 +277,9 @@ async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: 
     found = exported("--round", "2")
     assert {line["kind"] for line in found} == {"bytes", "input", "event"}
     events = [line["body"] for line in found if line["kind"] == "event"]
-    assert [(body["type"], body["round"]) for body in events if body["type"] in ("round.opened", "round.result")] == [  # type: ignore[index]
-        ("round.opened", 2),
-        ("round.result", 2),
-    ]
+    told = ("round.opened", "round.result")
+    rounds = [(body["type"], body["round"]) for body in events if body["type"] in told]
+    assert rounds == [("round.opened", 2), ("round.result", 2)]
     assert main(["export", str(path), "--format", "csv"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert rows[0].startswith("position,time,table")

@@ -38,7 +38,9 @@ GAME = make_game("roulette-french", "ARA02", {})
 
 def station(journal: Journal) -> TableRunner:
     def make() -> Table:
-        return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"))
+        return Table(
+            "palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1")
+        )
 
     return TableRunner(make, journal, lambda: 1.0, lambda: None)
 
@@ -56,12 +58,18 @@ def occupied(path: Path) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(tmp_path: Path) -> None:
+async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
+    tmp_path: Path,
+) -> None:
     """The code of one card may be longer than that of another."""
     keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         covered = TableRunner(
-            lambda: Table("palma", "p1", "face-down", "ARA02", FaceDown(), "b1"), journal, lambda: 1.0, lambda: None, keeper
+            lambda: Table("palma", "p1", "face-down", "ARA02", FaceDown(), "b1"),
+            journal,
+            lambda: 1.0,
+            lambda: None,
+            keeper,
         )
         for made in (covered, station(journal)):
             told = []
@@ -123,14 +131,18 @@ async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
         assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
 
 
-async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_journal_that_stores_nothing_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(health, "STUCK", 0.0)
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = station(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
         desk = TablesApi("pit-1", "b1", Topics("palma"), places)
-        reporter = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        reporter = HealthReporter(
+            "b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places
+        )
         assert reporter.stuck() is None
         with occupied(path):
             made.take([LinkGarbage(at=1.0, device="wheel", bytes=3)])
@@ -160,7 +172,9 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
         places = {"r1": ServedTable(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
         desk = TablesApi("pit-1", "b1", Topics("palma"), places)
-        reporter = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        reporter = HealthReporter(
+            "b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places
+        )
         before = reporter.notable()
         running = asyncio.create_task(device.run())
         await until(lambda: device.health().link)
@@ -169,7 +183,9 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         assert opened != before
         port.unplug()
         port.plug()
-        await until(lambda: device.health().reconnects == 1 and device.health().state == "connecting")
+        await until(
+            lambda: device.health().reconnects == 1 and device.health().state == "connecting"
+        )
         assert reporter.notable() != opened  # however short the time between
         running.cancel()
         await asyncio.wait([running])

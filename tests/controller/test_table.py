@@ -19,7 +19,15 @@ from controller.contract.commands import (
     SessionOpen,
     ShoeStart,
 )
-from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, ResultCorrected, RoundResult
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    DataLate,
+    DeviceState,
+    ResultCorrected,
+    RoundResult,
+)
 from controller.contract.notation import Input, read_event, write
 from controller.contract.retained import About
 from controller.games.game import RejectedError
@@ -42,14 +50,22 @@ HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
 
 
 def make(
-    *, saved: bytes | None = None, boot: str = "b1", game_id: str = "counting", devices: tuple[str, ...] = ("wheel",)
+    *,
+    saved: bytes | None = None,
+    boot: str = "b1",
+    game_id: str = "counting",
+    devices: tuple[str, ...] = ("wheel",),
 ) -> Table:
     about = About(devices=dict.fromkeys(devices, "driver"))
     return Table("casino", "t1", game_id, "ARA02", Counting(), boot, saved=saved, about=about)
 
 
 def take(table: Table, *inputs: Input) -> list[AnyEvent]:
-    return [event for each in inputs for event in table.take(each, f"time {each.at}", round(each.at * 1e9))]
+    return [
+        event
+        for each in inputs
+        for event in table.take(each, f"time {each.at}", round(each.at * 1e9))
+    ]
 
 
 def leaf(table: Table, name: str) -> Any:
@@ -78,7 +94,12 @@ def test_every_event_has_the_whole_envelope() -> None:
         "b1",
         1,
     )
-    assert (event.time, event.mono_ns, event.round, event.simulated) == ("time 2.0", 2_000_000_000, 1, False)
+    assert (event.time, event.mono_ns, event.round, event.simulated) == (
+        "time 2.0",
+        2_000_000_000,
+        1,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,36 +107,64 @@ def test_every_event_has_the_whole_envelope() -> None:
     [
         (lost(), "lost", "unplugged"),
         (LinkStale(at=1.0, device="wheel", age=5.25), "stale", "no valid frame for 5.25 s"),
-        (LinkUnintelligible(at=1.0, device="wheel", bytes=80), "unintelligible", "80 bytes, and no frame among them"),
+        (
+            LinkUnintelligible(at=1.0, device="wheel", bytes=80),
+            "unintelligible",
+            "80 bytes, and no frame among them",
+        ),
     ],
 )
-def test_a_link_that_goes_raises_an_alert_until_it_is_back(reading: Any, state: Any, detail: str) -> None:
+def test_a_link_that_goes_raises_an_alert_until_it_is_back(
+    reading: Any, state: Any, detail: str
+) -> None:
     table = make()
     took = take(table, UP, reading, reading, NUMBER, msgspec.structs.replace(UP, at=3.0))
-    assert [type(event) for event in took] == [DeviceState, DeviceState, AlertRaised, RoundResult, DeviceState, AlertCleared]
+    assert [type(event) for event in took] == [
+        DeviceState,
+        DeviceState,
+        AlertRaised,
+        RoundResult,
+        DeviceState,
+        AlertCleared,
+    ]
     assert [event.seq for event in took] == [1, 2, 3, 4, 5, 6]
     gone, alert = took[1:3]
     assert isinstance(gone, DeviceState)
     assert (gone.device, gone.state, gone.detail) == ("wheel", state, detail)
     assert isinstance(alert, AlertRaised)
-    assert (alert.alert, alert.what, alert.device, alert.detail) == ("wheel-link", f"link.{state}", "wheel", detail)
+    assert (alert.alert, alert.what, alert.device, alert.detail) == (
+        "wheel-link",
+        f"link.{state}",
+        "wheel",
+        detail,
+    )
 
 
 def test_another_reason_for_the_loss_is_told() -> None:
     table = make()
     take(table, UP, lost("unplugged"))
-    assert [type(event) for event in take(table, lost("no such file"))] == [DeviceState, AlertRaised]
+    assert [type(event) for event in take(table, lost("no such file"))] == [
+        DeviceState,
+        AlertRaised,
+    ]
     assert leaf(table, "alert/wheel-link")["detail"] == "no such file"
 
 
-def test_an_open_link_of_which_nothing_is_heard_turns_the_loss_into_a_warning_until_it_speaks() -> None:
+def test_an_open_link_of_which_nothing_is_heard_turns_the_loss_into_a_warning_until_it_speaks() -> (
+    None
+):
     table, opened = make(), LinkOpen(at=2.0, device="wheel")
     take(table, UP, lost())
     state, alert = take(table, opened, opened)
     assert isinstance(state, DeviceState)
     assert (state.state, state.detail) == ("open", "nothing heard yet")
     assert isinstance(alert, AlertRaised)
-    assert (alert.alert, alert.what, alert.severity, alert.device) == ("wheel-link", "link.open", "warning", "wheel")
+    assert (alert.alert, alert.what, alert.severity, alert.device) == (
+        "wheel-link",
+        "link.open",
+        "warning",
+        "wheel",
+    )
     assert leaf(table, "alert/wheel-link")["what"] == "link.open"
     assert leaf(table, "state")["status"] == "stale"
     assert [type(event) for event in take(table, UP)] == [DeviceState, AlertCleared]
@@ -129,9 +178,17 @@ def test_a_link_that_is_lost_again_before_anything_is_heard_is_lost() -> None:
 
 
 def test_a_restart_does_not_tell_again_of_a_link_that_is_open_and_was() -> None:
-    take(before := make(), UP, lost(), LinkOpen(at=2.0, device="wheel"), AlertAcknowledge(**HEAD, alert="wheel-link"))
+    take(
+        before := make(),
+        UP,
+        lost(),
+        LinkOpen(at=2.0, device="wheel"),
+        AlertAcknowledge(**HEAD, alert="wheel-link"),
+    )
     table = make(saved=before.saved(), boot="b2")
-    assert [type(event) for event in take(table, *table.gap(0.0), LinkOpen(at=1.0, device="wheel"))] == [DeviceState, DeviceState]
+    assert [
+        type(event) for event in take(table, *table.gap(0.0), LinkOpen(at=1.0, device="wheel"))
+    ] == [DeviceState, DeviceState]
     assert leaf(table, "alert/wheel-link")["acknowledged_by"] == HEAD["by"]
     assert [type(event) for event in take(table, UP)] == [DeviceState, AlertCleared]
 
@@ -145,7 +202,11 @@ def test_at_a_start_an_open_link_raises_nothing() -> None:
 
 def test_late_data_is_told_and_garbage_is_counted() -> None:
     table = make()
-    took = take(table, LinkLate(at=1.0, device="wheel", frames=7, silence=40.5), LinkGarbage(at=1.0, device="wheel", bytes=9))
+    took = take(
+        table,
+        LinkLate(at=1.0, device="wheel", frames=7, silence=40.5),
+        LinkGarbage(at=1.0, device="wheel", bytes=9),
+    )
     assert len(took) == 1
     assert isinstance(took[0], DataLate)
     assert (took[0].frames, took[0].silence) == (7, 40.5)
@@ -186,14 +247,22 @@ def test_a_correction_names_the_event_that_it_replaces() -> None:
 
 def test_a_correction_of_what_is_known_no_more_names_nothing() -> None:
     table = make()
-    take(table, OPEN, *(WheelNumber(at=1.0 + at, device="wheel", number=at) for at in range(CORRECTABLE + 1)))
+    take(
+        table,
+        OPEN,
+        *(WheelNumber(at=1.0 + at, device="wheel", number=at) for at in range(CORRECTABLE + 1)),
+    )
     assert replaced(table, round=1, number=9) == (None, None)
     assert replaced(table, round=3, number=9)[1] == "b1"
 
 
 def replaced(table: Table, **fields: Any) -> tuple[int | None, str | None]:
     """What a correction says that it replaces."""
-    [corrected] = [event for event in take(table, ResultCorrect(**HEAD, **fields)) if isinstance(event, ResultCorrected)]
+    [corrected] = [
+        event
+        for event in take(table, ResultCorrect(**HEAD, **fields))
+        if isinstance(event, ResultCorrected)
+    ]
     return corrected.replaces, corrected.replaces_boot
 
 
@@ -205,7 +274,10 @@ def test_the_result_is_the_valid_one() -> None:
     take(table, ResultCorrect(**HEAD, round=1, number=9))
     assert leaf(table, "result")["number"] == 5
     take(table, ResultCorrect(**HEAD, round=2, number=6))
-    assert (leaf(table, "result")["type"], leaf(table, "result")["number"]) == ("result.corrected", 6)
+    assert (leaf(table, "result")["type"], leaf(table, "result")["number"]) == (
+        "result.corrected",
+        6,
+    )
     take(table, RoundVoid(**HEAD, reason="inspector"))
     assert table.retained()["result"] == b"null"
 
@@ -261,7 +333,9 @@ def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
     assert leaf(table, "result")["number"] == 17
 
     again = make(saved=table.saved(), boot="b2")
-    assert [e.alert for e in take(again, *again.gap(4.0)) if isinstance(e, AlertCleared)] == ["table-fault"]
+    assert [e.alert for e in take(again, *again.gap(4.0)) if isinstance(e, AlertCleared)] == [
+        "table-fault"
+    ]
     assert isinstance(take(again, NUMBER)[0], RoundResult)
 
 
@@ -311,12 +385,15 @@ def test_the_alert_of_a_device_that_is_configured_no_more_is_cleared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("saved", "detail"), [(b"{}", "missing required field"), (b"\xff", "malformed"), (None, "of counting under ARA02")]
+    ("saved", "detail"),
+    [(b"{}", "missing required field"), (b"\xff", "malformed"), (None, "of counting under ARA02")],
 )
 def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: str) -> None:
     table = make()
     take(table, UP, OPEN, NUMBER, SessionClose(**HEAD))
-    again = make(saved=saved or table.saved(), boot="b2", game_id="other" if saved is None else "counting")
+    again = make(
+        saved=saved or table.saved(), boot="b2", game_id="other" if saved is None else "counting"
+    )
     alert, state = take(again, *again.gap(9.0))
     assert isinstance(alert, AlertRaised)
     assert (alert.alert, alert.severity) == ("table-anew", "warning")
@@ -328,7 +405,9 @@ def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: 
 def test_an_open_session_of_another_game_is_not_dropped() -> None:
     table = make()
     take(table, OPEN)
-    with pytest.raises(UnrestorableStateError, match="table t1: before this it was a table of counting under ARA02"):
+    with pytest.raises(
+        UnrestorableStateError, match="table t1: before this it was a table of counting under ARA02"
+    ):
         make(saved=table.saved(), boot="b2", game_id="other")
 
 
@@ -342,21 +421,38 @@ inputs: st.SearchStrategy[Input] = st.one_of(
     st.builds(LinkLate, at=ats, device=devices, frames=st.just(3), silence=st.just(9.0)),
     st.builds(LinkGarbage, at=ats, device=devices, bytes=st.just(3)),
     st.builds(WheelNumber, at=ats, device=devices, number=st.integers(0, 36)),
-    st.builds(WheelFault, at=ats, device=devices, fault=st.sampled_from(["sensor", "self_test"]), active=st.booleans()),
+    st.builds(
+        WheelFault,
+        at=ats,
+        device=devices,
+        fault=st.sampled_from(["sensor", "self_test"]),
+        active=st.booleans(),
+    ),
     st.builds(SessionOpen, at=ats, by=st.just("A"), role=st.just("inspector")),
     st.builds(SessionClose, at=ats, by=st.just("A"), role=st.just("inspector")),
     st.builds(
-        ResultCorrect, at=ats, by=st.just("A"), role=st.just("inspector"), round=st.integers(0, 4), number=st.integers(0, 36)
+        ResultCorrect,
+        at=ats,
+        by=st.just("A"),
+        role=st.just("inspector"),
+        round=st.integers(0, 4),
+        number=st.integers(0, 36),
     ),
     st.builds(
-        AlertAcknowledge, at=ats, by=st.just("A"), role=st.just("inspector"), alert=st.sampled_from(["wheel-link", "sensor"])
+        AlertAcknowledge,
+        at=ats,
+        by=st.just("A"),
+        role=st.just("inspector"),
+        alert=st.sampled_from(["wheel-link", "sensor"]),
     ),
 )
 
 
 @property_of(st.lists(inputs, max_size=40), st.data())
 def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
-    """Numbers are contiguous, what is retained agrees with the events, and a table taken up anywhere goes on the same."""
+    """Numbers are contiguous, what is retained agrees with the events, and a table taken up
+    anywhere goes on the same.
+    """
     table, taken_up = make(devices=("wheel", "slot")), make(devices=("wheel", "slot"))
     seen: list[AnyEvent] = []
     open_alerts: set[str] = set()
@@ -383,19 +479,34 @@ def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
     assert [event.seq for event in seen] == list(range(1, len(seen) + 1))
     assert leaf(table, "state")["seq"] == len(seen)
     assert set(leaf(table, "state")["alerts"]) == open_alerts
-    assert {name for name, body in table.retained().items() if name.startswith("alert/") and body} == {
-        f"alert/{a}" for a in open_alerts
+    assert {
+        name for name, body in table.retained().items() if name.startswith("alert/") and body
+    } == {f"alert/{a}" for a in open_alerts}
+    down = {
+        device
+        for device, standing in leaf(table, "state")["devices"].items()
+        if standing["state"] != "up"
     }
-    down = {device for device, standing in leaf(table, "state")["devices"].items() if standing["state"] != "up"}
-    assert {f"{device}-link" for device in down} == {alert for alert in open_alerts if alert.endswith("-link")}
+    assert {f"{device}-link" for device in down} == {
+        alert for alert in open_alerts if alert.endswith("-link")
+    }
 
 
 def test_the_shoe_of_a_card_game_has_a_topic_of_its_own() -> None:
-    table = Table("casino", "punto-1", "punto-banca", "ARA02", make_game("punto-banca", "ARA02", {}), "b1")
+    table = Table(
+        "casino", "punto-1", "punto-banca", "ARA02", make_game("punto-banca", "ARA02", {}), "b1"
+    )
     assert msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"] is None
     for command in (SessionOpen(**HEAD), ShoeStart(**HEAD, shoe="S7")):
         table.take(command, "2026-03-20T02:10:15.549646Z", 1)
     shoe = msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"]
     assert (shoe["number"], shoe["drawn"], shoe["left"]) == ("S7", 0, 312)
-    roulette = Table("casino", "ruleta-1", "roulette-french", "ARA02", make_game("roulette-french", "ARA02", {}), "b1")
+    roulette = Table(
+        "casino",
+        "ruleta-1",
+        "roulette-french",
+        "ARA02",
+        make_game("roulette-french", "ARA02", {}),
+        "b1",
+    )
     assert "shoe" not in roulette.retained()

@@ -1,6 +1,8 @@
-"""Two worlds that differ in one card which nobody has seen look the same until it is told, whatever is said meanwhile.
+"""Two worlds that differ in one card which nobody has seen look the same until it is told, whatever
+is said meanwhile.
 
-Any reading and command at any time, cards that are named by guessing, the same card twice in a shoe, restarts in mid-round.
+Any reading and command at any time, cards that are named by guessing, the same card twice in a
+shoe, restarts in mid-round.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.commands import COMMANDS, CardDecide, CardsDeal, CardsShow, ResultCorrect, RoundConfirm
+from controller.contract.commands import (
+    COMMANDS,
+    CardDecide,
+    CardsDeal,
+    CardsShow,
+    ResultCorrect,
+    RoundConfirm,
+)
 from controller.contract.notation import Input, write
 from controller.contract.retained import About
 from controller.games.game import RejectedError
@@ -48,14 +57,25 @@ ALL = [*((*pair, Settings()) for pair in PAIRS if make_game(*pair, {}).face_down
 class World:
     """One table, and what everybody sees of it."""
 
-    def __init__(self, game_id: str, decree: str, settings: Settings, saved: bytes | None = None) -> None:
+    def __init__(
+        self, game_id: str, decree: str, settings: Settings, saved: bytes | None = None
+    ) -> None:
         self._names = game_id, decree, settings
         self.table = self._made("boot", saved)
 
     def _made(self, boot: str, saved: bytes | None) -> Table:
         game_id, decree, settings = self._names
         game = make_game(game_id, decree, settings)
-        return Table("casino", "t1", game_id, decree, game, boot, saved=saved, about=About(devices={"shoe": "driver"}))
+        return Table(
+            "casino",
+            "t1",
+            game_id,
+            decree,
+            game,
+            boot,
+            saved=saved,
+            about=About(devices={"shoe": "driver"}),
+        )
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -63,7 +83,9 @@ class World:
         return found
 
     def take(self, given: Input | None) -> tuple[list[bytes], set[str]]:
-        """What everybody sees of a step, also whether it is sealed, and the cards that it tells. None: the daemon starts again."""
+        """What everybody sees of a step, also whether it is sealed, and the cards that it tells.
+        None: the daemon starts again.
+        """
         if given is None:
             self.table = self._made("again", self.table.saved())
             seen = [self.take(lost) for lost in self.table.gap(1.0)]
@@ -74,11 +96,15 @@ class World:
         except RejectedError as no:
             return [f"refused: {no}".encode()], set()
         retained = [body for body in self.table.retained().values() if body]
-        return [b"sealed" if sealed else b"in clear", *map(write, events), *retained], told_by(events)
+        return [b"sealed" if sealed else b"in clear", *map(write, events), *retained], told_by(
+            events
+        )
 
 
 class Evening:
-    """A table that is played wildly. ``course``: what the table knew before each input, and the input; None for a restart."""
+    """A table that is played wildly. ``course``: what the table knew before each input, and the
+    input; None for a restart.
+    """
 
     def __init__(self, game_id: str, decree: str, settings: Settings, seed: int) -> None:
         self.shoe = game_id in SHOES
@@ -106,7 +132,9 @@ class Evening:
             return anything(self._chance.choice(COMMANDS), self._chance, self.pack)
         again = self.shoe and self._drawn and self._chance.random() < 0.25
         return (
-            twin(given, self._chance.choice(self._drawn[-4:])) if again and isinstance(given, CardDrawn) and given.card else given
+            twin(given, self._chance.choice(self._drawn[-4:]))
+            if again and isinstance(given, CardDrawn) and given.card
+            else given
         )
 
     def _guessed(self, given: Input) -> Input:
@@ -123,11 +151,18 @@ class Evening:
                 return msgspec.structs.replace(given, missing=(card,))
             case CardDrawn() if given.card is not None:
                 return twin(given, self._monkey.left.pop())
-        return msgspec.structs.replace(given, device="shoe") if isinstance(given, Reading) else given
+        return (
+            msgspec.structs.replace(given, device="shoe") if isinstance(given, Reading) else given
+        )
 
     def free(self) -> list[str]:
         """Cards that nothing names: in their place any other would do."""
-        named = {found.decode() for _, given in self.course if given is not None for found in NAMED.findall(write(given))}
+        named = {
+            found.decode()
+            for _, given in self.course
+            if given is not None
+            for found in NAMED.findall(write(given))
+        }
         return [card for card in self.pack if self.shoe or card not in named]
 
 
@@ -137,7 +172,9 @@ def twin(given: CardDrawn, card: str) -> CardDrawn:
 
 
 @pytest.mark.parametrize(("game_id", "decree", "settings"), ALL)
-def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(game_id: str, decree: str, settings: Settings) -> None:
+def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(
+    game_id: str, decree: str, settings: Settings
+) -> None:
     compared = 0
     for seed in range(SEEDS):
         evening = Evening(game_id, decree, settings, seed)
@@ -149,24 +186,35 @@ def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(game_id
             one, other = (World(game_id, decree, settings, saved) for _ in range(2))
             instead = twin(given, chance.choice(others))
             if one.table.confidential(given):
-                compared += compare(one, other, given, instead, [each for _, each in evening.course[step + 1 :]])
+                compared += compare(
+                    one, other, given, instead, [each for _, each in evening.course[step + 1 :]]
+                )
             else:
                 assert instead.card in other.take(instead)[1], f"in clear, and not told: {given}"
     assert compared, "no card lay face down: the test plays badly"
 
 
-def compare(one: World, other: World, given: CardDrawn, instead: CardDrawn, following: list[Input | None]) -> int:
-    """Hold both against each other step by step, until either card is told. Gives how many steps."""
-    for count, (left, right) in enumerate(zip([given, *following], [instead, *following], strict=True)):
+def compare(
+    one: World, other: World, given: CardDrawn, instead: CardDrawn, following: list[Input | None]
+) -> int:
+    """Hold both against each other step by step, until either card is told. Gives how
+    many steps.
+    """
+    for count, (left, right) in enumerate(
+        zip([given, *following], [instead, *following], strict=True)
+    ):
         (here, told), (there, told_there) = one.take(left), other.take(right)
         if given.card in told or instead.card in told_there:
             return count
-        if isinstance(left, RoundConfirm) and (here != there or here[0] in (b"sealed", b"in clear")):
+        if isinstance(left, RoundConfirm) and (
+            here != there or here[0] in (b"sealed", b"in clear")
+        ):
             return count  # who confirms a round says that its cards are open
         if (
             count
             and left is not None
-            and {str(given.card), str(instead.card)} & {each.decode() for each in NAMED.findall(write(left))}
+            and {str(given.card), str(instead.card)}
+            & {each.decode() for each in NAMED.findall(write(left))}
         ):
             return count  # who names it has it in his hand
         assert here == there, f"{given.card} or {instead.card}: one can tell, from {left}"

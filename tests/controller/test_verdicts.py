@@ -1,4 +1,6 @@
-"""The three verdicts: nothing is said to hold that nobody signed, that is not there or that could not be read."""
+"""The three verdicts: nothing is said to hold that nobody signed, that is not there or that could
+not be read.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     return status, capsys.readouterr().out
 
 
-async def test_each_verdict_has_its_own_exit_status_in_both_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_each_verdict_has_its_own_exit_status_in_both_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     key = str((await evening(path)).key)
     for command in ("verify", "audit"):
@@ -62,7 +66,11 @@ async def test_without_a_key_the_headline_says_that_nobody_knows_who_wrote_it(
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     status, told = run(capsys, "verify", str(path))
-    assert (status, told.count("HOLDS TOGETHER"), told.count("By whom it was written is not proved")) == (0, 1, 1)
+    assert (
+        status,
+        told.count("HOLDS TOGETHER"),
+        told.count("By whom it was written is not proved"),
+    ) == (0, 1, 1)
     assert "By whom it was written is not proved" in run(capsys, "audit", str(path))[1]
 
 
@@ -86,19 +94,31 @@ async def test_a_journal_that_was_rewritten_without_the_key_is_not_proved(
 async def test_a_checkpoint_without_a_signature_proves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    checkpoint_path(path).write_bytes(msgspec.json.encode(msgspec.structs.replace(last, signature=None)))
+    checkpoint_path(path).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(last, signature=None))
+    )
     verdict = verify(path, last.key)
     assert (verdict.outcome, verdict.proved, verdict.unsigned) == (Outcome.NOT_JUDGED, 0, 1)
 
 
-async def test_what_came_after_the_last_checkpoint_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_came_after_the_last_checkpoint_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     with closing(Journal(path)) as journal:
-        await journal.append(Record(table="x", boot="b", seq=0, time="2099", mono_ns=1, before=(("bytes", b"{}"),)))
+        await journal.append(
+            Record(table="x", boot="b", seq=0, time="2099", mono_ns=1, before=(("bytes", b"{}"),))
+        )
     verdict = verify(path, last.key)
-    assert (verdict.outcome, verdict.proved, verdict.entries) == (Outcome.NOT_JUDGED, last.position, last.position + 1)
-    assert [(span.first, span.last) for span in verdict.unproved] == [(last.position + 1, last.position + 1)]
+    assert (verdict.outcome, verdict.proved, verdict.entries) == (
+        Outcome.NOT_JUDGED,
+        last.position,
+        last.position + 1,
+    )
+    assert [(span.first, span.last) for span in verdict.unproved] == [
+        (last.position + 1, last.position + 1)
+    ]
     told = run(capsys, "verify", str(path), "--key", str(last.key))[1].replace("\n", " ")
     assert f"{last.position} of {last.position + 1} entries" in told
 
@@ -117,7 +137,9 @@ def signed(path: Path, key: SigningKey) -> Checkpoint:
     with closing(sqlite3.connect(path)) as connection:
         (journal,) = connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     last = entries(path)[-1]
-    return sign(key, journal, "b1", "2026-11-10T13:00:00.000000Z", ChainHead(last.position, last.hash))
+    return sign(
+        key, journal, "b1", "2026-11-10T13:00:00.000000Z", ChainHead(last.position, last.hash)
+    )
 
 
 async def statement(journal: Journal, removed: list[dict[str, Any]]) -> None:
@@ -148,7 +170,9 @@ def told_of(path: Path, journal: Journal, first: int, last: int) -> dict[str, An
     return {"journal": journal.id, "first": first, "last": last, "hash": known[last], **segment}
 
 
-async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_it_was_removed(tmp_path: Path) -> None:
+async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_it_was_removed(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     with closing(Journal(path)) as journal:
@@ -161,7 +185,10 @@ async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_i
     assert verified(path).outcome is Outcome.HOLDS
     segments(path)[0].unlink()
     verdict = verified(path)
-    assert (verdict.outcome, [(span.first, span.last) for span in verdict.missing]) == (Outcome.NOT_JUDGED, [(1, 30)])
+    assert (verdict.outcome, [(span.first, span.last) for span in verdict.missing]) == (
+        Outcome.NOT_JUDGED,
+        [(1, 30)],
+    )
     assert verify(path).outcome is Outcome.NOT_JUDGED  # whoever wrote it
     assert audit(path).outcome is not Outcome.HOLDS
 
@@ -170,13 +197,20 @@ async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_i
     assert verified(path).missing != [], "nobody has signed the statement yet"
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
     verdict = verified(path)
-    assert (verdict.outcome, verdict.missing, [span.last for span in verdict.removed]) == (Outcome.HOLDS, [], [30])
+    assert (verdict.outcome, verdict.missing, [span.last for span in verdict.removed]) == (
+        Outcome.HOLDS,
+        [],
+        [30],
+    )
     segments(path)[0].unlink()
     assert [(span.first, span.last) for span in verified(path).missing] == [(31, 60)]
     with closing(Journal(path)) as journal:
         await statement(journal, [{**statements[1], "hash": "00" * 32}])
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
-    assert "does not follow from entry 60 as it was when its day was removed" in verified(path).problems[0].what
+    assert (
+        "does not follow from entry 60 as it was when its day was removed"
+        in verified(path).problems[0].what
+    )
 
 
 async def test_a_sealed_day_that_is_not_signed_is_named(tmp_path: Path) -> None:
@@ -197,7 +231,9 @@ def signed_in(day: Path) -> str:
     return gzip.decompress(day.read_bytes()).decode().rpartition(WRITTEN)[2].partition('"')[0]
 
 
-async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     key = str((await evening(path)).key)
     text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite3"
@@ -220,33 +256,47 @@ async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(tmp_path: Pat
             assert "not the one to trust" not in told
 
 
-async def test_an_archive_that_is_not_there_is_no_proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_an_archive_that_is_not_there_is_no_proof(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     status, told = run(capsys, "verify", str(path), "--witness", str(tmp_path / "none"))
     assert (status, "No such file" in told) == (3, True)
 
 
-async def test_what_only_a_witness_can_find_is_said_with_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_only_a_witness_can_find_is_said_with_the_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     for command in ("verify", "audit"):
         told = run(capsys, command, str(path))[1]
         assert "Only a witness can find" in told
-        assert "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl" in told
+        assert (
+            "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl"
+            in told
+        )
         assert f"novamas verify {path} --key PUBLICKEY --witness archive.jsonl" in told
-    assert "Only a witness" not in run(capsys, "verify", str(path), "--witness", str(archive(path)))[1]
+    assert (
+        "Only a witness" not in run(capsys, "verify", str(path), "--witness", str(archive(path)))[1]
+    )
 
 
 # The audit
 
 
-@pytest.mark.parametrize(("old", "new"), [('"by":"M. Lasa"', '"by":"J. Roca"'), ('"role":"table_head"', '"role":"inspector"')])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"by":"M. Lasa"', '"by":"J. Roca"'), ('"role":"table_head"', '"role":"inspector"')],
+)
 async def test_a_name_that_was_changed_is_not_proved(tmp_path: Path, old: str, new: str) -> None:
     """Also where no event holds it: it is part of what was hashed."""
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    change(path, f"UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), '{old}', '{new}') AS BLOB)")
+    change(
+        path, f"UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), '{old}', '{new}') AS BLOB)"
+    )
     made = audit(path)
     assert made.outcome is Outcome.DOES_NOT_HOLD
     assert made.chain.problems
@@ -264,10 +314,17 @@ async def test_dates_that_were_moved_are_not_proved(tmp_path: Path) -> None:
     assert audit(path, key=last.key).outcome is not Outcome.HOLDS
 
 
-async def test_what_is_sealed_and_not_opened_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_is_sealed_and_not_opened_is_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     surveillance = PrivateKey.generate()
-    run_of = Premises(path, game="punto-banca", driver="angel-eye", keeper=Keeper(surveillance.public_key, b"s" * 32))
+    run_of = Premises(
+        path,
+        game="punto-banca",
+        driver="angel-eye",
+        keeper=Keeper(surveillance.public_key, b"s" * 32),
+    )
     await run_of.open()
     await run_of.end()
     status, told = run(capsys, "audit", str(path))
@@ -305,7 +362,13 @@ async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_
     last = await evening(path)
     other = sign(SigningKey.generate(), "ab" * 16, "b2", last.time, ChainHead(7, b"x" * 32))
     forged = msgspec.structs.replace(last, hash="00" * 32, signature=None, key=None)
-    foreign = sign(SigningKey.generate(), last.journal, "b2", last.time, ChainHead(last.position + 9, b"x" * 32))
+    foreign = sign(
+        SigningKey.generate(),
+        last.journal,
+        "b2",
+        last.time,
+        ChainHead(last.position + 9, b"x" * 32),
+    )
     broken = msgspec.structs.replace(last, hash="00" * 32)
     told = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
     verdict = witnessed(path, told, last.key)
@@ -317,7 +380,9 @@ async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_
     assert "say with --key which key is to be trusted" in undecided.unread[0]
 
 
-async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(tmp_path: Path) -> None:
+async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     told = archive(path, msgspec.to_builtins(last))
@@ -342,6 +407,7 @@ async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(tm
     verdict = witnessed(path, told, last.key)
     assert verdict.outcome is Outcome.HOLDS
     named = ", ".join(str(known + 1 + index) for index in range(5))
-    assert any(f"{len(bad) + 1} lines of the archive" in note and f"line {named}, ..." in note for note in verdict.notes), (
-        verdict.notes
-    )
+    assert any(
+        f"{len(bad) + 1} lines of the archive" in note and f"line {named}, ..." in note
+        for note in verdict.notes
+    ), verdict.notes

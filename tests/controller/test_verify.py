@@ -33,12 +33,18 @@ def change(path: Path, *statements: str) -> None:
 
 
 def archive(path: Path, *extra: object) -> Path:
-    """What a subscriber kept: every event, some twice, in any order, some marked historical; and other messages."""
+    """What a subscriber kept: every event, some twice, in any order, some marked historical; and
+    other messages.
+    """
     lines = [json.loads(entry.body) for entry in entries(path) if entry.kind == "event"]
     lines += [{**line, "historical": True} for line in lines[::3]]
     lines += [{"topic": "novamas/v1/palma/r1/event", "payload": line} for line in lines[::4]]
     lines += [{"topic": "x", "payload": json.dumps(line)} for line in lines[:3]]
-    lines += [{"id": 7, "ok": True, "events": lines[2:4]}, {"status": "online", "boot": "x"}, *extra]
+    lines += [
+        {"id": 7, "ok": True, "events": lines[2:4]},
+        {"status": "online", "boot": "x"},
+        *extra,
+    ]
     random.Random(7).shuffle(lines)
     written = path.with_name("archive.jsonl")
     written.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -57,7 +63,11 @@ async def test_what_was_written_holds(tmp_path: Path) -> None:
     last = await evening(path)
     verdict = verify(path, last.key)
     assert verdict.problems == []
-    assert (verdict.entries, verdict.head, verdict.through) == (len(entries(path)), last.position, last.position)
+    assert (verdict.entries, verdict.head, verdict.through) == (
+        len(entries(path)),
+        last.position,
+        last.position,
+    )
 
 
 async def test_a_journal_in_use_can_be_verified(tmp_path: Path) -> None:
@@ -89,7 +99,9 @@ async def test_a_journal_in_use_can_be_verified(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_the_first_bad_entry_is_named(tmp_path: Path, statements: list[str], position: int, what: str) -> None:
+async def test_the_first_bad_entry_is_named(
+    tmp_path: Path, statements: list[str], position: int, what: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     change(path, *statements)
@@ -137,15 +149,27 @@ async def test_a_witness_confirms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tamper", "what"),
     [
-        (lambda path, at: forge(path, at, '"number":17', '"number":18'), "was published otherwise than it stands"),
-        (lambda path, at: change(path, f"DELETE FROM entry WHERE position >= {at}"), "was published and is not in the journal"),
+        (
+            lambda path, at: forge(path, at, '"number":17', '"number":18'),
+            "was published otherwise than it stands",
+        ),
+        (
+            lambda path, at: change(path, f"DELETE FROM entry WHERE position >= {at}"),
+            "was published and is not in the journal",
+        ),
     ],
 )
-async def test_a_witness_contradicts_whoever_holds_the_key(tmp_path: Path, tamper: Callable[[Path, int], None], what: str) -> None:
+async def test_a_witness_contradicts_whoever_holds_the_key(
+    tmp_path: Path, tamper: Callable[[Path, int], None], what: str
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     archived = archive(path)
-    position = next(entry.position for entry in entries(path) if entry.kind == "event" and b'"number":17' in entry.body)
+    position = next(
+        entry.position
+        for entry in entries(path)
+        if entry.kind == "event" and b'"number":17' in entry.body
+    )
     tamper(path, position)
     change(path, FORGOTTEN)
     checkpoint_path(path).unlink()
@@ -156,15 +180,21 @@ async def test_a_witness_contradicts_whoever_holds_the_key(tmp_path: Path, tampe
 async def test_an_archive_that_contradicts_itself_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    event = next(json.loads(entry.body) for entry in entries(path) if b'"round.result"' in entry.body)
+    event = next(
+        json.loads(entry.body) for entry in entries(path) if b'"round.result"' in entry.body
+    )
     archived = archive(path, {**event, "number": 5})
     archived.write_text(archived.read_text() + "no json\n")
     found = witnessed(path, archived)
     assert any("stands twice" in problem.what for problem in found.problems)
-    assert any("1 lines of the archive are not messages of a daemon" in note for note in found.notes)
+    assert any(
+        "1 lines of the archive are not messages of a daemon" in note for note in found.notes
+    )
 
 
-async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_command_says_it_on_one_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     assert main(["verify", str(path), "--key", str(last.key)]) == 0

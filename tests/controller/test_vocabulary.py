@@ -43,7 +43,9 @@ SHOWN = {
     "circle poker": ("texas-holdem", "EUS96"),
     "circle draw": ("circle-draw", "EUS96"),
 }
-"""The games whose topics ``state`` and ``history`` are described, and a decree that has them, by the name in the headings."""
+"""The games whose topics ``state`` and ``history`` are described, and a decree that has them, by
+the name in the headings.
+"""
 NAMED = (
     "irregularity",
     "irregularity of a shoe",
@@ -60,13 +62,40 @@ NAMED = (
 )
 """Lists of words that are in no type."""
 CHEMIN = (
-    *(word for word in chemin_settings.LAWS[len(shoe.LAWS) :] if word not in ("no_claim", "bet_after_close")),
-    *("fifth_card", "bank_overdealt", "two_third_cards", "false_card", "words_contradict", "restored"),
+    *(
+        word
+        for word in chemin_settings.LAWS[len(shoe.LAWS) :]
+        if word not in ("no_claim", "bet_after_close")
+    ),
+    *(
+        "fifth_card",
+        "bank_overdealt",
+        "two_third_cards",
+        "false_card",
+        "words_contradict",
+        "restored",
+    ),
 )
-"""That no claim is heard is told to whoever makes it; cards in the basket have several laws, and one name."""
+"""That no claim is heard is told to whoever makes it; cards in the basket have several laws, and
+one name.
+"""
 REFUSED = (
-    *("bet_after_close", "bet_locked", "bet_maximum", "bet_time", "dice_change", "dice_number", "shooter_withdrawn"),
-    *("bet_maximum_multiple", "bet_maximum_place", "bet_maximum_simple", "bet_time_associated", "bet_time_come"),
+    *(
+        "bet_after_close",
+        "bet_locked",
+        "bet_maximum",
+        "bet_time",
+        "dice_change",
+        "dice_number",
+        "shooter_withdrawn",
+    ),
+    *(
+        "bet_maximum_multiple",
+        "bet_maximum_place",
+        "bet_maximum_simple",
+        "bet_time_associated",
+        "bet_time_come",
+    ),
     *("bet_limit", "bet_minimum", "box_bettors"),
     *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
 )
@@ -78,12 +107,25 @@ def told(laws: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(law for law in laws[len(shoe.LAWS) :] if law not in REFUSED)
 
 
-CELLS = tuple(law for law in dict.fromkeys((*boule_settings.LAWS, *fortune_settings.LAWS)) if law not in REFUSED)
-HOUSE_POKER = tuple(law for law in (*house_poker_settings.LAWS, *house_poker_settings.OWN_LAWS) if law not in REFUSED)
+CELLS = tuple(
+    law
+    for law in dict.fromkeys((*boule_settings.LAWS, *fortune_settings.LAWS))
+    if law not in REFUSED
+)
+HOUSE_POKER = tuple(
+    law
+    for law in (*house_poker_settings.LAWS, *house_poker_settings.OWN_LAWS)
+    if law not in REFUSED
+)
 BANKED = tuple(
     law
     for law in dict.fromkeys(
-        (*trijoker_settings.LAWS, *texas_house_settings.LAWS, *pai_gow_settings.LAWS, *trijoker_settings.OWN_LAWS)
+        (
+            *trijoker_settings.LAWS,
+            *texas_house_settings.LAWS,
+            *pai_gow_settings.LAWS,
+            *trijoker_settings.OWN_LAWS,
+        )
     )
     if law not in REFUSED
 )
@@ -92,7 +134,12 @@ BOOKS = tuple(rulebook(decree) for decree in ("BAL05", "BAL09", "ARA02", "EUS96"
 CIRCLE_GAMES = tuple(game for game, (made, _) in GAMES.items() if made.endswith(":CircleGame"))
 CIRCLE = {
     *circle_settings.LAWS,
-    *(law for book in BOOKS for game in CIRCLE_GAMES for law in getattr(getattr(book, game.replace("-", "_")), "laws", ())),
+    *(
+        law
+        for book in BOOKS
+        for game in CIRCLE_GAMES
+        for law in getattr(getattr(book, game.replace("-", "_")), "laws", ())
+    ),
 } - set(REFUSED)
 
 
@@ -104,9 +151,13 @@ def expected() -> dict[str, list[contract.Row]]:
         kind = family.removesuffix("s")
         for name, component in components.items():
             tag = contract.tag(component)
-            found[f"{kind} `{tag}`" if tag else name] = contract.rows(component, without=shared if tag else ())
+            found[f"{kind} `{tag}`" if tag else name] = contract.rows(
+                component, without=shared if tag else ()
+            )
             if tag:
-                found[f"every {kind}"] = [row for row in contract.rows(component) if row.name in shared]
+                found[f"every {kind}"] = [
+                    row for row in contract.rows(component) if row.name in shared
+                ]
     orders = contract.schema("orders")["$defs"]
     sender = ("client", "id")
     found["every order"] = [row for row in contract.rows(orders["Recall"]) if row.name in sender]
@@ -126,20 +177,32 @@ EXPECTED = expected()
 @pytest.mark.parametrize("heading", EXPECTED)
 def test_each_type_has_its_fields(heading: str) -> None:
     written = contract.table(SECTIONS[heading])
-    assert [contract.Row(name, kind, absent) for name, kind, absent, _ in written] == EXPECTED[heading]
+    assert [contract.Row(name, kind, absent) for name, kind, absent, _ in written] == EXPECTED[
+        heading
+    ]
     assert all(meaning for *_, meaning in written), "a field without a meaning"
 
 
 def test_nothing_else_has_fields() -> None:
-    described = {heading for heading, text in SECTIONS.items() if text.lstrip().startswith("|") or "| Left out |" in text}
+    described = {
+        heading
+        for heading, text in SECTIONS.items()
+        if text.lstrip().startswith("|") or "| Left out |" in text
+    }
     words = {heading for heading, text in SECTIONS.items() if "| Word |" in text}
     shown = {f"{name} `{topic}`" for name in SHOWN for topic in ("shown", "history")}
     assert described - words - shown <= EXPECTED.keys()
 
 
 def test_every_list_of_words() -> None:
-    used = {words for family in contract.FAMILIES for words in contract.words(contract.schema(family))}
-    listed = [frozenset(word for word, _ in contract.table(text)) for text in SECTIONS.values() if "| Word |" in text]
+    used = {
+        words for family in contract.FAMILIES for words in contract.words(contract.schema(family))
+    }
+    listed = [
+        frozenset(word for word, _ in contract.table(text))
+        for text in SECTIONS.values()
+        if "| Word |" in text
+    ]
     assert used <= set(listed)
     assert [words for words in listed if words not in used] == [
         frozenset(word for word, _ in contract.table(SECTIONS[heading])) for heading in NAMED
@@ -153,7 +216,9 @@ def test_irregularities_are_what_the_rulebooks_have_laws_for() -> None:
 
 
 def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
-    assert set(get_args(WheelFaultName)) - set(BREACHES) <= {word for word, _ in contract.table(SECTIONS["alert"])}
+    assert set(get_args(WheelFaultName)) - set(BREACHES) <= {
+        word for word, _ in contract.table(SECTIONS["alert"])
+    }
 
 
 @pytest.mark.parametrize(
@@ -179,4 +244,6 @@ def test_irregularities_of_a_game_of_cards(heading: str, laws: Collection[str]) 
 @pytest.mark.parametrize(("name", "pair"), SHOWN.items())
 def test_what_a_game_shows(name: str, pair: tuple[str, str]) -> None:
     game = make_game(*pair, {})
-    assert [field for field, _ in contract.table(SECTIONS[f"{name} `shown`"])] == list(game.show(game.begin()))
+    assert [field for field, _ in contract.table(SECTIONS[f"{name} `shown`"])] == list(
+        game.show(game.begin())
+    )

@@ -15,7 +15,9 @@ NOON = 1_793_534_400.0
 
 
 class World:
-    """``truth``: seconds since that noon; ``off``: by how many the wall clock is wrong; ``ran``: for which the machine was on."""
+    """``truth``: seconds since that noon; ``off``: by how many the wall clock is wrong; ``ran``:
+    for which the machine was on.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.truth = 0.0

@@ -1,4 +1,5 @@
-"""``python -m tests.daemon.faults FAULT run CONFIG``: the daemon with a defect in it, which strikes at SIGUSR1.
+"""``python -m tests.daemon.faults FAULT run CONFIG``: the daemon with a defect in it, which strikes
+at SIGUSR1.
 
 All of the daemon is real and at work until then; what is added to it is one of the faults below.
 """
@@ -95,7 +96,9 @@ def writer_dies() -> None:
 
 
 def connection_is_lost_at_the_same_moment() -> None:
-    """The publisher is cancelled just when its connection ends: a group of tasks then forgets that it was cancelled."""
+    """The publisher is cancelled just when its connection ends: a group of tasks then forgets that
+    it was cancelled.
+    """
     dies("health", raises)
 
     async def send(publisher: Publisher, connection: Any) -> None:

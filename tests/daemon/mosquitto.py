@@ -23,8 +23,15 @@ PATIENCE = 30.0
 """Seconds after which a test gives up waiting for what should come at once."""
 
 
-def until(what: str, condition: Callable[[], Any], trouble: Callable[[], str] = lambda: "", patience: float = PATIENCE) -> Any:
-    """Wait for a condition and give what it gave. It is looked at once more after the last moment: we may have slept over it."""
+def until(
+    what: str,
+    condition: Callable[[], Any],
+    trouble: Callable[[], str] = lambda: "",
+    patience: float = PATIENCE,
+) -> Any:
+    """Wait for a condition and give what it gave. It is looked at once more after the last moment:
+    we may have slept over it.
+    """
     end = time.monotonic() + patience
     while True:
         last = time.monotonic() >= end
@@ -36,7 +43,9 @@ def until(what: str, condition: Callable[[], Any], trouble: Callable[[], str] = 
 
 
 def free_port() -> int:
-    """A port on which nobody listens, kept for us as long as this process lives: only who asks for it by its number gets it."""
+    """A port on which nobody listens, kept for us as long as this process lives: only who asks for
+    it by its number gets it.
+    """
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     holder.bind(("127.0.0.1", 0))
@@ -57,9 +66,13 @@ class Mosquitto:
     """One broker that stores nothing: after a kill and a start it has forgotten everything."""
 
     def __init__(self, folder: Path, *settings: str) -> None:
-        self.program = shutil.which("mosquitto", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin")
+        self.program = shutil.which(
+            "mosquitto", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin"
+        )
         if self.program is None:
-            pytest.fail("mosquitto is not installed; tests/debian-packages names what the tests need")
+            pytest.fail(
+                "mosquitto is not installed; tests/debian-packages names what the tests need"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
         self.file = folder / "mosquitto.conf"
@@ -80,12 +93,18 @@ class Mosquitto:
 
     def start(self) -> None:
         assert self.program is not None
-        self.process = subprocess.Popen([self.program, "-c", str(self.file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [self.program, "-c", str(self.file)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         until("mosquitto listens", self._listens)
 
     def _listens(self) -> bool:
         assert self.process is not None
-        assert self.process.poll() is None, f"mosquitto ended with {self.process.returncode}: {self.file.read_text()}"
+        assert self.process.poll() is None, (
+            f"mosquitto ended with {self.process.returncode}: {self.file.read_text()}"
+        )
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
@@ -114,15 +133,25 @@ class Heard(msgspec.Struct, frozen=True):
 class Subscriber:
     """A client that hears everything on a port, and may speak."""
 
-    def __init__(self, port: int, *topics: str, username: str | None = None, password: str | None = None, v5: bool = True) -> None:
+    def __init__(
+        self,
+        port: int,
+        *topics: str,
+        username: str | None = None,
+        password: str | None = None,
+        v5: bool = True,
+    ) -> None:
         self.heard: list[Heard] = []
         self.subscribed = threading.Event()
         self._client = paho.Client(
-            CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311
+            CallbackAPIVersion.VERSION2,
+            protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311,
         )
         if username is not None:
             self._client.username_pw_set(username, password)
-        self._client.on_message = lambda _c, _u, m: self.heard.append(Heard(m.topic, bytes(m.payload), m.retain, m.properties))
+        self._client.on_message = lambda _c, _u, m: self.heard.append(
+            Heard(m.topic, bytes(m.payload), m.retain, m.properties)
+        )
         self._client.on_subscribe = lambda *_: self.subscribed.set()
         self._topics = topics or ("#",)
         self._client.on_connect = self._connected
@@ -138,7 +167,9 @@ class Subscriber:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         self._client.publish(topic, payload, 1, retain, properties).wait_for_publish(PATIENCE)
 
-    def say_soon(self, topic: str, body: bytes, *, retain: bool = False, properties: Any = None) -> None:
+    def say_soon(
+        self, topic: str, body: bytes, *, retain: bool = False, properties: Any = None
+    ) -> None:
         """Publish without waiting until the broker has it."""
         self._client.publish(topic, body, 1, retain, properties)
 
@@ -147,10 +178,14 @@ class Subscriber:
         return [heard for heard in list(self.heard) if heard.topic.endswith(ending)]
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The events heard, of one type or all, in order of arrival, without doubles: a daemon that was killed, or lost its
-        broker, says again what it does not know to have been heard.
+        """The events heard, of one type or all, in order of arrival, without doubles: a daemon that
+        was killed, or lost its broker, says again what it does not know to have been heard.
         """
-        return [event for event in once(heard.body for heard in self.on("/event")) if kind is None or event["type"] == kind]
+        return [
+            event
+            for event in once(heard.body for heard in self.on("/event"))
+            if kind is None or event["type"] == kind
+        ]
 
     def latest(self, ending: str) -> Any:
         """The last body on a topic that ends so; None if there is none."""

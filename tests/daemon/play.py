@@ -20,7 +20,9 @@ def until_more(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]
     def more() -> list[dict[str, Any]]:
         return heard.events(kind)[count:]
 
-    found: list[dict[str, Any]] = until(f"one more {kind}", more, lambda: "\n".join(map(str, heard.events())))
+    found: list[dict[str, Any]] = until(
+        f"one more {kind}", more, lambda: "\n".join(map(str, heard.events()))
+    )
     return found
 
 
@@ -30,7 +32,9 @@ def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]
     def enough() -> list[dict[str, Any]]:
         return heard.events(kind)[:count] if len(heard.events(kind)) >= count else []
 
-    found: list[dict[str, Any]] = until(f"{count} of {kind}", enough, lambda: "\n".join(map(str, heard.events())))
+    found: list[dict[str, Any]] = until(
+        f"{count} of {kind}", enough, lambda: "\n".join(map(str, heard.events()))
+    )
     return found
 
 
@@ -41,13 +45,19 @@ def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
         assert daemon.process is not None
         assert daemon.process.poll() is None, daemon.log()
         state = heard.latest(f"{table}/state")
-        return bool(state) and state["boot"] == daemon.boot() and state["devices"].get("wheel", {}).get("state") == "up"
+        return (
+            bool(state)
+            and state["boot"] == daemon.boot()
+            and state["devices"].get("wheel", {}).get("state") == "up"
+        )
 
     until("the wheel is up", up, daemon.log)
 
 
 def until_open(heard: Subscriber, daemon: Daemon, table: str, device: str) -> None:
-    """Wait until this life of the daemon has the device's port open. What is written to a port before is thrown away there."""
+    """Wait until this life of the daemon has the device's port open. What is written to a port
+    before is thrown away there.
+    """
 
     def is_open() -> bool:
         health = heard.latest("/health")
@@ -68,7 +78,9 @@ def command(heard: Subscriber, name: str, table: str = TABLE, **fields: Any) -> 
     return reply
 
 
-def spin(wheel: Wheel, heard: Subscriber, number: str, count: int, before: str = "  ") -> dict[str, Any]:
+def spin(
+    wheel: Wheel, heard: Subscriber, number: str, count: int, before: str = "  "
+) -> dict[str, Any]:
     """One whole spin, each step seen before the next is made. Gives the result."""
     for state, kind in STEPS:
         known = len(heard.events(kind)) if kind else 0

@@ -53,10 +53,20 @@ class Wheel:
                 os.close(self._master)
                 self._master = None
 
-    def show(self, state: int, spin: int, number: str, warning: str = "0", rpm: int = 200, direction: int = 0) -> None:
+    def show(
+        self,
+        state: int,
+        spin: int,
+        number: str,
+        warning: str = "0",
+        rpm: int = 200,
+        direction: int = 0,
+    ) -> None:
         """Show this status from now on, at first twice: two lines have to agree."""
         with self._plug:
-            self.line = f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
+            self.line = (
+                f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
+            )
             self.send(self.line)
             self.send(self.line)
 
@@ -87,16 +97,23 @@ class Wheel:
 
 
 class Daemon:
-    """``novamas run`` with one configuration. Its log comes through a pipe, so that a limit on files does not touch it."""
+    """``novamas run`` with one configuration. Its log comes through a pipe, so that a limit on
+    files does not touch it.
+    """
 
     def __init__(self, folder: Path, configuration: str) -> None:
         self.folder = folder
         self.file = folder / "novamas.toml"
         self.file.write_text(configuration)
-        self.program: tuple[str, ...] = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
+        self.program: tuple[str, ...] = (
+            "-c",
+            "import sys; from controller.cli import main; sys.exit(main())",
+        )
         self.process: subprocess.Popen[bytes] | None = None
         self.stderr = subprocess.STDOUT
-        """Where it writes its log. Another descriptor is not listened to here: whoever does hands it to :meth:`listen`."""
+        """Where it writes its log. Another descriptor is not listened to here: whoever does hands
+        it to :meth:`listen`.
+        """
         self._lines: list[str] = []
         self._since = 0
         """Lines of the log before this life."""
@@ -146,7 +163,11 @@ class Daemon:
 
     def boot(self) -> str | None:
         """What this life of the daemon calls itself, once it has said so."""
-        up = [json.loads(line) for line in self._lines[self._since :] if '"event": "daemon up"' in line]
+        up = [
+            json.loads(line)
+            for line in self._lines[self._since :]
+            if '"event": "daemon up"' in line
+        ]
         return up[0]["boot"] if up else None
 
     def logged(self, event: str) -> list[dict[str, Any]]:
@@ -156,7 +177,9 @@ class Daemon:
 
     def until_logged(self, event: str, count: int = 1) -> dict[str, Any]:
         def enough() -> bool:
-            assert self.process is None or self.process.poll() is None, f"the daemon ended\n{self.log()}"
+            assert self.process is None or self.process.poll() is None, (
+                f"the daemon ended\n{self.log()}"
+            )
             return len(self.logged(event)) >= count
 
         until(f"log line {event!r}", enough, self.log)

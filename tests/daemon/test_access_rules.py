@@ -1,4 +1,6 @@
-"""The broker's access rules in docs/mqtt.md, with a real Mosquitto: who may say what, and the daemon works with them."""
+"""The broker's access rules in docs/mqtt.md, with a real Mosquitto: who may say what, and the
+daemon works with them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ from tests.daemon.process import Daemon, Wheel, configuration, table
 
 
 def test_the_rules_of_the_document(
-    tmp_path: Path, ending: ExitStack, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    tmp_path: Path,
+    ending: ExitStack,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     found = re.search(r"```acl\n(.*?)```", (contract.DOCS / "mqtt.md").read_text(), re.DOTALL)
     assert found is not None
@@ -26,11 +32,16 @@ def test_the_rules_of_the_document(
     running = daemon(configuration(broker.port, table("r1", wheel), broker='username = "novamas"'))
     running.start()
     console = subscribe(broker.port, f"{TABLE}/reply/#", username="console-1", password="")
-    display = subscribe(broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password="")
+    display = subscribe(
+        broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password=""
+    )
     until_up(display, running)
     display.say(f"{TABLE}/command/session-open", {**HEAD, "client": "display-4", "id": 1})
     display.say(f"{NODE}/status", {"status": "offline"}, retain=True)
-    display.say(f"{TABLE}/command/recall", {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2})
+    display.say(
+        f"{TABLE}/command/recall",
+        {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2},
+    )
     until("an answer", lambda: display.on("/reply/display-4"), running.log)
     assert [heard.body["id"] for heard in display.on("/reply/display-4")] == [2]
     console.say(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})

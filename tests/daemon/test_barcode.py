@@ -1,4 +1,6 @@
-"""``novamas run`` with barcode scanners: one on a pseudo-terminal, one on a virtual USB bus below the real pyusb."""
+"""``novamas run`` with barcode scanners: one on a pseudo-terminal, one on a virtual USB bus below
+the real pyusb.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,10 @@ def scanner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scanner]
 
 @pytest.fixture
 def heard(
-    scanner: Scanner, mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    scanner: Scanner,
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> Subscriber:
     """A small table without keys, cards face up, its shoe started and burned."""
     listening = subscribe(mosquitto.port)
@@ -179,7 +184,9 @@ def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> N
     scan(scanner, *COUP)
     result = first(heard, "round.result")
     assert result["winner"] == "player"
-    assert [event["card"] for event in heard.events("card.dealt") if event["to"] != "burn"] == list(COUP)
+    assert [event["card"] for event in heard.events("card.dealt") if event["to"] != "burn"] == list(
+        COUP
+    )
     assert [event["count"] for event in heard.events("cards.burned")] == [2]
     assert len(result["frames"]) == len(COUP)
     scan(scanner, *OTHER)
@@ -188,9 +195,16 @@ def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "what"), [((code("2c"),), "card_unsure"), (("NOREAD",), "card_unread"), (("5901234123457",), "card_unread")]
+    ("words", "what"),
+    [
+        ((code("2c"),), "card_unsure"),
+        (("NOREAD",), "card_unread"),
+        (("5901234123457",), "card_unread"),
+    ],
 )
-def test_what_is_not_sure_stops_the_table_and_asks(scanner: Scanner, heard: Subscriber, words: tuple[str, ...], what: str) -> None:
+def test_what_is_not_sure_stops_the_table_and_asks(
+    scanner: Scanner, heard: Subscriber, words: tuple[str, ...], what: str
+) -> None:
     scan(scanner, *COUP[:2])
     for word in words:
         scanner.say(word)
@@ -200,9 +214,13 @@ def test_what_is_not_sure_stops_the_table_and_asks(scanner: Scanner, heard: Subs
     assert heard.events("round.result") == []
 
 
-def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(scanner: Scanner, heard: Subscriber) -> None:
+def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(
+    scanner: Scanner, heard: Subscriber
+) -> None:
     scan(scanner, *COUP[:1])
-    until("a card", lambda: [event for event in heard.events("card.dealt") if event["to"] != "burn"])
+    until(
+        "a card", lambda: [event for event in heard.events("card.dealt") if event["to"] != "burn"]
+    )
     scanner.unplug()
     until("the loss", lambda: alert(heard) and alert(heard)["what"] == "link.lost")
     scanner.plug()
@@ -220,9 +238,14 @@ def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(sca
     assert heard.events("round.result") == []
 
 
-def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, heard: Subscriber) -> None:
+def test_half_a_code_before_the_unplugging_is_never_completed(
+    scanner: Scanner, heard: Subscriber
+) -> None:
     scan(scanner, *COUP[:3])
-    until("three cards", lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3)
+    until(
+        "three cards",
+        lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3,
+    )
     scanner.say(code(COUP[3]), half=True)
     scanner.unplug()
     until("the device is lost", lambda: health(heard)["state"] == "lost")
@@ -231,5 +254,10 @@ def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, 
     scan(scanner, *OTHER)
     unresolved = first(heard, "round.unresolved")
     assert (unresolved["round"], unresolved["why"]) == (1, "silence")
-    assert [event["state"] for event in heard.events("device.state")][-4:] == ["up", "lost", "open", "up"]
+    assert [event["state"] for event in heard.events("device.state")][-4:] == [
+        "up",
+        "lost",
+        "open",
+        "up",
+    ]
     assert [event for event in heard.events("round.result") if event["round"] == 1] == []

@@ -1,4 +1,6 @@
-"""``novamas run`` with simulated sensor boards on pseudo-terminals: rounds from the wire to a subscriber."""
+"""``novamas run`` with simulated sensor boards on pseudo-terminals: rounds from the wire to a
+subscriber.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,21 @@ class Simulated:
     """A board as a program, its power still off."""
 
     def __init__(self, link: Path, kind: str, protocol: str, *words: str) -> None:
-        program = [sys.executable, "-m", "simulators", kind, "--protocol", protocol, "--link", str(link), "--wait"]
+        program = [
+            sys.executable,
+            "-m",
+            "simulators",
+            kind,
+            "--protocol",
+            protocol,
+            "--link",
+            str(link),
+            "--wait",
+        ]
         pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
-        self._program = subprocess.Popen([*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._program = subprocess.Popen(
+            [*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         assert self._program.stdout is not None
         assert json.loads(self._program.stdout.readline())["port"] == str(link)
 
@@ -66,11 +80,15 @@ class Written:
         self._number, self._ms = self._number + 1, self._ms + 1000
 
     def jam(self, heard: Subscriber) -> dict[str, Any]:
-        """Say that a card is stuck until the table has heard it: a state is not taken in the first second after connecting."""
+        """Say that a card is stuck until the table has heard it: a state is not taken in the first
+        second after connecting.
+        """
 
         def said() -> list[dict[str, Any]]:
             self.say("state", "jam", 0, "feed")
-            return [event for event in heard.events("alert.raised") if event["what"] == "shuffler_jam"]
+            return [
+                event for event in heard.events("alert.raised") if event["what"] == "shuffler_jam"
+            ]
 
         found: list[dict[str, Any]] = until("the jam", said)
         return found[0]
@@ -83,7 +101,13 @@ class Written:
 class Floor:
     """A table with its boards, by their driver; the daemon, and who hears it."""
 
-    def __init__(self, heard: Subscriber, boards: dict[str, Simulated], written: dict[str, Written], run: Daemon) -> None:
+    def __init__(
+        self,
+        heard: Subscriber,
+        boards: dict[str, Simulated],
+        written: dict[str, Written],
+        run: Daemon,
+    ) -> None:
         self.heard, self.boards, self.written, self.run = heard, boards, written, run
 
     def say(self, name: str, **fields: Any) -> None:
@@ -96,7 +120,9 @@ class Floor:
     def prove(self) -> None:
         """End the daemon, and derive all that it read and said from the bytes once more."""
         assert self.run.stop() == 0
-        proved = audit(self.run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
+        proved = audit(
+            self.run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body)
+        )
         assert proved.differences == []
         assert proved.proved_readings == proved.readings > 0
         assert proved.proved_events == proved.events > 0
@@ -107,10 +133,14 @@ Play = Callable[..., Floor]
 
 @pytest.fixture
 def play(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> Play:
-    """``play(game, decree, settings, board...)``: a table whose session is open. A board is ``(kind, protocol, word...)``, without
-    words one that is written by hand.
+    """``play(game, decree, settings, board...)``: a table whose session is open. A board is
+    ``(kind, protocol, word...)``, without words one that is written by hand.
     """
 
     def begin(game: str, decree: str, settings: str, *boards: tuple[str, ...]) -> Floor:
@@ -144,14 +174,28 @@ def play(
 
 
 def wrong(heard: Subscriber, rounds: int) -> list[tuple[int, str]]:
-    return [(event["round"], event["what"]) for event in heard.events("irregularity") if event["round"] <= rounds]
+    return [
+        (event["round"], event["what"])
+        for event in heard.events("irregularity")
+        if event["round"] <= rounds
+    ]
 
 
 def test_boule(play: Play) -> None:
-    floor = play("boule", "BAL05", '{ phases = "device" }', ("wheel", "boule-board", "--numbers", "7,7,12,18"))
+    floor = play(
+        "boule",
+        "BAL05",
+        '{ phases = "device" }',
+        ("wheel", "boule-board", "--numbers", "7,7,12,18"),
+    )
     floor.start("boule-board")
     results = until_said(floor.heard, "round.result", 4)
-    assert [(result["number"], result["spin"]) for result in results] == [(7, 1), (7, 2), (3, 3), (9, 4)]
+    assert [(result["number"], result["spin"]) for result in results] == [
+        (7, 1),
+        (7, 2),
+        (3, 3),
+        (9, 4),
+    ]
     assert [event["round"] for event in floor.heard.events("bets.closed")[:4]] == [1, 2, 3, 4]
     assert wrong(floor.heard, 4) == []
     floor.prove()
@@ -159,7 +203,12 @@ def test_boule(play: Play) -> None:
 
 def test_a_ball_between_two_holes_waits_for_a_person(play: Play) -> None:
     faults = "--fault", "0:between_holes"
-    floor = play("boule", "BAL05", '{ phases = "device" }', ("wheel", "boule-board", "--numbers", "7,3", *faults))
+    floor = play(
+        "boule",
+        "BAL05",
+        '{ phases = "device" }',
+        ("wheel", "boule-board", "--numbers", "7,3", *faults),
+    )
     floor.start("boule-board")
     (asked,) = until_said(floor.heard, "irregularity", 1)
     assert (asked["what"], asked["round"]) == ("between", 1)
@@ -168,7 +217,12 @@ def test_a_ball_between_two_holes_waits_for_a_person(play: Play) -> None:
 
 
 def test_fortune_wheel(play: Play) -> None:
-    floor = play("fortune-wheel", "BAL05", '{ phases = "device" }', ("wheel", "fortune-board", "--numbers", "54,54,1"))
+    floor = play(
+        "fortune-wheel",
+        "BAL05",
+        '{ phases = "device" }',
+        ("wheel", "fortune-board", "--numbers", "54,54,1"),
+    )
     floor.start("fortune-board")
     results = until_said(floor.heard, "round.result", 3)
     assert [(result["cell"], result["spin"]) for result in results] == [(54, 1), (54, 2), (1, 3)]
@@ -188,16 +242,29 @@ def test_craps(play: Play) -> None:
 
 def test_dice_that_were_not_thrown_wait_for_a_person(play: Play) -> None:
     settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
-    floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22", "--fault", "0:cocked"))
+    floor = play(
+        "craps",
+        "BAL05",
+        settings,
+        ("dice", "dice-board", "--throws", "34,22", "--fault", "0:cocked"),
+    )
     floor.start("dice-board")
     (asked,) = until_said(floor.heard, "irregularity", 1)
     assert (asked["what"], asked["round"]) == ("die_cocked", 1)
 
 
 def test_coins_and_packets(play: Play) -> None:
-    """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes what it says."""
+    """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes
+    what it says.
+    """
     slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "12:blocked=100000"
-    floor = play("poker-no-draw", "EUS96", '{ dealt = "packets", jackpot_stake = 250 }', slots, ("shuffler", "shuffler-board"))
+    floor = play(
+        "poker-no-draw",
+        "EUS96",
+        '{ dealt = "packets", jackpot_stake = 250 }',
+        slots,
+        ("shuffler", "shuffler-board"),
+    )
     shuffler, heard = floor.written["shuffler-board"], floor.heard
     shuffler.say("boot", 1, "by hand")
     raised = shuffler.jam(heard)
@@ -209,16 +276,22 @@ def test_coins_and_packets(play: Play) -> None:
     floor.say("boxes.set", boxes=[1, 2, 3])
     floor.start("slot-board")
     until_said(heard, "bet.placed", 1)
-    assert ("slot", "up") in [(event["device"], event["state"]) for event in heard.events("device.state")]
+    assert ("slot", "up") in [
+        (event["device"], event["state"]) for event in heard.events("device.state")
+    ]
     shuffler.say("verdict", 1, 52, 1, 1, "-", "-")
     until_said(heard, "deck.checked", 1)
     floor.say("bets.close")
     for index, to in enumerate(("box:1", "box:2", "box:3", "dealer"), 1):
         shuffler.say("packet", index, 5, to)
     dealt = until_said(heard, "card.dealt", 20)
-    assert [event["to"] for event in dealt] == [to for to in ("box:1", "box:2", "box:3", "dealer") for _ in range(5)]
+    assert [event["to"] for event in dealt] == [
+        to for to in ("box:1", "box:2", "box:3", "dealer") for _ in range(5)
+    ]
     assert {event["card"] for event in dealt} == {None}
-    assert {(event["bet"], event["amount"]) for event in heard.events("bet.placed")} == {("jackpot", 250)}
+    assert {(event["bet"], event["amount"]) for event in heard.events("bet.placed")} == {
+        ("jackpot", 250)
+    }
     floor.prove()
 
 
@@ -230,13 +303,20 @@ def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> 
     shuffler.say("packet", 1, 5, "7h+Ks+2c")
     shuffler.say("state", "ready", 0)
     until_said(floor.heard, "alert.cleared", 1)
-    everything = str([told(heard.topic, heard.payload) for heard in floor.heard.heard]) + floor.run.log()
+    everything = (
+        str([told(heard.topic, heard.payload) for heard in floor.heard.heard]) + floor.run.log()
+    )
     assert "shuffler_jam" in everything
-    for word in ("order", "packet"):  # it was heard: surveillance is told of it, and not even there with its cards
+    for word in (
+        "order",
+        "packet",
+    ):  # it was heard: surveillance is told of it, and not even there with its cards
         assert f'"report":"cards_refused","value":"{word}"' in everything
     assert not re.search(r"7h.{1,3}Ks", everything)
 
 
 def told(topic: str, payload: bytes) -> bytes:
-    """What stands in a message, opened where it is sealed: what it looks like sealed is chance, and names any card some day."""
+    """What stands in a message, opened where it is sealed: what it looks like sealed is chance, and
+    names any card some day.
+    """
     return bytes(open_sealed(payload, KEY).body) if topic.endswith("/sealed") else payload

@@ -1,4 +1,6 @@
-"""A round of hold'em through the started daemon: covered cards from a barcode scanner, a daemon that is killed in the middle."""
+"""A round of hold'em through the started daemon: covered cards from a barcode scanner, a daemon
+that is killed in the middle.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ BOARD = ("3c", "4c", "9d", "Td", "7d")
 
 
 def test_what_lies_covered_is_told_when_it_is_turned(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> None:
     port = Pty(tmp_path)
     ending.callback(port.unplug)
@@ -51,7 +57,9 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
         for card in cards:
             port.say(f"{code(card)}\r\n".encode())
 
-    scan("8s")  # a reader that only speaks when it reads is heard before the game, or its first cards are in doubt
+    scan(
+        "8s"
+    )  # a reader that only speaks when it reads is heard before the game, or its first cards are in doubt
     until_said(heard, "irregularity", 1)
     say("session.open", minimum=500, currency="EUR")
     say("boxes.set", boxes=[1, 2, 3, 4])
@@ -66,19 +74,31 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     say("hand.act", who="seat:3", action="bet")
     run.kill()
     run.start()
-    until("the table is back", lambda: heard.latest(f"{TABLE}/state")["boot"] != dealt[0]["boot"], run.log)
+    until(
+        "the table is back",
+        lambda: heard.latest(f"{TABLE}/state")["boot"] != dealt[0]["boot"],
+        run.log,
+    )
     until_open(heard, run, "c1", "reader")
     say("hand.act", who="seat:2", action="fold")
-    for burned, cards, told in ((BURNED[0], BOARD[:3], 11), (BURNED[1], BOARD[3:4], 12), (BURNED[2], BOARD[4:], 13)):
+    for burned, cards, told in (
+        (BURNED[0], BOARD[:3], 11),
+        (BURNED[1], BOARD[3:4], 12),
+        (BURNED[2], BOARD[4:], 13),
+    ):
         say("betting.close")
         scan(burned, *cards)
         until_said(heard, "card.dealt", told)
-        if told == 11:  # the first cards after the restart: one may have gone unseen, and a person has looked
+        if (
+            told == 11
+        ):  # the first cards after the restart: one may have gone unseen, and a person has looked
             asked = until_said(heard, "irregularity", 2)[1]
             assert (asked["what"], "card.decide" in asked["asks"]) == ("silence", True)
             say("card.decide", action="accept")
     say("betting.close")
-    say("cards.turn", who="seat:4")  # all that was due came from the reader: who answered has not to say what lies there
+    say(
+        "cards.turn", who="seat:4"
+    )  # all that was due came from the reader: who answered has not to say what lies there
     say("cards.show", who="seat:3", cards=["Kh", "Ks"])
     say("hand.act", who="seat:1", action="muck")
     (result,) = until_said(heard, "round.result", 1)
@@ -89,7 +109,14 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
         ("board", list(BOARD)),
     ]
     public = str(
-        [message.body for message in heard.on(f"{TABLE}/event") + heard.on(f"{TABLE}/state") + heard.on(f"{TABLE}/result")]
+        [
+            message.body
+            for message in heard.on(f"{TABLE}/event")
+            + heard.on(f"{TABLE}/state")
+            + heard.on(f"{TABLE}/result")
+        ]
     )
-    assert [card for card in (*HOLES, *BURNED) if f"'{card}'" in public or code(card) in public] == ["Ah", "Kh", "As", "Ks"]
+    assert [
+        card for card in (*HOLES, *BURNED) if f"'{card}'" in public or code(card) in public
+    ] == ["Ah", "Kh", "As", "Ks"]
     assert run.stop() == 0

@@ -27,7 +27,9 @@ def running(mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon])
 
 
 @pytest.fixture
-def heard(mosquitto: Mosquitto, running: Daemon, subscribe: Callable[..., Subscriber]) -> Subscriber:
+def heard(
+    mosquitto: Mosquitto, running: Daemon, subscribe: Callable[..., Subscriber]
+) -> Subscriber:
     made = subscribe(mosquitto.port)
     until_up(made, running)
     return made
@@ -58,7 +60,11 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         ("session.opn", HEAD, "no command 'session-opn'; send session-open"),
         ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel-number'"),
         ("session.open", {**HEAD, "note": "x" * 20_000}, None),
-        ("device.command", {**HEAD, "command": "power_on", "device": "shoe"}, "no device 'shoe' at this table; there are: wheel"),
+        (
+            "device.command",
+            {**HEAD, "command": "power_on", "device": "shoe"},
+            "no device 'shoe' at this table; there are: wheel",
+        ),
         ("device.command", {**HEAD, "command": "power_on", "device": "wheel"}, "commands"),
         ("recall", {"boot": "x", "from": 0}, "from"),
     ],
@@ -78,7 +84,9 @@ def test_a_bad_command_is_answered_and_everything_goes_on(
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
-def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(heard: Subscriber, running: Daemon, body: bytes) -> None:
+def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
+    heard: Subscriber, running: Daemon, body: bytes
+) -> None:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
@@ -88,7 +96,9 @@ def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(heard:
     assert "no JSON object" in reply.body["error"]
 
 
-def test_nobody_makes_the_daemon_write_into_its_own_topics(heard: Subscriber, running: Daemon) -> None:
+def test_nobody_makes_the_daemon_write_into_its_own_topics(
+    heard: Subscriber, running: Daemon
+) -> None:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/result"
     known = len(heard.on(f"{TABLE}/result"))
@@ -108,7 +118,10 @@ def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> No
 
 
 def test_a_device_is_commanded_where_the_site_allows_it(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True)))
     made.start()
@@ -130,12 +143,26 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     made.start()
     heard = subscribe(mosquitto.port)
     until_up(heard, made)
-    refused = command(heard, "device.command", command="power_off", device="wheel", by="J. Soler", role="croupier")
+    refused = command(
+        heard, "device.command", command="power_off", device="wheel", by="J. Soler", role="croupier"
+    )
     assert "the role croupier may not say this" in refused["error"]
-    assert command(heard, "device.command", command="start", device="wheel", by="J. Soler", role="croupier")["ok"]
-    assert command(heard, "device.command", command="power_off", device="wheel", by="A. Riera", role="technician")["ok"]
+    assert command(
+        heard, "device.command", command="start", device="wheel", by="J. Soler", role="croupier"
+    )["ok"]
+    assert command(
+        heard,
+        "device.command",
+        command="power_off",
+        device="wheel",
+        by="A. Riera",
+        role="technician",
+    )["ok"]
     until("the commands are on the wire", lambda: b"*P 0" in wheel.received(), made.log)
-    said = [(event["command"], event["by"], event["role"]) for event in until_said(heard, "device.commanded", 2)]
+    said = [
+        (event["command"], event["by"], event["role"])
+        for event in until_said(heard, "device.commanded", 2)
+    ]
     assert said == [("start", "J. Soler", "croupier"), ("power_off", "A. Riera", "technician")]
     assert made.stop() == 0
     journal = made.folder / "journal.sqlite3"
@@ -144,18 +171,44 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     assert (proved.commands, proved.proved_events) == (2, proved.events)
     assert main(["export", str(journal), "--table", "r1"]) == 0
     bodies = [json.loads(line)["body"] for line in capsys.readouterr().out.splitlines()]
-    exported = [(body["type"], body["by"]) for body in bodies if str(body.get("type")).startswith("device.command")]
-    assert exported == [(kind, by) for by in ("J. Soler", "A. Riera") for kind in ("device.command", "device.commanded")]
+    exported = [
+        (body["type"], body["by"])
+        for body in bodies
+        if str(body.get("type")).startswith("device.command")
+    ]
+    assert exported == [
+        (kind, by)
+        for by in ("J. Soler", "A. Riera")
+        for kind in ("device.command", "device.commanded")
+    ]
 
 
 def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
     command(heard, "session.open")
     result = spin(wheel, heard, "17", 2)
-    heard.say(f"{TABLE}/command/recall", {"client": "t", "id": 9, "boot": result["boot"], "from": 2, "limit": 3})
-    reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 9], running.log)[0]
+    heard.say(
+        f"{TABLE}/command/recall",
+        {"client": "t", "id": 9, "boot": result["boot"], "from": 2, "limit": 3},
+    )
+    reply = until(
+        "the recalled",
+        lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 9],
+        running.log,
+    )[0]
     assert [event["seq"] for event in reply["events"]] == [2, 3, 4]
     live = {event["seq"]: event for event in heard.events()}
-    assert all(event == {**live[event["seq"]], "historical": True} for event in reply["events"] if event["seq"] in live)
-    heard.say(f"{TABLE}/command/recall", {"client": "t", "id": 10, "boot": "before", "from": 6, "onward": True})
-    reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 10], running.log)[0]
+    assert all(
+        event == {**live[event["seq"]], "historical": True}
+        for event in reply["events"]
+        if event["seq"] in live
+    )
+    heard.say(
+        f"{TABLE}/command/recall",
+        {"client": "t", "id": 10, "boot": "before", "from": 6, "onward": True},
+    )
+    reply = until(
+        "the recalled",
+        lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 10],
+        running.log,
+    )[0]
     assert [event["seq"] for event in reply["events"]] == list(range(1, result["seq"] + 1))

@@ -1,4 +1,6 @@
-"""Cards that lie face down, from a shoe's wire to every way out of a running daemon; a wheel plays at the table beside."""
+"""Cards that lie face down, from a shoe's wire to every way out of a running daemon; a wheel plays
+at the table beside.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,9 @@ min_draw = 0.0
             found = [event for event in heard.events(kind) if event["table"] == "bacara-1"]
             return found if len(found) >= count else []
 
-        told: list[dict[str, Any]] = until(f"{kind} {count}", enough, lambda: "\n".join(map(str, heard.events())))
+        told: list[dict[str, Any]] = until(
+            f"{kind} {count}", enough, lambda: "\n".join(map(str, heard.events()))
+        )
         return told
 
     def until_sealed(count: int) -> None:
@@ -138,21 +142,31 @@ min_draw = 0.0
     until_sealed(count + 2)
     assert "sealed" in {check(each) for each in heard.heard}
 
-    published = [(each.topic, each.payload) for each in heard.heard if not each.topic.endswith("/sealed")]
+    published = [
+        (each.topic, each.payload) for each in heard.heard if not each.topic.endswith("/sealed")
+    ]
     cards = {card for card, _, _ in hidden}
     evidence = [escape(frame).encode() for frame in sent]
     wire = [frame[2:-3] for frame in sent]
 
     def told(text: bytes) -> bool:
-        return bool(cards & {*CARD.findall(text.decode("latin-1"))}) or any(each in text for each in (*evidence, *wire))
+        return bool(cards & {*CARD.findall(text.decode("latin-1"))}) or any(
+            each in text for each in (*evidence, *wire)
+        )
 
     assert [topic for topic, payload in published if told(payload)] == []
     assert not told(made.log().encode())
     stored = [path for path in tmp_path.iterdir() if path.is_file() and path != key]
-    names = [rb'[\[{:,]"%b"[\]},:]' % card.encode() for card in cards] + [re.escape(each) for each in evidence]  # others are chance
-    assert [(path, name) for path in stored for name in names if re.search(name, path.read_bytes())] == []
+    names = [rb'[\[{:,]"%b"[\]},:]' % card.encode() for card in cards] + [
+        re.escape(each) for each in evidence
+    ]  # others are chance
+    assert [
+        (path, name) for path in stored for name in names if re.search(name, path.read_bytes())
+    ] == []
     assert not (tmp_path / "recordings" / "bacara-1").exists()
-    assert made.until_logged("cards lie face down: no recordings are written; the journal has the bytes, sealed")
+    assert made.until_logged(
+        "cards lie face down: no recordings are written; the journal has the bytes, sealed"
+    )
 
     messages = tmp_path / "messages"
     messages.write_bytes(b"\n".join(each.payload for each in heard.on(f"{TABLE}/sealed")))
@@ -166,7 +180,10 @@ min_draw = 0.0
 
     say("cards.turn")
     assert [(each["to"], each["index"], each["card"]) for each in until_said("card.turned", 4)] == [
-        (to, index, card) for to in ("player", "banker") for card, whose, index in hidden if whose == to
+        (to, index, card)
+        for to in ("player", "banker")
+        for card, whose, index in hidden
+        if whose == to
     ]
     assert until_said("round.result", 1)[0]["winner"] == "player"
     assert made.stop() == 0

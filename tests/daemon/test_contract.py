@@ -39,12 +39,17 @@ def check(heard: Heard) -> str:
     key = body.get("type", "") if name in ("event", "result") else name
     file, path = channel["messages"][key]["payload"]["$ref"].split("#")
     schema = json.loads(files()[file])
-    Draft202012Validator({"$schema": schema["$schema"], "$ref": f"#{path}", "$defs": schema["$defs"]}).validate(body)
+    Draft202012Validator(
+        {"$schema": schema["$schema"], "$ref": f"#{path}", "$defs": schema["$defs"]}
+    ).validate(body)
     return name
 
 
 def test_every_message_of_a_session_fits(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
@@ -61,4 +66,7 @@ def test_every_message_of_a_session_fits(
     assert command(heard, "alert.acknowledge", alert=raised["alert"])["ok"]
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
-    assert {check(message) for message in heard.heard} == set(DOCUMENT["channels"]) - {"sealed", "shoe"}, "a wheel has no cards"
+    assert {check(message) for message in heard.heard} == set(DOCUMENT["channels"]) - {
+        "sealed",
+        "shoe",
+    }, "a wheel has no cards"

@@ -1,4 +1,6 @@
-"""``novamas run`` with simulated dice on a pseudo-terminal: a series from the wire to a subscriber."""
+"""``novamas run`` with simulated dice on a pseudo-terminal: a series from the wire to a
+subscriber.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,33 @@ Play = Callable[..., tuple[Subscriber, Daemon]]
 
 @pytest.fixture
 def play(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> Play:
-    """``play(*words)``: a table where the moving dice close the bets; gives who hears it, and the daemon."""
+    """``play(*words)``: a table where the moving dice close the bets; gives who hears it, and the
+    daemon.
+    """
 
     def begin(*words: str) -> tuple[Subscriber, Daemon]:
         link = tmp_path / "dice"
-        program = [sys.executable, "-m", "simulators", "dice", "--protocol", "dice-board", "--link", str(link), "--wait"]
+        program = [
+            sys.executable,
+            "-m",
+            "simulators",
+            "dice",
+            "--protocol",
+            "dice-board",
+            "--link",
+            str(link),
+            "--wait",
+        ]
         pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
-        dice = subprocess.Popen([*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        dice = subprocess.Popen(
+            [*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         ending.callback(dice.communicate)
         ending.callback(dice.kill)
         assert dice.stdout is not None
@@ -90,9 +110,14 @@ def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
 
 
 def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
-    heard, _ = play("--throws", "35", "--fault", "2:cocked", "--games-per-hour", "12")  # the next throw waits for the croupier
+    heard, _ = play(
+        "--throws", "35", "--fault", "2:cocked", "--games-per-hour", "12"
+    )  # the next throw waits for the croupier
     (asked,) = until_said(heard, "irregularity", 1)
-    assert (asked["what"], asked["asks"]) == ("die_cocked", ["dice.tell", "round.confirm", "round.void"])
+    assert (asked["what"], asked["asks"]) == (
+        "die_cocked",
+        ["dice.tell", "round.confirm", "round.void"],
+    )
     assert command(heard, "dice.tell", TABLE, values=[3, 5])["ok"]
     (result,) = until_said(heard, "round.result", 1)
     assert (result["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")

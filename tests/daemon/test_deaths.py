@@ -1,4 +1,6 @@
-"""However the daemon ends, it ends within seconds, with a status that has it started again, and everybody is told ``offline``."""
+"""However the daemon ends, it ends within seconds, with a status that has it started again, and
+everybody is told ``offline``.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,12 @@ DEADLY = [
 
 
 @pytest.fixture
-def faulty(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> Callable[..., tuple[Daemon, Subscriber]]:
-    """``faulty(fault)``: a daemon that is up and on line, and has that fault in it; and who hears it."""
+def faulty(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> Callable[..., tuple[Daemon, Subscriber]]:
+    """``faulty(fault)``: a daemon that is up and on line, and has that fault in it; and who hears
+    it.
+    """
 
     def make(fault: str, broker: str = "") -> tuple[Daemon, Subscriber]:
         heard = subscribe(mosquitto.port)
@@ -38,7 +44,11 @@ def faulty(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscrib
         made.program = ("-m", "tests.daemon.faults", fault)
         made.start(WATCHDOG_USEC="1000000")
         until_up(heard, made)
-        until("it is online", lambda: (heard.latest("/status") or {}).get("status") == "online", made.log)
+        until(
+            "it is online",
+            lambda: (heard.latest("/status") or {}).get("status") == "online",
+            made.log,
+        )
         return made, heard
 
     return make
@@ -54,7 +64,10 @@ def is_offline(mosquitto: Mosquitto, made: Daemon, heard: Subscriber, subscribe:
 
 @pytest.mark.parametrize("fault", DEADLY)
 def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
-    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+    faulty: Callable[..., tuple[Daemon, Subscriber]],
+    mosquitto: Mosquitto,
+    subscribe: Subscribe,
+    fault: str,
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
@@ -66,7 +79,10 @@ def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
 
 
 def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
-    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, wheel: Wheel
+    faulty: Callable[..., tuple[Daemon, Subscriber]],
+    mosquitto: Mosquitto,
+    subscribe: Subscribe,
+    wheel: Wheel,
 ) -> None:
     made, heard = faulty("writer raises")
     made.signal(signal.SIGUSR1)
@@ -78,18 +94,26 @@ def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
 
 @pytest.mark.parametrize("fault", ["lost and cancelled", "will not end, and health raises"])
 def test_no_task_keeps_the_others_from_ending(
-    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+    faulty: Callable[..., tuple[Daemon, Subscriber]],
+    mosquitto: Mosquitto,
+    subscribe: Subscribe,
+    fault: str,
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
     assert made.wait() == SOFTWARE
-    assert bool(made.logged("the end hangs, and the process is ended")) == (fault != "lost and cancelled")
+    assert bool(made.logged("the end hangs, and the process is ended")) == (
+        fault != "lost and cancelled"
+    )
     assert is_offline(mosquitto, made, heard, subscribe)
 
 
 @pytest.mark.parametrize("fault", ["will not end", "nothing goes on"])
 def test_sigterm_always_ends_it(
-    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+    faulty: Callable[..., tuple[Daemon, Subscriber]],
+    mosquitto: Mosquitto,
+    subscribe: Subscribe,
+    fault: str,
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
@@ -109,7 +133,9 @@ def test_the_will_is_told_with_mqtt_3_too(
     assert is_offline(mosquitto, made, heard, subscribe)
 
 
-def test_work_that_no_table_waits_for_ends_nothing(faulty: Callable[..., tuple[Daemon, Subscriber]], wheel: Wheel) -> None:
+def test_work_that_no_table_waits_for_ends_nothing(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], wheel: Wheel
+) -> None:
     made, heard = faulty("no day can be sealed")
     until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-seal"), made.log)
     assert "OverflowError" in heard.latest(f"{TABLE}/alert/journal-seal")["detail"]

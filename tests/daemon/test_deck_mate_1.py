@@ -1,4 +1,6 @@
-"""``novamas run`` with a simulated Deck Mate 1 on a pseudo-terminal: its power comes on, and that is proved afterwards."""
+"""``novamas run`` with a simulated Deck Mate 1 on a pseudo-terminal: its power comes on, and that
+is proved afterwards.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,26 @@ KEY = PrivateKey.generate()
 
 
 def test_a_shuffler_whose_power_comes_on(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> None:
     link = tmp_path / "shuffler"
-    words = ["shuffler", "--protocol", "deck-mate-1", "--link", str(link), "--speed", "10", "--wait"]
-    program = subprocess.Popen([sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    words = [
+        "shuffler",
+        "--protocol",
+        "deck-mate-1",
+        "--link",
+        str(link),
+        "--speed",
+        "10",
+        "--wait",
+    ]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     ending.callback(program.communicate)
     ending.callback(program.kill)
     assert program.stdout is not None

@@ -1,4 +1,6 @@
-"""The examples do what they say: the subscribers at a real broker, the profile on its recording, the ten tables in a daemon."""
+"""The examples do what they say: the subscribers at a real broker, the profile on its recording,
+the ten tables in a daemon.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,8 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
         table.say(f"{TABLE}/event", event(seq))
 
     say(1)
-    # The subscriber may not listen yet: the first event is said until it is heard, and each double is dropped.
+    # The subscriber may not listen yet: the first event is said until it is heard, and each double
+    # is dropped.
     first = next_line(listening, lambda: say(1))
     assert first == f"r1 {BOOT} 1 data.late"
     say(1)
@@ -65,8 +68,14 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     say(5)
     (asked,) = until("a recall", lambda: table.on("/command/recall"), table.told)
     order = asked.body
-    assert {name: order[name] for name in ("boot", "from", "to")} == {"boot": BOOT, "from": 3, "to": 4}
-    table.say(f"{TABLE}/reply/{order['client']}", {"id": None, "ok": True, "events": [event(3), event(4)]})
+    assert {name: order[name] for name in ("boot", "from", "to")} == {
+        "boot": BOOT,
+        "from": 3,
+        "to": 4,
+    }
+    table.say(
+        f"{TABLE}/reply/{order['client']}", {"id": None, "ok": True, "events": [event(3), event(4)]}
+    )
     rest, _ = listening.communicate(timeout=PATIENCE)
     assert rest.splitlines() == [f"r1 {BOOT} {seq} data.late" for seq in (2, 3, 4, 5)]
     assert listening.returncode == 0
@@ -80,29 +89,39 @@ def next_line(process: subprocess.Popen[str], again: Callable[[], None]) -> str:
     return process.stdout.readline().rstrip("\n")
 
 
-def test_the_profile_makes_three_results_of_its_recording(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_profile_makes_three_results_of_its_recording(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     files = [str(EXAMPLES / f"wheel-profile.{end}") for end in ("toml", "txt")]
     assert main(["profile", "test", *files]) == 0
     told = capsys.readouterr()
     readings = [json.loads(line) for line in told.out.splitlines()]
-    assert [(each["number"], each["spin"]) for each in readings if each["type"] == "wheel.number"] == [(17, 1), (0, 2), (32, 3)]
+    assert [
+        (each["number"], each["spin"]) for each in readings if each["type"] == "wheel.number"
+    ] == [(17, 1), (0, 2), (32, 3)]
     assert "75 frames, 1 damaged, 0 unknown" in told.err
 
 
-def test_ten_tables_are_served(mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]) -> None:
+def test_ten_tables_are_served(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
     """The example's own file; the broker is that of the test, and no device is there."""
     assert main(["check", str(EXAMPLES / "ten-tables.toml")]) == 0
     text = (EXAMPLES / "ten-tables.toml").read_text()
     broker = f'[broker]\nurl = "mqtt://127.0.0.1:{mosquitto.port}"\n\n[[table]]'
     head, _, rest = text.partition("[broker]")
-    made = daemon((head + broker + rest.partition("[[table]]")[2]).replace("tcp://10.20.0.", "tcp://127.0.0."))
+    made = daemon(
+        (head + broker + rest.partition("[[table]]")[2]).replace("tcp://10.20.0.", "tcp://127.0.0.")
+    )
     shutil.copy(EXAMPLES / "wheel-profile.toml", made.folder)
     heard = subscribe(mosquitto.port)
     made.start()
 
     def lost() -> bool:
         states = {each.topic: each.body for each in heard.on("/state")}
-        devices = [[device["state"] for device in state["devices"].values()] for state in states.values()]
+        devices = [
+            [device["state"] for device in state["devices"].values()] for state in states.values()
+        ]
         return len(states) == 10 and all(each and set(each) == {"lost"} for each in devices)
 
     until("ten tables that say that their devices are not there", lost, heard.told)

@@ -1,4 +1,6 @@
-"""A table of poker, a shoe that speaks its cards in clear, everything going wrong: no message, log or file names a hidden card."""
+"""A table of poker, a shoe that speaks its cards in clear, everything going wrong: no message, log
+or file names a hidden card.
+"""
 
 from __future__ import annotations
 
@@ -96,21 +98,33 @@ options = {{ min_draw = 0.0 }}
     say("card.decide", ok=None, action="accept")
     assert run.stop() == 0
 
-    words = {word for card in hidden for word in (card, card.upper(), card.upper().replace("T", "10"))}
+    words = {
+        word for card in hidden for word in (card, card.upper(), card.upper().replace("T", "10"))
+    }
     named = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(words))})(?![A-Za-z0-9])")
-    public = [(each.topic, each.payload.decode()) for each in heard.heard if not each.topic.endswith("/sealed")]
+    public = [
+        (each.topic, each.payload.decode())
+        for each in heard.heard
+        if not each.topic.endswith("/sealed")
+    ]
     assert [each for each in public if named.search(each[1])] == []
     assert [line for line in run.log().splitlines() if named.search(line)] == []
     assert {
-        each.body["tables"]["p1"]["devices"]["reader"]["counters"]["bytes"] for each in heard.heard if "/health" in each.topic
+        each.body["tables"]["p1"]["devices"]["reader"]["counters"]["bytes"]
+        for each in heard.heard
+        if "/health" in each.topic
     } == {0}
     journal = tmp_path / "journal.sqlite3"
     capsys.readouterr()
     for words_of in ("export", "audit", "verify"):
         main([words_of, str(journal)])
         told = capsys.readouterr()
-        assert named.search(re.sub(r'"sealed":"[^"]*"', "", told.out + told.err)) is None, words_of  # a box may spell anything
+        assert named.search(re.sub(r'"sealed":"[^"]*"', "", told.out + told.err)) is None, (
+            words_of
+        )  # a box may spell anything
     every = "|".join(sorted(words)).encode()
-    marked = re.compile(rb'[\[{:,]"(?:%b)"[\]},:]|Card:(?:%b)' % (every, every))  # between other bytes it is chance
+    marked = re.compile(
+        rb'[\[{:,]"(?:%b)"[\]},:]|Card:(?:%b)' % (every, every)
+    )  # between other bytes it is chance
     files = [file for file in tmp_path.rglob("*") if file.is_file() and file not in (key, run.file)]
     assert [file for file in files if marked.search(file.read_bytes())] == []

@@ -1,4 +1,6 @@
-"""Messages that mean no good, through a real broker: the daemon answers what it can, and goes on as if nothing had come."""
+"""Messages that mean no good, through a real broker: the daemon answers what it can, and goes on as
+if nothing had come.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ BODIES = {
     "deeper": b'{"a":' * 3000,
     "id": b'{"id":' + b"[" * 700 + b"]" * 700 + b',"client":"desk-1"}',
     "large": b" " * 200_000,
-    "fields": b'{"by":"x","role":"inspector",' + b",".join(b'"f%d":0' % n for n in range(1300)) + b"}",
+    "fields": b'{"by":"x","role":"inspector",'
+    + b",".join(b'"f%d":0' % n for n in range(1300))
+    + b"}",
     "number": b'{"by":"x","role":"inspector","minimum":' + b"9" * 9000 + b"}",
     "surrogate": b'{"by":"\\ud800","role":"inspector"}',
     "bytes": b'{"by":"\xff\xfe","role":"inspector"}',
@@ -28,18 +32,37 @@ BODIES = {
     "nothing": b"\0",
 }
 TOPICS = (
-    *("$SYS/broker/clients", "$share/a/b", f"{TABLE}/state", "/", "a" * 60_000, "/".join("a" * 250), "\ufeff", "desk/7"),
-    *(f"{TABLE}/reply/{'a/' * 250}", f"{TABLE}/reply/{'a' * 60_000}", f"{TABLE}/reply/\ufeff", f"{TABLE}/reply/\u200b"),
+    *(
+        "$SYS/broker/clients",
+        "$share/a/b",
+        f"{TABLE}/state",
+        "/",
+        "a" * 60_000,
+        "/".join("a" * 250),
+        "\ufeff",
+        "desk/7",
+    ),
+    *(
+        f"{TABLE}/reply/{'a/' * 250}",
+        f"{TABLE}/reply/{'a' * 60_000}",
+        f"{TABLE}/reply/\ufeff",
+        f"{TABLE}/reply/\u200b",
+    ),
 )
 """Where an answer is wanted, and none is given. What is no text, a broker refuses itself."""
 
 HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
-"""What the subscriber of these tests listens to: not to the commands, which its own library may not survive."""
+"""What the subscriber of these tests listens to: not to the commands, which its own library may not
+survive.
+"""
 
 
 @pytest.fixture
 def heard(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> tuple[Subscriber, Daemon]:
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
@@ -109,7 +132,11 @@ def test_no_number_in_a_recall_is_too_large(heard: tuple[Subscriber, Daemon]) ->
         for number in (2**63, 2**63 - 1, -(2**63), 2**64, 10**400, -1, 0, True, 1e300):
             answer = recall(subscriber, **{"from": 1, key: number})
             assert key in answer["error"]
-    assert recall(subscriber, **{"from": 2**53 - 1, "to": 2**53 - 1, "limit": 100}) == {"id": 27, "ok": True, "events": []}
+    assert recall(subscriber, **{"from": 2**53 - 1, "to": 2**53 - 1, "limit": 100}) == {
+        "id": 27,
+        "ok": True,
+        "events": [],
+    }
     assert command(subscriber, "session.open")["ok"]
     assert running.log().count("broker connected") == 1
 
@@ -120,10 +147,16 @@ def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], wh
         say(subscriber, "session-close", b"{}", topic)
         assert not command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
-    answered = [each for each in subscriber.heard if "/reply/" in each.topic and not each.topic.endswith("/reply/t")]
+    answered = [
+        each
+        for each in subscriber.heard
+        if "/reply/" in each.topic and not each.topic.endswith("/reply/t")
+    ]
     assert answered == []
     told = counted(subscriber, running, wheel)
-    assert (told["answers_withheld"], told["thrown_away"]) == (len(TOPICS) - 2, 2), "two that the library cannot read"
+    assert (told["answers_withheld"], told["thrown_away"]) == (len(TOPICS) - 2, 2), (
+        "two that the library cannot read"
+    )
 
 
 @pytest.mark.parametrize("size", [1025, 60_000])
@@ -135,27 +168,42 @@ def test_no_correlation_data_is_too_much(heard: tuple[Subscriber, Daemon], size:
 
 
 def test_a_site_may_allow_other_topics_for_answers(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     allowed = 'response_topics = ["consoles/answers"]'
     running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=allowed))
     running.start()
-    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    subscriber = subscribe(
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+    )
     until_up(subscriber, running)
     say(subscriber, "session-close", b"{}", "consoles/answers")
     say(subscriber, "session-close", b"{}", "consoles/answersheet")
     say(subscriber, "session-close", b"{}", "consoles/answers/7")
     until("an answer", lambda: subscriber.on("consoles/answers/7"), running.log)
-    assert [each.topic for each in subscriber.heard if each.topic.startswith("consoles")] == ["consoles/answers/7"]
+    assert [each.topic for each in subscriber.heard if each.topic.startswith("consoles")] == [
+        "consoles/answers/7"
+    ]
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], protocol: str
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    protocol: str,
 ) -> None:
-    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    running = daemon(
+        configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"')
+    )
     running.start()
-    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    subscriber = subscribe(
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+    )
     until_up(subscriber, running)
     assert command(subscriber, "session.open")["ok"]
     assert running.process is not None
@@ -164,12 +212,16 @@ def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
         say(subscriber, "session-close", b"x" * 100_000_000)
     assert command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
-    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    peak = next(
+        int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")
+    )
     assert peak < 150_000, f"{peak} kB"
 
 
 def test_what_the_library_cannot_read_costs_nothing(heard: tuple[Subscriber, Daemon]) -> None:
-    """It takes U+FEFF for malformed; the broker does not. More than may be under way at one time."""
+    """It takes U+FEFF for malformed; the broker does not. More than may be under way at
+    one time.
+    """
     subscriber, running = heard
     for _ in range(50):
         say(subscriber, "session-close", b"{}", note="\ufeff")
@@ -178,7 +230,11 @@ def test_what_the_library_cannot_read_costs_nothing(heard: tuple[Subscriber, Dae
 
 
 def test_an_answer_is_no_larger_than_the_broker_takes(
-    tmp_path: Path, ending: ExitStack, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    tmp_path: Path,
+    ending: ExitStack,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     broker = Mosquitto(tmp_path / "small", "allow_anonymous true", "max_packet_size 6000")
     ending.callback(broker.kill)
@@ -211,11 +267,15 @@ def test_the_flood_of_one_client_keeps_back_no_other(
     ending.callback(second.close)
     running = daemon(configuration(mosquitto.port, table("r1", wheel), table("r2", second)))
     running.start()
-    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    subscriber = subscribe(
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+    )
     until_up(subscriber, running)
     other = TABLE.replace("r1", "r2")
     for _ in range(900):  # the broker itself throws away what comes when 1000 wait for us
-        subscriber.say_soon(f"{TABLE}/command/session-close", b'{"by":"x","role":"inspector","client":"flood"}')
+        subscriber.say_soon(
+            f"{TABLE}/command/session-close", b'{"by":"x","role":"inspector","client":"flood"}'
+        )
     assert command(subscriber, "bets.close")["error"] == "no session is open"
     assert command(subscriber, "session.open", other)["ok"]
     running.until_logged("commands are discarded: too many wait")

@@ -30,14 +30,21 @@ def broken(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
 
 
 def test_the_tables_go_on_and_health_counts(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Callable[..., Subscriber], broken: tuple[str, int]
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Make,
+    subscribe: Callable[..., Subscriber],
+    broken: tuple[str, int],
 ) -> None:
     kind, descriptor = broken
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.stderr = descriptor
     made.start()
-    until("the wheel is up", lambda: heard.events("device.state") and heard.events("device.state")[-1]["state"] == "up")
+    until(
+        "the wheel is up",
+        lambda: heard.events("device.state") and heard.events("device.state")[-1]["state"] == "up",
+    )
     assert command(heard, "session.open")["ok"]
     assert spin(wheel, heard, "17", 2)["number"] == 17
     until("health says so", lambda: heard.latest("/health")["log"]["trouble"] == TROUBLE[kind])
@@ -53,7 +60,9 @@ def test_the_exit_status_stays_the_same(daemon: Make, broken: tuple[str, int]) -
     assert made.wait() == 78
 
 
-def test_so_does_that_of_a_journal_that_cannot_be_used(wheel: Wheel, daemon: Make, broken: tuple[str, int]) -> None:
+def test_so_does_that_of_a_journal_that_cannot_be_used(
+    wheel: Wheel, daemon: Make, broken: tuple[str, int]
+) -> None:
     made = daemon(configuration(1883, table("r1", wheel)))
     (made.folder / "journal.sqlite3").mkdir()
     made.stderr = broken[1]

@@ -1,4 +1,6 @@
-"""What goes wrong between the daemon and its broker, or its disk: nothing is lost, and somebody is told."""
+"""What goes wrong between the daemon and its broker, or its disk: nothing is lost, and somebody is
+told.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
 ) -> None:
     heard = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=60.0)))  # longer than it will be stopped
+    made = daemon(
+        configuration(mosquitto.port, table("r1", wheel, stale_after=60.0))
+    )  # longer than it will be stopped
     made.start()
     until_up(heard, made)
     assert command(heard, "session.open")["ok"]
@@ -37,7 +41,11 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     made.until_logged("device down")
     wheel.plug()
     with closing(JournalReader(tmp_path / "journal.sqlite3")) as journal:
-        until("both are stored", lambda: changes(journal) == len(heard.events("device.state")) + 2, made.log)
+        until(
+            "both are stored",
+            lambda: changes(journal) == len(heard.events("device.state")) + 2,
+            made.log,
+        )
     made.signal(signal.SIGSTOP)  # the subscriber is to be there before the daemon
     mosquitto.start()
     assert heard.subscribed.wait(30)
@@ -45,11 +53,17 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     made.signal(signal.SIGCONT)
     made.until_logged("broker connected", 2)
     retained = {f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")}
-    until("all retained topics", lambda: retained <= {h.topic for h in heard.heard[known:]}, made.log)
+    until(
+        "all retained topics", lambda: retained <= {h.topic for h in heard.heard[known:]}, made.log
+    )
     second = spin(wheel, heard, "32", 3, before="17")
     events = heard.events()
     assert [event["seq"] for event in events] == list(range(1, second["seq"] + 1))
-    missed = [event for event in events if event["type"] == "device.state" and live["seq"] < event["seq"] < second["seq"]]
+    missed = [
+        event
+        for event in events
+        if event["type"] == "device.state" and live["seq"] < event["seq"] < second["seq"]
+    ]
     assert [event["state"] for event in missed] == ["lost", "up"]
     assert all(event["historical"] for event in missed)
     assert "historical" not in second
@@ -62,7 +76,9 @@ def changes(journal: JournalReader) -> int:
     return sum(b"device.state" in event.body for event in journal.events_after(0, 100))
 
 
-def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+def test_a_frozen_broker_is_noticed(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
@@ -84,7 +100,11 @@ def test_a_wrong_password_is_told_and_works_once_it_is_right(
     ending.callback(broker.kill)
     broker.start()
     secret.write_text("wrong-battery\n")
-    made = daemon(configuration(broker.port, table("r1", wheel), broker=f'username = "pit"\npassword_file = "{secret}"'))
+    made = daemon(
+        configuration(
+            broker.port, table("r1", wheel), broker=f'username = "pit"\npassword_file = "{secret}"'
+        )
+    )
     made.start()
     line = made.until_logged("broker not reached")
     assert "'pit'" in line["reason"]
@@ -99,14 +119,22 @@ def test_a_wrong_password_is_told_and_works_once_it_is_right(
     assert "correct-horse" not in said
 
 
-def test_the_password_of_the_service_manager(tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack) -> None:
+def test_the_password_of_the_service_manager(
+    tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack
+) -> None:
     users = tmp_path / "users"
     subprocess.run(["mosquitto_passwd", "-c", "-b", users, "pit", "correct-horse"], check=True)
     broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous false", f"password_file {users}")
     ending.callback(broker.kill)
     broker.start()
     (tmp_path / "mqtt.password").write_text("correct-horse")
-    made = daemon(configuration(broker.port, table("r1", wheel), broker='username = "pit"\npassword_credential = "mqtt.password"'))
+    made = daemon(
+        configuration(
+            broker.port,
+            table("r1", wheel),
+            broker='username = "pit"\npassword_credential = "mqtt.password"',
+        )
+    )
     made.start(CREDENTIALS_DIRECTORY=str(tmp_path))
     made.until_logged("broker connected")
     assert made.stop() == 0
@@ -116,7 +144,9 @@ def openssl(*words: str | Path) -> None:
     subprocess.run(["openssl", *words], check=True, capture_output=True)
 
 
-def test_tls_with_a_client_certificate(tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack) -> None:
+def test_tls_with_a_client_certificate(
+    tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack
+) -> None:
     ca, ca_key = tmp_path / "ca.pem", tmp_path / "ca.key"
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
     openssl("req", "-x509", *key, "-keyout", ca_key, "-out", ca, "-subj", "/CN=ca", "-days", "2")
@@ -124,7 +154,17 @@ def test_tls_with_a_client_certificate(tmp_path: Path, wheel: Wheel, daemon: Mak
         files = {ending: tmp_path / f"{name}.{ending}" for ending in ("key", "csr", "pem", "ext")}
         files["ext"].write_text("subjectAltName = IP:127.0.0.1\n")
         openssl("req", *key, "-keyout", files["key"], "-out", files["csr"], "-subj", f"/CN={name}")
-        signed = ("-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "2", "-extfile", files["ext"])
+        signed = (
+            "-CA",
+            ca,
+            "-CAkey",
+            ca_key,
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-extfile",
+            files["ext"],
+        )
         openssl("x509", "-req", "-in", files["csr"], "-out", files["pem"], *signed)
     broker = Mosquitto(
         tmp_path / "mosquitto",
@@ -156,7 +196,11 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
 ) -> None:
     rules = tmp_path / "acl"
     rules.write_text(
-        "topic read #\n" + "".join(f"topic write {topic}\n" for topic in (f"{TABLE}/event", f"{TABLE}/state", f"{TABLE}/command/#"))
+        "topic read #\n"
+        + "".join(
+            f"topic write {topic}\n"
+            for topic in (f"{TABLE}/event", f"{TABLE}/state", f"{TABLE}/command/#")
+        )
     )
     broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", f"acl_file {rules}")
     ending.callback(broker.kill)
@@ -165,9 +209,17 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
     made = daemon(configuration(broker.port, table("r1", wheel)))
     made.start()
     until_up(heard, made)
-    until("the refusal is told", lambda: f"{TABLE}/info" in {line["topic"] for line in made.logged(REFUSED)}, made.log)
+    until(
+        "the refusal is told",
+        lambda: f"{TABLE}/info" in {line["topic"] for line in made.logged(REFUSED)},
+        made.log,
+    )
     assert {line["reason"] for line in made.logged(REFUSED)} == {"Not authorized"}
-    until("the event that is allowed", lambda: any(event["state"] == "up" for event in heard.events("device.state")), made.log)
+    until(
+        "the event that is allowed",
+        lambda: any(event["state"] == "up" for event in heard.events("device.state")),
+        made.log,
+    )
     assert made.stop() == 0
 
 
@@ -177,13 +229,25 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         body = b'{"type":"moon.landed","table":"r1","boot":"b0","seq":1}'
         time = "2025-09-23T07:25:28.384000Z"
-        old = Record(table="r1", boot="b0", seq=1, time=time, mono_ns=1, given=b"{}", events=(body,), saved=b"{}")
+        old = Record(
+            table="r1",
+            boot="b0",
+            seq=1,
+            time=time,
+            mono_ns=1,
+            given=b"{}",
+            events=(body,),
+            saved=b"{}",
+        )
         await journal.append(old)
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     until_up(heard, made)
-    until("the old and a new event", lambda: {"moon.landed", "device.state"} <= {e["type"] for e in heard.events()})
+    until(
+        "the old and a new event",
+        lambda: {"moon.landed", "device.state"} <= {e["type"] for e in heard.events()},
+    )
     assert made.until_logged("event not marked historical")
     assert made.stop() == 0
 
@@ -214,8 +278,14 @@ def test_a_full_disk_stops_the_table_and_nothing_is_lost(
     known = len(heard.events())
     wheel.show(2, 2, "  ")
     until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal"), made.log)
-    until("the table is in fault", lambda: heard.latest(f"{TABLE}/state")["status"] == "fault", made.log)
-    until("health says so", lambda: heard.latest("/health")["journal"]["state"] == "failed", made.log)
+    until(
+        "the table is in fault",
+        lambda: heard.latest(f"{TABLE}/state")["status"] == "fault",
+        made.log,
+    )
+    until(
+        "health says so", lambda: heard.latest("/health")["journal"]["state"] == "failed", made.log
+    )
     assert "in fault" in command(heard, "bets.close")["error"]
     assert len(heard.events()) == known
     resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE, (most, most))

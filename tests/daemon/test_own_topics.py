@@ -1,4 +1,6 @@
-"""Somebody else says something on the daemon's own retained topics, by mistake or not: what holds is said again."""
+"""Somebody else says something on the daemon's own retained topics, by mistake or not: what holds
+is said again.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def test_what_holds_is_said_again(
     protocol: str,
     retain: bool,
 ) -> None:
-    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    running = daemon(
+        configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"')
+    )
     running.start()
     heard = subscribe(mosquitto.port)
     until_up(heard, running)
@@ -47,12 +51,17 @@ def test_what_holds_is_said_again(
     for topic, body in FORGED.items():
         heard.say(topic, body, retain=retain)
     for topic, body in FORGED.items():
-        said = until(f"{topic} is put right", partial(since, heard, topic, known[topic] + 1), running.log)
+        said = until(
+            f"{topic} is put right", partial(since, heard, topic, known[topic] + 1), running.log
+        )
         assert said[-1].payload != body
     assert len(running.logged("somebody else publishes on our topics")) == 1
     until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
     later = subscribe(mosquitto.port)
-    until("what is retained comes", lambda: later.latest("/status") and later.latest("/info") and later.latest("/history"))
+    until(
+        "what is retained comes",
+        lambda: later.latest("/status") and later.latest("/info") and later.latest("/history"),
+    )
     assert later.latest("/status") == {"status": "online", "boot": running.boot()}
     assert later.latest(f"{TABLE}/state")["shown"]["session"] == 1
     assert later.latest(f"{TABLE}/result") is None
@@ -62,10 +71,16 @@ def test_what_holds_is_said_again(
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 def test_nobody_else_is_heard_where_nobody_else_speaks(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], protocol: str
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    protocol: str,
 ) -> None:
     """Not even the daemon itself, before and after a restart."""
-    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    running = daemon(
+        configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"')
+    )
     for _ in range(2):
         running.start()
         heard = subscribe(mosquitto.port)

@@ -1,4 +1,6 @@
-"""A round of pai gow through the started daemon: dice and packets from their boards, the rest said by people."""
+"""A round of pai gow through the started daemon: dice and packets from their boards, the rest said
+by people.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ BOX, BOX_LOW = "Kc Kd 2h 3s 5c Ah 4d", "Ah 4d"
 
 
 def test_a_round_from_the_dice_to_the_result(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> None:
     boards = {kind: Written(tmp_path / kind, kind) for kind in ("dice", "shuffler")}
     table = '\n[[table]]\nid = "p1"\ngame = "pai-gow"\ndecree = "BAL09"\nsimulated = true\n'
@@ -71,7 +77,9 @@ def cast(dice: Written, throw_: int, *faces: str) -> None:
 
 
 def blink(dice: Written, heard: Subscriber) -> None:
-    """The reader says that it is broken until the table has heard it: nothing is taken in the first second after connecting."""
+    """The reader says that it is broken until the table has heard it: nothing is taken in the first
+    second after connecting.
+    """
 
     def said() -> list[dict[str, Any]]:
         dice.say("dice", 0, 1, "reader")

@@ -1,4 +1,6 @@
-"""What the daemon writes is its own user's alone, and never goes through a link that somebody laid."""
+"""What the daemon writes is its own user's alone, and never goes through a link that
+somebody laid.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,21 @@ from tests.daemon.process import Daemon, Wheel, configuration, table
 BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
 HASH = chained(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")
 ENTRY = Entry(
-    position=1, table="r1", boot="boot", kind="event", seq=1, time=MOMENT, mono_ns=0, body=b"{}", previous=BEFORE, hash=HASH
+    position=1,
+    table="r1",
+    boot="boot",
+    kind="event",
+    seq=1,
+    time=MOMENT,
+    mono_ns=0,
+    body=b"{}",
+    previous=BEFORE,
+    hash=HASH,
 )
 CHECKPOINT = sign(None, "j" * 32, "boot", MOMENT, ChainHead(1, HASH))
-HEADER = Header(FORMAT, journal="j" * 32, base=0, day="2026-11-19", after=0, last=1, previous=BEFORE.hex())
+HEADER = Header(
+    FORMAT, journal="j" * 32, base=0, day="2026-11-19", after=0, last=1, previous=BEFORE.hex()
+)
 NOW = datetime(2026, 11, 19, tzinfo=UTC).timestamp()
 
 
@@ -86,7 +99,9 @@ WRITTEN: dict[str, tuple[Callable[[Path], Path], type[Exception] | None]] = {
     "secret": (secret, KeyFileError),
     "key": (signing_key, SigningKeyError),
 }
-"""Where a link may lie: what is written there, and what becomes of it; None: it is written all the same, and the link is gone."""
+"""Where a link may lie: what is written there, and what becomes of it; None: it is written all the
+same, and the link is gone.
+"""
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -145,7 +160,12 @@ def reachable() -> Iterator[Path]:
 
 def test_files_that_others_may_read_are_named(reachable: Path) -> None:
     journal, recordings = reachable / "journal", reachable / "recordings"
-    for path in (journal, reachable / "journal-wal", reachable / "journal.key", reachable / "another"):
+    for path in (
+        journal,
+        reachable / "journal-wal",
+        reachable / "journal.key",
+        reachable / "another",
+    ):
         path.write_bytes(b"")
         path.chmod(0o600)
     recordings.mkdir(mode=0o700)
@@ -159,7 +179,9 @@ def test_files_that_others_may_read_are_named(reachable: Path) -> None:
     assert exposed(reachable / "none", reachable / "none") == []
 
 
-def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(wheel: Wheel, ending: ExitStack, reachable: Path) -> None:
+def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
+    wheel: Wheel, ending: ExitStack, reachable: Path
+) -> None:
     made = Daemon(reachable, configuration(free_port(), table("r1", wheel)))
     ending.callback(made.kill)
     before = os.umask(0o022)
@@ -169,14 +191,20 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(wheel: Wheel, 
     finally:
         os.umask(before)
     made.signal(signal.SIGSTOP)
-    written = {path: path.stat().st_mode & 0o777 for path in reachable.rglob("*") if path != made.file}
+    written = {
+        path: path.stat().st_mode & 0o777 for path in reachable.rglob("*") if path != made.file
+    }
     made.signal(signal.SIGCONT)
-    assert {"journal.sqlite3", "journal.sqlite3-wal", "journal.sqlite3-shm", "wheel.rec"} <= {path.name for path in written}
+    assert {"journal.sqlite3", "journal.sqlite3-wal", "journal.sqlite3-shm", "wheel.rec"} <= {
+        path.name for path in written
+    }
     assert {str(path): oct(mode) for path, mode in written.items() if mode & 0o077} == {}
     assert not made.logged("other users of this machine may read these files: chmod go= them")
     assert made.stop() == 0
     (reachable / "journal.sqlite3").chmod(0o644)
     made.start()
     told = made.until_logged("other users of this machine may read these files: chmod go= them")
-    assert told["files"] == [str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")]  # they have its rights
+    assert told["files"] == [
+        str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")
+    ]  # they have its rights
     assert made.stop() == 0

@@ -1,4 +1,6 @@
-"""``novamas run`` with a wheel that a profile of the site describes: from the wire to a subscriber, and proved afterwards."""
+"""``novamas run`` with a wheel that a profile of the site describes: from the wire to a subscriber,
+and proved afterwards.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from tests.devices.profiles.described import FOLDER
 
 
 class Rota:
-    """An Acme Rota on a pseudo-terminal: it repeats its state, and says a result when it is told to."""
+    """An Acme Rota on a pseudo-terminal: it repeats its state, and says a result when it is told
+    to.
+    """
 
     PERIOD = 0.2
 
@@ -70,10 +74,16 @@ def rota(tmp_path: Path) -> Iterator[Rota]:
 
 
 def test_a_spin_of_a_described_wheel(
-    mosquitto: Mosquitto, rota: Rota, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path
+    mosquitto: Mosquitto,
+    rota: Rota,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
 ) -> None:
     text = (FOLDER / "acme-rota.toml").read_text()
-    (tmp_path / "rota.toml").write_text(text.replace("period = 0.5", "period = 20.0"))  # a busy machine is no silence
+    (tmp_path / "rota.toml").write_text(
+        text.replace("period = 0.5", "period = 20.0")
+    )  # a busy machine is no silence
     table = f"""
 [[table]]
 id = "r1"

@@ -1,4 +1,6 @@
-"""What a daemon stored, through a kill, an unplugged wheel and a clean stop, is verified with a witness and derived again."""
+"""What a daemon stored, through a kill, an unplugged wheel and a clean stop, is verified with a
+witness and derived again.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ from tests.daemon.process import Daemon, Wheel, configuration, table
 
 
 def test_a_journal_of_a_real_evening_holds_and_everything_follows(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
 ) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
@@ -48,11 +54,21 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     until_more(heard, "alert.cleared", 0)
     boot = made.boot()
     assert made.stop() == 0
-    until("the farewell", lambda: heard.latest("/status") == {"status": "offline", "boot": boot}, made.log)
+    until(
+        "the farewell",
+        lambda: heard.latest("/status") == {"status": "offline", "boot": boot},
+        made.log,
+    )
     last = heard.latest("/checkpoint")
     journal = made.folder / "journal.sqlite3"
     archive = tmp_path / "archive.jsonl"
-    archive.write_text("".join(json.dumps({"topic": h.topic, "payload": h.body}) + "\n" for h in heard.heard if h.payload))
+    archive.write_text(
+        "".join(
+            json.dumps({"topic": h.topic, "payload": h.body}) + "\n"
+            for h in heard.heard
+            if h.payload
+        )
+    )
     witness = Witness(archive)
     verdict = verify(journal, last["key"], witness.checkpoints.values(), witness.hear)
     witness.testify(verdict)
@@ -73,16 +89,22 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The two commands as the verdict prints them: one keeps the archive, the other finds what was changed and signed again."""
+    """The two commands as the verdict prints them: one keeps the archive, the other finds what was
+    changed and signed again.
+    """
     if shutil.which("mosquitto_sub") is None:
-        pytest.fail("mosquitto_sub is not installed; tests/debian-packages names what the tests need")
+        pytest.fail(
+            "mosquitto_sub is not installed; tests/debian-packages names what the tests need"
+        )
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     until_up(heard, made)
     journal = made.folder / "journal.sqlite3"
     main(["verify", str(journal)])
-    keep, use = re.findall(r"^  (mosquitto_sub .*|novamas .*)$", capsys.readouterr().out, re.MULTILINE)
+    keep, use = re.findall(
+        r"^  (mosquitto_sub .*|novamas .*)$", capsys.readouterr().out, re.MULTILINE
+    )
     archive = tmp_path / "archive.jsonl"
     words = shlex.split(keep.replace("BROKER", f"127.0.0.1 -p {mosquitto.port}"))
     assert words[-2:] == [">>", "archive.jsonl"]
@@ -92,16 +114,32 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
         spin(wheel, heard, "17", 2)
         spin(wheel, heard, "32", 3, before="17")
         assert made.stop() == 0
-        until("the last checkpoint", lambda: json.dumps(heard.latest("/checkpoint")["signature"]) in archive.read_text(), made.log)
+        until(
+            "the last checkpoint",
+            lambda: json.dumps(heard.latest("/checkpoint")["signature"]) in archive.read_text(),
+            made.log,
+        )
         witness.send_signal(signal.SIGTERM)
     key = str(heard.latest("/checkpoint")["key"])
-    arguments = shlex.split(use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive)))[1:]
+    arguments = shlex.split(use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive)))[
+        1:
+    ]
     assert main(arguments) == 0, capsys.readouterr().out
 
-    result = next(entry.position for entry in entries(journal) if entry.kind == "event" and b'"number":17' in entry.body)
+    result = next(
+        entry.position
+        for entry in entries(journal)
+        if entry.kind == "event" and b'"number":17' in entry.body
+    )
     forge(journal, result, '"number":17', '"number":18')
     last, point = entries(journal)[-1], heard.latest("/checkpoint")
-    forged = sign(load_key(key_path(journal)), point["journal"], point["boot"], point["time"], ChainHead(last.position, last.hash))
+    forged = sign(
+        load_key(key_path(journal)),
+        point["journal"],
+        point["boot"],
+        point["time"],
+        ChainHead(last.position, last.hash),
+    )
     checkpoint_path(journal).write_bytes(msgspec.json.encode(forged))
     assert main(["verify", str(journal), "--key", key]) == 0
     capsys.readouterr()

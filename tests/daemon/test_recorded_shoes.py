@@ -1,7 +1,8 @@
-"""A recorded shoe of each family through the started daemon: its bytes on a pseudo-terminal, its golden events at a subscriber.
+"""A recorded shoe of each family through the started daemon: its bytes on a pseudo-terminal, its
+golden events at a subscriber.
 
-The golden events are what ``novamas replay`` makes of the same recording, without what differs from run to run; a test of
-their own holds them, so that a change of the rules shows there first.
+The golden events are what ``novamas replay`` makes of the same recording, without what differs from
+run to run; a test of their own holds them, so that a change of the rules shows there first.
 """
 
 from __future__ import annotations
@@ -26,9 +27,34 @@ RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 SHOES = {"angel-eye-punto-banca": "angel-eye", "bee-tek-punto-banca": "bee-tek"}
 TABLE = "novamas-sim/v1/palma/b1"
 SPEED = 20
-SETTINGS = {"table": "mini", "rounds": "shoe", "dealt": "face_up", "third_card": "face_up", "turn": "when_complete"}
-OF_PLAY = ("shoe.started", "cards.burned", "round.", "bets.closed", "card.", "hand.decided", "irregularity")
-OF_A_RUN = ("site", "table", "boot", "seq", "time", "mono_ns", "simulated", "historical", "by", "role")
+SETTINGS = {
+    "table": "mini",
+    "rounds": "shoe",
+    "dealt": "face_up",
+    "third_card": "face_up",
+    "turn": "when_complete",
+}
+OF_PLAY = (
+    "shoe.started",
+    "cards.burned",
+    "round.",
+    "bets.closed",
+    "card.",
+    "hand.decided",
+    "irregularity",
+)
+OF_A_RUN = (
+    "site",
+    "table",
+    "boot",
+    "seq",
+    "time",
+    "mono_ns",
+    "simulated",
+    "historical",
+    "by",
+    "role",
+)
 
 
 def told(event: dict[str, Any]) -> dict[str, Any]:
@@ -42,15 +68,31 @@ def of_play(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def golden(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (RECORDINGS / f"{name}.events.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (RECORDINGS / f"{name}.events.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 @pytest.mark.parametrize(("name", "driver"), SHOES.items())
-def test_the_golden_events_are_what_a_replay_gives(name: str, driver: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_golden_events_are_what_a_replay_gives(
+    name: str, driver: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings = [word for setting in SETTINGS.items() for word in ("--set", "=".join(setting))]
-    words = ["replay", str(RECORDINGS / f"{name}.txt"), "--driver", driver, "--game", "punto-banca", "--decree", "GAL07"]
+    words = [
+        "replay",
+        str(RECORDINGS / f"{name}.txt"),
+        "--driver",
+        driver,
+        "--game",
+        "punto-banca",
+        "--decree",
+        "GAL07",
+    ]
     assert main([*words, *settings, "--option", "min_draw=0.0", "--shoe", "S1"]) == 0
-    assert of_play([json.loads(line) for line in capsys.readouterr().out.splitlines()]) == golden(name)
+    assert of_play([json.loads(line) for line in capsys.readouterr().out.splitlines()]) == golden(
+        name
+    )
 
 
 @pytest.mark.parametrize(("name", "driver"), SHOES.items())
@@ -101,10 +143,14 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
         lambda: found if len(found := of_play(heard.events())) >= len(expected) else [],
         lambda: "\n".join(map(str, heard.events())),
     )
-    assert made.stop() == 0  # before the port is closed: the next terminal that anybody makes may have the same number
+    assert (
+        made.stop() == 0
+    )  # before the port is closed: the next terminal that anybody makes may have the same number
     os.close(line)
     os.close(port)
-    assert [without_device(event) for event in heard_of_play] == [without_device(event) for event in expected]
+    assert [without_device(event) for event in heard_of_play] == [
+        without_device(event) for event in expected
+    ]
 
 
 def without_device(event: dict[str, Any]) -> dict[str, Any]:

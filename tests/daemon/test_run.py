@@ -17,19 +17,28 @@ Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
 
 
-def test_a_spin_from_the_wire_to_a_subscriber(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+def test_a_spin_from_the_wire_to_a_subscriber(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     until_up(heard, made)
     assert command(heard, "session.open")["ok"]
     result = spin(wheel, heard, "17", 2)
-    assert (result["number"], result["session"], result["round"], result["frames"][-1]["device"]) == (17, 1, 1, "wheel")
+    assert (
+        result["number"],
+        result["session"],
+        result["round"],
+        result["frames"][-1]["device"],
+    ) == (17, 1, 1, "wheel")
     assert "historical" not in result
     until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest(f"{NODE}/status")["status"] == "offline", made.log)
-    seqs = [event.body["seq"] for event in heard.on("/event")]  # doubles too: there is no reason for one
+    seqs = [
+        event.body["seq"] for event in heard.on("/event")
+    ]  # doubles too: there is no reason for one
     assert seqs == list(range(1, len(seqs) + 1))
     assert len(seqs) >= result["seq"]
 
@@ -43,8 +52,16 @@ def test_a_late_subscriber_finds_everything_retained(
     until_up(early, made)
     command(early, "session.open")
     result = spin(wheel, early, "17", 2)
-    until("the result is retained", lambda: (early.latest("/result") or {}).get("number") == 17, made.log)
-    until("the history is", lambda: [r["number"] for r in early.latest("/history")["results"]] == [17], made.log)
+    until(
+        "the result is retained",
+        lambda: (early.latest("/result") or {}).get("number") == 17,
+        made.log,
+    )
+    until(
+        "the history is",
+        lambda: [r["number"] for r in early.latest("/history")["results"]] == [17],
+        made.log,
+    )
     late = subscribe(mosquitto.port)
     leaves = [f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")]
     topics = {*leaves, *(f"{NODE}/{leaf}" for leaf in ("status", "health", "checkpoint"))}
@@ -55,7 +72,9 @@ def test_a_late_subscriber_finds_everything_retained(
     assert late.latest("/status") == {"status": "online", "boot": result["boot"]}
 
 
-def test_birth_comes_after_every_retained_topic(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+def test_birth_comes_after_every_retained_topic(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
@@ -82,7 +101,10 @@ def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
     second = spin(wheel, heard, "32", 3, before="17")
     assert first["boot"] != second["boot"]
     assert (second["session"], second["round"]) == (1, 2)
-    until("both results", lambda: [r["number"] for r in heard.latest("/history")["results"]] == [17, 32])
+    until(
+        "both results",
+        lambda: [r["number"] for r in heard.latest("/history")["results"]] == [17, 32],
+    )
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline", made.log)
     later = [event["seq"] for event in heard.events() if event["boot"] == second["boot"]]
@@ -102,8 +124,14 @@ def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     topic = f"/alert/{raised['alert']}"
     until("the alert is retained", lambda: heard.latest(topic), made.log)
     assert [e["state"] for e in heard.events("device.state")][-1] == "lost"
-    until("the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log)
-    until("health says lost", lambda: heard.latest("/health")["tables"]["r1"]["devices"]["wheel"]["state"] == "lost", made.log)
+    until(
+        "the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log
+    )
+    until(
+        "health says lost",
+        lambda: heard.latest("/health")["tables"]["r1"]["devices"]["wheel"]["state"] == "lost",
+        made.log,
+    )
     wheel.plug()
     until_more(heard, "alert.cleared", 0)
     until("the alert is gone", lambda: heard.gone(topic), made.log)
@@ -122,12 +150,16 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     spin(wheel, heard, "17", 2)
     wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
     wheel.line = b""  # a line end alone is no frame
-    until("the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log)
+    until(
+        "the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log
+    )
     for count in (3, 4, 5, 6):  # what had waited in a buffer
         for state in (3, 4):
             wheel.show(state, count, "17")
     wheel.line = b""
-    until("the burst was heard", lambda: heard.latest(f"{TABLE}/state")["status"] != "stale", made.log)
+    until(
+        "the burst was heard", lambda: heard.latest(f"{TABLE}/state")["status"] != "stale", made.log
+    )
     wheel.unplug()
     until_more(heard, "alert.raised", 1)
     wheel.plug()
@@ -136,7 +168,12 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     until_more(heard, "round.opened", known)
     told = heard.events("round.unresolved")
     assert {each["why"] for each in told} == {"silence"}
-    assert [(each["spin"], each["candidate"]) for each in told] == [(3, 17), (4, 17), (5, 17), (6, None)]
+    assert [(each["spin"], each["candidate"]) for each in told] == [
+        (3, 17),
+        (4, 17),
+        (5, 17),
+        (6, None),
+    ]
     assert [each["round"] for each in told] == [2, 3, 4, 5]
     assert len(heard.events("round.result")) == 1
 
@@ -147,7 +184,13 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
     heard = subscribe(mosquitto.port)
     other = Wheel(tmp_path / "other")
     try:
-        made = daemon(configuration(mosquitto.port, table("r1", wheel), table("r2", other, decree="BAL05", simulated=True)))
+        made = daemon(
+            configuration(
+                mosquitto.port,
+                table("r1", wheel),
+                table("r2", other, decree="BAL05", simulated=True),
+            )
+        )
         made.start()
         simulated = "novamas-sim/v1/palma/r2"
         until_up(heard, made)
@@ -158,22 +201,33 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
         spin(wheel, heard, "17", 2)
         spin(other, heard, " 4", 2)
         results = heard.events("round.result")
-        assert [(r["table"], r["number"], r.get("simulated", False)) for r in results] == [("r1", 17, False), ("r2", 4, True)]
-        assert {h.topic for h in heard.on("/event") if h.body["table"] == "r2"} == {f"{simulated}/event"}
+        assert [(r["table"], r["number"], r.get("simulated", False)) for r in results] == [
+            ("r1", 17, False),
+            ("r2", 4, True),
+        ]
+        assert {h.topic for h in heard.on("/event") if h.body["table"] == "r2"} == {
+            f"{simulated}/event"
+        }
         assert made.stop() == 0
     finally:
         other.close()
 
 
-def test_a_hangup_is_ignored_and_the_service_manager_is_told(wheel: Wheel, daemon: Make, tmp_path: Path) -> None:
+def test_a_hangup_is_ignored_and_the_service_manager_is_told(
+    wheel: Wheel, daemon: Make, tmp_path: Path
+) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(30)
-        made = daemon(configuration(free_port(), table("r1", wheel)))  # no broker: the tables do not wait for one
+        made = daemon(
+            configuration(free_port(), table("r1", wheel))
+        )  # no broker: the tables do not wait for one
         made.start(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="100000")
         assert manager.recv(1000).startswith(b"READY=1\nSTATUS=1 tables, 1 devices")
         made.signal(signal.SIGHUP)
-        while not made.logged("broker not reached"):  # a manager that does not listen keeps the daemon waiting
+        while not made.logged(
+            "broker not reached"
+        ):  # a manager that does not listen keeps the daemon waiting
             assert manager.recv(1000) == b"WATCHDOG=1"
         assert manager.recv(1000) == b"WATCHDOG=1"
         made.signal(signal.SIGTERM)
@@ -183,7 +237,12 @@ def test_a_hangup_is_ignored_and_the_service_manager_is_told(wheel: Wheel, daemo
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [("", "id"), (table("r1", None, decree="NOWHERE"), "NOWHERE"), (table("r1", None, game="snap"), "snap")]
+    ("wrong", "told"),
+    [
+        ("", "id"),
+        (table("r1", None, decree="NOWHERE"), "NOWHERE"),
+        (table("r1", None, game="snap"), "snap"),
+    ],
 )
 def test_a_mistaken_configuration_ends_with_78(daemon: Make, wrong: str, told: str) -> None:
     made = daemon(configuration(1883, wrong) if wrong else "[site]\n")
@@ -192,7 +251,9 @@ def test_a_mistaken_configuration_ends_with_78(daemon: Make, wrong: str, told: s
     assert told in made.log()
 
 
-def test_a_journal_in_use_is_named(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+def test_a_journal_in_use_is_named(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
     text = configuration(mosquitto.port, table("r1", wheel))
     first, second = daemon(text), daemon(text)
     first.start()
@@ -203,7 +264,9 @@ def test_a_journal_in_use_is_named(mosquitto: Mosquitto, wheel: Wheel, daemon: M
     assert first.stop() == 0
 
 
-def test_the_embedded_broker_serves_this_machine(wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+def test_the_embedded_broker_serves_this_machine(
+    wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
     port = free_port()
     made = daemon(configuration(port, table("r1", wheel), scheme="embedded"))
     made.start()

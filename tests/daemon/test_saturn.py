@@ -24,8 +24,19 @@ PLACES = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "numbe
 
 def saturn(link: Path, ending: ExitStack) -> None:
     """The simulator as a program."""
-    words = ["--protocol", "saturn", "--link", str(link), "--numbers", ",".join(map(str, NUMBERS)), "--speed", "8"]
-    program = subprocess.Popen([sys.executable, "-m", "simulators", "wheel", *words], stdout=subprocess.PIPE)
+    words = [
+        "--protocol",
+        "saturn",
+        "--link",
+        str(link),
+        "--numbers",
+        ",".join(map(str, NUMBERS)),
+        "--speed",
+        "8",
+    ]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "simulators", "wheel", *words], stdout=subprocess.PIPE
+    )
     ending.callback(program.wait)
     ending.callback(program.kill)
     assert program.stdout is not None
@@ -34,7 +45,11 @@ def saturn(link: Path, ending: ExitStack) -> None:
 
 
 def test_spins_of_a_wheel_that_is_asked_from_the_wire_to_a_subscriber(
-    mosquitto: Mosquitto, daemon: Make, subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Make,
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> None:
     saturn(tmp_path / "wheel", ending)
     heard = subscribe(mosquitto.port)
@@ -65,7 +80,9 @@ options = {{ poll = 0.1, fields = {{ {PLACES}, phases = {{ {PHASES} }} }} }}
 
     results = until("two results", two, made.log, patience=3 * PATIENCE)
     played = [NUMBERS.index(result["number"]) for result in results]
-    assert played == sorted(set(played))  # in their order; the first may have been before us, and a busy machine may miss one
+    assert played == sorted(
+        set(played)
+    )  # in their order; the first may have been before us, and a busy machine may miss one
     assert command(heard, "device.command", command="fire", device="wheel")["ok"]
     refused = command(heard, "device.command", command="fire", device="wheel")
     assert "less than 30 s ago" in refused["error"]

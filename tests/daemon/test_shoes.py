@@ -1,4 +1,6 @@
-"""``novamas run`` with a simulated shoe on a pseudo-terminal: coups from the wire to a subscriber."""
+"""``novamas run`` with a simulated shoe on a pseudo-terminal: coups from the wire to a
+subscriber.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,22 @@ class Shoe:
     """The simulator as a program, its power still off."""
 
     def __init__(self, link: Path, protocol: str, *words: str) -> None:
-        command = [sys.executable, "-m", "simulators", "shoe", "--protocol", protocol, "--link", str(link), "--wait"]
+        command = [
+            sys.executable,
+            "-m",
+            "simulators",
+            "shoe",
+            "--protocol",
+            protocol,
+            "--link",
+            str(link),
+            "--wait",
+        ]
         cards = ",".join((BURN, *COUPS))
         pace = ["--cards", cards, "--speed", str(SPEED), "--games-per-hour", "3600"]
-        self._program = subprocess.Popen([*command, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._program = subprocess.Popen(
+            [*command, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         assert self._program.stdout is not None
         assert json.loads(self._program.stdout.readline())["port"] == str(link)
 
@@ -47,9 +61,15 @@ class Shoe:
 
 @pytest.fixture
 def play(
-    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
 ) -> Play:
-    """``play(protocol, *words)``: a small table without keys, cards face up, that deals from the shoe; gives who hears it."""
+    """``play(protocol, *words)``: a small table without keys, cards face up, that deals from the
+    shoe; gives who hears it.
+    """
 
     def begin(protocol: str, *words: str) -> Subscriber:
         shoe = Shoe(tmp_path / "shoe", protocol, *words)
@@ -89,7 +109,9 @@ def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
     results = until_said(heard, "round.result", 3)
     assert [result["winner"] for result in results] == WINNERS
     assert [event["count"] for event in heard.events("cards.burned")] == [2]
-    dealt = [event["card"] for event in heard.events("card.dealt") if event["to"] in ("player", "banker")]
+    dealt = [
+        event["card"] for event in heard.events("card.dealt") if event["to"] in ("player", "banker")
+    ]
     assert dealt[:16] == ",".join(COUPS).split(",")
     assert [event["what"] for event in heard.events("irregularity") if event["round"] <= 3] == []
 
@@ -97,11 +119,15 @@ def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
 def test_a_lost_report_leaves_its_coup_to_a_person(play: Play) -> None:
     heard = play("angel-eye", "--fault", "14.9:lost_report")
     assert [result["winner"] for result in until_said(heard, "round.result", 2)] == WINNERS[1:]
-    assert [(event["round"], event["why"]) for event in heard.events("round.unresolved")] == [(1, "silence")]
+    assert [(event["round"], event["why"]) for event in heard.events("round.unresolved")] == [
+        (1, "silence")
+    ]
 
 
 def test_an_unread_card_stops_the_table_and_asks(play: Play) -> None:
     heard = play("bee-tek", "--fault", "14.9:unread")
-    asked = next(event for event in until_said(heard, "irregularity", 1) if event["what"] == "card_unread")
+    asked = next(
+        event for event in until_said(heard, "irregularity", 1) if event["what"] == "card_unread"
+    )
     assert "card.decide" in asked["asks"]
     assert heard.events("round.result") == []

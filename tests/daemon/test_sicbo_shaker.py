@@ -23,8 +23,18 @@ TABLE = "novamas/v1/palma/c1"
 @pytest.fixture
 def shaker(mosquitto: Mosquitto, ending: ExitStack) -> str:
     """The simulator as a program; its address."""
-    words = ["dice", "--protocol", "sicbo-shaker", "--mqtt", f"127.0.0.1:{mosquitto.port}/{BASE}", "--speed", "10"]
-    program = subprocess.Popen([sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    words = [
+        "dice",
+        "--protocol",
+        "sicbo-shaker",
+        "--mqtt",
+        f"127.0.0.1:{mosquitto.port}/{BASE}",
+        "--speed",
+        "10",
+    ]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     ending.callback(program.communicate)
     ending.callback(program.kill)
     assert program.stdout is not None
@@ -78,7 +88,10 @@ def test_an_address_that_cannot_be_right(url: str, says: str) -> None:
 
 
 def test_a_shaker_at_a_table_of_craps(
-    mosquitto: Mosquitto, shaker: str, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+    mosquitto: Mosquitto,
+    shaker: str,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
 ) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(
@@ -102,8 +115,14 @@ options = {{ poll = 0.2 }}
     made.start()
 
     def state() -> Any:
-        return (heard.latest(f"{TABLE}/state") or {}).get("devices", {}).get("dice", {}).get("state")
+        return (
+            (heard.latest(f"{TABLE}/state") or {}).get("devices", {}).get("dice", {}).get("state")
+        )
 
     until("the shaker is up", lambda: state() == "up", made.log)
-    until("it may be shaken", lambda: command(heard, "device.command", TABLE, command="shake", device="dice")["ok"], made.log)
+    until(
+        "it may be shaken",
+        lambda: command(heard, "device.command", TABLE, command="shake", device="dice")["ok"],
+        made.log,
+    )
     assert made.stop() == 0

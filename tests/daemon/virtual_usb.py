@@ -1,6 +1,8 @@
-"""``novamas`` with a virtual USB bus in the place of libusb. What happens on the bus comes from a socket, one line at a time.
+"""``novamas`` with a virtual USB bus in the place of libusb. What happens on the bus comes from a
+socket, one line at a time.
 
-``plug``, ``unplug``, ``report HEX`` or nothing; each line is answered with the log of the device that was plugged in last.
+``plug``, ``unplug``, ``report HEX`` or nothing; each line is answered with the log of the device
+that was plugged in last.
 """
 
 from __future__ import annotations

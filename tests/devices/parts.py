@@ -1,4 +1,6 @@
-"""Real parts for the tests of links: ptys that can be pulled out, a TCP peer, an RFC 2217 server; and the smallest codec."""
+"""Real parts for the tests of links: ptys that can be pulled out, a TCP peer, an RFC 2217 server;
+and the smallest codec.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,16 @@ def read_some(link: Link, wanted: int) -> bytes:
 
 
 class Lines:
-    """A codec of lines: one that begins with ``ok`` is a frame; ``boom`` is a defect; the rest is damaged."""
+    """A codec of lines: one that begins with ``ok`` is a frame; ``boom`` is a defect; the rest is
+    damaged.
+    """
 
-    def __init__(self, device: str = "wheel", polls: tuple[tuple[float, bytes], ...] = (), steady: bool = True) -> None:
+    def __init__(
+        self,
+        device: str = "wheel",
+        polls: tuple[tuple[float, bytes], ...] = (),
+        steady: bool = True,
+    ) -> None:
         self.steady = steady
         self.counters = Counters()
         self.reconnects = 0
@@ -65,7 +74,9 @@ class Lines:
                 raise RuntimeError("a defect")
             if line.startswith(b"ok"):
                 self.counters.frames += 1
-                readings.append(DeviceReport(at=now, device=self._device, report="line", value=line.decode()))
+                readings.append(
+                    DeviceReport(at=now, device=self._device, report="line", value=line.decode())
+                )
             else:
                 self.counters.damaged += 1
         return readings
@@ -84,7 +95,9 @@ class Lines:
 
 
 class Pty:
-    """A serial port under a stable name. ``unplug`` hangs it up; ``plug`` puts a new one under the same name."""
+    """A serial port under a stable name. ``unplug`` hangs it up; ``plug`` puts a new one under the
+    same name.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "port"
@@ -152,7 +165,9 @@ class TcpPeer:
 
 
 class Rfc2217Peer:
-    """A device server that speaks RFC 2217, with a ``loop://`` port behind it: what is written comes back."""
+    """A device server that speaks RFC 2217, with a ``loop://`` port behind it: what is written
+    comes back.
+    """
 
     def __init__(self) -> None:
         self._tcp = TcpPeer()

@@ -1,4 +1,6 @@
-"""Garbage that goes on: told at once, then less and less often; its bytes to the last, in its place among what else is said."""
+"""Garbage that goes on: told at once, then less and less often; its bytes to the last, in its place
+among what else is said.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +32,26 @@ def tags(said: list[AnyReading]) -> list[object]:
 
 def babble(watch: Watch, begin: float, seconds: float) -> list[LinkGarbage]:
     """Ten damaged lines of five bytes a second."""
-    return garbage([one for tenth in range(int(seconds * 10)) for one in watch.feed(b"aaaaa\n", begin + tenth / 10)])
+    return garbage(
+        [
+            one
+            for tenth in range(int(seconds * 10))
+            for one in watch.feed(b"aaaaa\n", begin + tenth / 10)
+        ]
+    )
 
 
 def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() -> None:
     gathering = GarbageSummary()
-    said = [LinkGarbage(at=tenth / 10, device="wheel", bytes=5, frame=f"line {tenth}") for tenth in range(6000)]
+    said = [
+        LinkGarbage(at=tenth / 10, device="wheel", bytes=5, frame=f"line {tenth}")
+        for tenth in range(6000)
+    ]
     told = garbage([one for reading in said for one in gathering.pass_on([reading], reading.at)])
     assert told[:AT_ONCE] == said[:AT_ONCE]
-    assert [round(later.at - sooner.at, 3) for sooner, later in pairwise(told[AT_ONCE - 1 :])][:8] == [
+    assert [round(later.at - sooner.at, 3) for sooner, later in pairwise(told[AT_ONCE - 1 :])][
+        :8
+    ] == [
         1,
         2,
         4,
@@ -49,7 +62,9 @@ def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() 
         CALM,
     ]
     assert told[AT_ONCE] == LinkGarbage(at=1.9, device="wheel", bytes=50, frame="line 10")
-    assert sum(reading.bytes for reading in [*told, *garbage(gathering.tell(600.0))]) == sum(reading.bytes for reading in said)
+    assert sum(reading.bytes for reading in [*told, *garbage(gathering.tell(600.0))]) == sum(
+        reading.bytes for reading in said
+    )
 
 
 def test_an_hour_of_babble_is_about_one_reading_a_minute() -> None:
@@ -72,10 +87,14 @@ def test_after_a_calm_minute_it_is_told_at_once_again() -> None:
     watch.opened(0.0)
     babble(watch, 0.0, 12.0)
     last = garbage(watch.tick(40.0))[-1].at
-    assert len(garbage(watch.feed(b"b\n", last + CALM - 0.1))) == 1  # the pause was over, and it grows on
+    assert (
+        len(garbage(watch.feed(b"b\n", last + CALM - 0.1))) == 1
+    )  # the pause was over, and it grows on
     assert garbage(watch.feed(b"b\n", last + CALM)) == []
     later = garbage(watch.tick(1000.0))[-1].at + CALM
-    assert [len(garbage(watch.feed(b"b\n", later + tenth / 10))) for tenth in range(12)] == [1] * AT_ONCE + [0, 0]
+    assert [len(garbage(watch.feed(b"b\n", later + tenth / 10))) for tenth in range(12)] == [
+        1
+    ] * AT_ONCE + [0, 0]
 
 
 def test_what_waits_is_told_before_whatever_else_is_said() -> None:
@@ -89,7 +108,10 @@ def test_what_waits_is_told_before_whatever_else_is_said() -> None:
 
 
 streams = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.0, 0.02, 0.4, 3.0, 70.0]), st.sampled_from([b"bad\n", b"b", b"\n", LINE, b"~" * 99])),
+    st.tuples(
+        st.sampled_from([0.0, 0.0, 0.02, 0.4, 3.0, 70.0]),
+        st.sampled_from([b"bad\n", b"b", b"\n", LINE, b"~" * 99]),
+    ),
     max_size=60,
 )
 
@@ -106,7 +128,9 @@ def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
 
 
 def outline(said: list[AnyReading]) -> list[AnyReading | int]:
-    """What was said, each run of garbage as its bytes; the verdict on noise is left out: it counts what came before it."""
+    """What was said, each run of garbage as its bytes; the verdict on noise is left out: it counts
+    what came before it.
+    """
     plain = [reading for reading in said if not isinstance(reading, LinkUnintelligible)]
     return [
         part
@@ -116,14 +140,20 @@ def outline(said: list[AnyReading]) -> list[AnyReading | int]:
 
 
 @given(streams)
-def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(stream: list[tuple[float, bytes]]) -> None:
+def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(
+    stream: list[tuple[float, bytes]],
+) -> None:
     whole, single = make(), make()
     said = [one for call in calls(stream, single=False) for one in readings(whole, call)]
-    assert outline([one for call in calls(stream, single=True) for one in readings(single, call)]) == outline(said)
+    assert outline(
+        [one for call in calls(stream, single=True) for one in readings(single, call)]
+    ) == outline(said)
 
 
 @given(streams, st.lists(st.floats(0.0, 500.0), max_size=20))
-def test_live_and_from_what_was_kept_the_readings_are_the_same(stream: list[tuple[float, bytes]], silences: list[float]) -> None:
+def test_live_and_from_what_was_kept_the_readings_are_the_same(
+    stream: list[tuple[float, bytes]], silences: list[float]
+) -> None:
     """Live a silence is told to the watch all the time; kept is only what matters."""
     live, again = make(), make()
     given_calls = calls(stream, single=False)
@@ -139,7 +169,9 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(stream: list[tupl
 
 
 @given(streams)
-def test_garbage_is_told_as_often_as_the_time_and_what_else_is_said_allow(stream: list[tuple[float, bytes]]) -> None:
+def test_garbage_is_told_as_often_as_the_time_and_what_else_is_said_allow(
+    stream: list[tuple[float, bytes]],
+) -> None:
     watch = make()
     said = [one for call in calls(stream, single=True) for one in readings(watch, call)]
     told, rest = len(garbage(said)), len(said) - len(garbage(said))

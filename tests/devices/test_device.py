@@ -1,4 +1,6 @@
-"""The supervisor on real ports: it outlives whatever happens to them, says it once, and ends clean."""
+"""The supervisor on real ports: it outlives whatever happens to them, says it once, and
+ends clean.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from structlog.testing import LogCapture
 from devices.device import FIRST_PAUSE, LONGEST_PAUSE, CommandRefusedError, Device, pause
 from devices.links import open_link
 from devices.reader import ROOM, Arrived, Ended, Opened, Reader
-from devices.readings import AnyReading, DeviceReport, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from devices.recording import RecordingWriter, read_recording
 from tests.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 
@@ -44,12 +53,26 @@ class Floor:
         self.readings: list[AnyReading] = []
         self.unsent: list[str] = []
         self.logs = LogCapture()
-        log = structlog.wrap_logger(None, processors=[self.logs], wrapper_class=structlog.make_filtering_bound_logger("debug"))
-        settings = {"codec": Lines(), "stale_after": 1000.0, "take": self.readings.extend, **settings}
+        log = structlog.wrap_logger(
+            None,
+            processors=[self.logs],
+            wrapper_class=structlog.make_filtering_bound_logger("debug"),
+        )
+        settings = {
+            "codec": Lines(),
+            "stale_after": 1000.0,
+            "take": self.readings.extend,
+            **settings,
+        }
         self.device = Device(id="wheel", url=url, log=log, **settings)
 
     def links(self) -> list[str]:
-        names = {LinkUp: "up", LinkStale: "stale", LinkLost: "lost", LinkUnintelligible: "unintelligible"}
+        names = {
+            LinkUp: "up",
+            LinkStale: "stale",
+            LinkLost: "lost",
+            LinkUnintelligible: "unintelligible",
+        }
         return [names[type(reading)] for reading in self.readings if type(reading) in names]
 
     def lines(self) -> list[str]:
@@ -60,17 +83,25 @@ class Floor:
         self.device.send(self.device.prepare(command, argument), self.unsent.append)
 
     async def until_open(self) -> None:
-        await until(lambda: self.device.health().link and self.device.health().state == "connecting")
+        await until(
+            lambda: self.device.health().link and self.device.health().state == "connecting"
+        )
 
     async def until_frames(self, wanted: int) -> None:
         await until(lambda: self.device.health().counters.frames == wanted)
 
     def logged(self, *events: str) -> list[str]:
-        return [entry["event"] for entry in self.logs.entries if not events or entry["event"] in events]
+        return [
+            entry["event"] for entry in self.logs.entries if not events or entry["event"] in events
+        ]
 
 
 def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith(("reader", "recorder"))]
+    return [
+        thread.name
+        for thread in threading.enumerate()
+        if thread.name.startswith(("reader", "recorder"))
+    ]
 
 
 @asynccontextmanager
@@ -193,11 +224,15 @@ async def test_staleness_runs_on_the_given_clock(pty: Pty) -> None:
         assert floor.readings == [LinkStale(at=1060.0, device="wheel", age=60.0)]
 
 
-async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(peer: TcpPeer) -> None:
+async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(
+    peer: TcpPeer,
+) -> None:
     lines = 100_000
     async with running(peer.url) as floor:
         connection = await asyncio.to_thread(peer.accept)
-        flood = asyncio.create_task(asyncio.to_thread(connection.sendall, b"ok 4;14;146; 9;0\n" * lines))
+        flood = asyncio.create_task(
+            asyncio.to_thread(connection.sendall, b"ok 4;14;146; 9;0\n" * lines)
+        )
         turns = 0
         async with asyncio.timeout(4 * PATIENCE):
             while floor.device.health().counters.frames < lines:
@@ -281,7 +316,9 @@ async def test_commands_are_sent_and_logged(pty: Pty) -> None:
             floor.command("say", "too late")
 
 
-async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_still_read(pty: Pty) -> None:
+async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_still_read(
+    pty: Pty,
+) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
         await floor.until_open()
 
@@ -348,7 +385,9 @@ async def test_a_full_disk_stops_the_recording_and_nothing_else(pty: Pty) -> Non
         for number in range(1, 4):
             pty.say(b"ok\n")
             await floor.until_frames(number)
-        await until(lambda: floor.logged("recording fails"))  # in the recorder's thread: the last thing that it does
+        await until(
+            lambda: floor.logged("recording fails")
+        )  # in the recorder's thread: the last thing that it does
         assert not floor.device.health().recording
         assert "No space left" in str(floor.device.health().error)
         for number in range(4, 6):
@@ -374,7 +413,9 @@ def chatter(pty: Pty) -> None:
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 13, 50])
 @pytest.mark.parametrize("moment", [nothing, gone, chatter])
-async def test_a_device_ends_clean_at_any_moment(pty: Pty, tmp_path: Path, moment: Moment, turns: int) -> None:
+async def test_a_device_ends_clean_at_any_moment(
+    pty: Pty, tmp_path: Path, moment: Moment, turns: int
+) -> None:
     recorder = RecordingWriter(tmp_path / "wheel.rec", {})
     floor = Floor(pty.url, recorder=recorder, codec=Lines(polls=((0.001, b"?"),)))
     task = asyncio.create_task(floor.device.run())

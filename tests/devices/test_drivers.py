@@ -23,7 +23,11 @@ from tests import contract
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 ROWS = {row[0]: row for row in contract.table(contract.sections("devices.md")["Devices"])}
 GUIDE = dict(
-    re.findall(r"^## (\d)\..*?\n```\w*\n(.*?)^```", (contract.DOCS / "new-device.md").read_text(), re.MULTILINE | re.DOTALL)
+    re.findall(
+        r"^## (\d)\..*?\n```\w*\n(.*?)^```",
+        (contract.DOCS / "new-device.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
 )
 
 
@@ -39,9 +43,19 @@ def test_the_table_has_every_driver() -> None:
 def test_a_row_says_what_the_driver_says(name: str) -> None:
     _, title, kind, evidence, line, gives, commands, recordings = ROWS[name]
     found = driver(name)
-    assert (found.name, found.title, found.kind, found.evidence, found.line) == (name, title, kind, evidence, line)
+    assert (found.name, found.title, found.kind, found.evidence, found.line) == (
+        name,
+        title,
+        kind,
+        evidence,
+        line,
+    )
     assert marked(commands) == list(found.commands)
-    files = [path for path in sorted(RECORDINGS.glob("*.txt")) if read_recording(path).header["driver"] == name]
+    files = [
+        path
+        for path in sorted(RECORDINGS.glob("*.txt"))
+        if read_recording(path).header["driver"] == name
+    ]
     assert marked(recordings) == [path.stem for path in files]
     said = set()
     for path in files:
@@ -54,7 +68,10 @@ def test_a_row_says_what_the_driver_says(name: str) -> None:
 @pytest.mark.parametrize("name", DRIVERS)
 def test_the_options_are_described(name: str) -> None:
     options = driver(name).options
-    told = [(option, default) for option, default, _ in contract.table(contract.sections("devices.md")[name])]
+    told = [
+        (option, default)
+        for option, default, _ in contract.table(contract.sections("devices.md")[name])
+    ]
     fields = msgspec.structs.fields(options)
     assert told == [(field.name, msgspec.json.encode(field.default).decode()) for field in fields]
 
@@ -89,8 +106,16 @@ def test_the_example_of_the_guide_keeps_what_it_demands(data: st.DataObject) -> 
 
 def test_the_row_of_the_guide_says_what_its_driver_says() -> None:
     found = example()
-    name, title, kind, evidence, line, *_ = (cell.strip(" `") for cell in GUIDE["4"].strip().strip("|").split("|"))
-    assert (name, title, kind, evidence, line) == (found.name, found.title, found.kind, found.evidence, found.line)
+    name, title, kind, evidence, line, *_ = (
+        cell.strip(" `") for cell in GUIDE["4"].strip().strip("|").split("|")
+    )
+    assert (name, title, kind, evidence, line) == (
+        found.name,
+        found.title,
+        found.kind,
+        found.evidence,
+        found.line,
+    )
 
 
 def test_the_example_of_the_guide_works(tmp_path: Path) -> None:
@@ -107,5 +132,7 @@ def test_the_example_of_the_guide_works(tmp_path: Path) -> None:
     for chunk in recording:
         for reading in watch.feed(chunk.data, chunk.at):
             kinds[type(reading)].append(reading)
-    assert [reading.number for reading in kinds[WheelNumber] if isinstance(reading, WheelNumber)] == [17, 22]
+    assert [
+        reading.number for reading in kinds[WheelNumber] if isinstance(reading, WheelNumber)
+    ] == [17, 22]
     assert [reading.frame for reading in kinds[LinkGarbage]] == [r"N:2\xff"]

@@ -1,4 +1,6 @@
-"""Recordings: what is written is what is read; nothing that is wrong with a file stops the rest of it."""
+"""Recordings: what is written is what is read; nothing that is wrong with a file stops the rest of
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,21 @@ from devices.recording import Chunk, Framing, RecordingError, RecordingWriter, r
 
 START = 1_758_612_328.384
 
-chunks = st.lists(st.tuples(st.integers(0, 10**9), st.binary(max_size=40), st.booleans()), max_size=30)
+chunks = st.lists(
+    st.tuples(st.integers(0, 10**9), st.binary(max_size=40), st.booleans()), max_size=30
+)
 
 
 @given(chunks, st.sampled_from(["raw", "line"]))
-def test_what_is_written_is_read(given_chunks: list[tuple[int, bytes, bool]], framing: Framing) -> None:
+def test_what_is_written_is_read(
+    given_chunks: list[tuple[int, bytes, bool]], framing: Framing
+) -> None:
     end = b"\r\n" if framing == "line" else b""
     times = sorted(at for at, _, _ in given_chunks)
-    expected = [Chunk(at / 1e6, data + end, sent) for at, (_, data, sent) in zip(times, given_chunks, strict=True)]
+    expected = [
+        Chunk(at / 1e6, data + end, sent)
+        for at, (_, data, sent) in zip(times, given_chunks, strict=True)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "wheel.rec")
         writer = RecordingWriter(path, {"device": "wheel"}, framing)
@@ -37,9 +46,13 @@ def test_what_is_written_is_read(given_chunks: list[tuple[int, bytes, bool]], fr
     assert not recording.problems
     assert recording.framing == framing
     assert recording.header["device"] == "wheel"
-    assert [(chunk.data, chunk.sent) for chunk in recording] == [(chunk.data, chunk.sent) for chunk in expected]
+    assert [(chunk.data, chunk.sent) for chunk in recording] == [
+        (chunk.data, chunk.sent) for chunk in expected
+    ]
     written = [START + chunk.at for chunk in expected]
-    assert [recording.start + chunk.at for chunk in recording] == pytest.approx(written, rel=0, abs=2e-6)  # kept to the microsecond
+    assert [recording.start + chunk.at for chunk in recording] == pytest.approx(
+        written, rel=0, abs=2e-6
+    )  # kept to the microsecond
 
 
 @given(st.binary())
@@ -91,7 +104,9 @@ def test_a_cut_last_line_is_not_completed(tmp_path: Path) -> None:
 
 
 def test_unknown_header_keys_and_free_notes_are_kept(tmp_path: Path) -> None:
-    header, found, problems = read(tmp_path, "# colour: green\n# no key here\n# nor here\n1 < a\n# colour: red\n")
+    header, found, problems = read(
+        tmp_path, "# colour: green\n# no key here\n# nor here\n1 < a\n# colour: red\n"
+    )
     assert header == {"colour": "green", "note": "no key here nor here"}
     assert len(found) == 1
     assert not problems
@@ -141,9 +156,16 @@ def test_each_day_has_a_file_of_its_own(tmp_path: Path) -> None:
         for seconds in (0, 60):
             writer.write(START + number * 86400 + seconds, b"%d" % number)
     writer.close()
-    files = [path.with_name("wheel.rec.3.gz"), path.with_name("wheel.rec.2.gz"), path.with_name("wheel.rec.1.gz"), path]
+    files = [
+        path.with_name("wheel.rec.3.gz"),
+        path.with_name("wheel.rec.2.gz"),
+        path.with_name("wheel.rec.1.gz"),
+        path,
+    ]
     assert sorted(tmp_path.iterdir()) == sorted(files)
-    assert [[chunk.data for chunk in read_recording(file)] for file in files] == [[b"%d" % n] * 2 for n in range(4)]
+    assert [[chunk.data for chunk in read_recording(file)] for file in files] == [
+        [b"%d" % n] * 2 for n in range(4)
+    ]
 
 
 def test_a_file_of_another_day_is_not_added_to_and_old_ones_are_dropped(tmp_path: Path) -> None:

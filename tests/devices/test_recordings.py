@@ -1,7 +1,9 @@
-"""Golden recordings: each ``recordings/NAME.txt`` gives, byte for byte, the readings in ``recordings/NAME.readings.jsonl``.
+"""Golden recordings: each ``recordings/NAME.txt`` gives, byte for byte, the readings in
+``recordings/NAME.readings.jsonl``.
 
-The header names the driver and its options. After a change that is meant, write the readings anew with ``novamas decode DRIVER
-RECORDING --device device``, with an ``--option`` for each option of the header, and look at the difference.
+The header names the driver and its options. After a change that is meant, write the readings anew
+with ``novamas decode DRIVER RECORDING --device device``, with an ``--option`` for each option of
+the header, and look at the difference.
 """
 
 from __future__ import annotations
@@ -27,9 +29,16 @@ def readings_of(recording: Recording) -> list[AnyReading]:
     options = tomllib.loads("\n".join(recording.header.get("options", "").split(", ")))
     if found.described is not None:
         options["text"] = (FOLDER / options["file"]).read_text()
-    watch = Watch(found.make("device", msgspec.convert(options, found.options)), "device", stale_after=5.0)
+    watch = Watch(
+        found.make("device", msgspec.convert(options, found.options)), "device", stale_after=5.0
+    )
     watch.opened(recording.chunks[0].at)
-    return [reading for chunk in recording if not chunk.sent for reading in watch.feed(chunk.data, chunk.at)]
+    return [
+        reading
+        for chunk in recording
+        if not chunk.sent
+        for reading in watch.feed(chunk.data, chunk.at)
+    ]
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)

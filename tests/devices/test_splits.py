@@ -37,7 +37,9 @@ def make(recording: Recording) -> Codec:
 
 @st.composite
 def bursts(draw: st.DrawFn, name: str) -> tuple[Recording, bytes]:
-    """What was recorded of such a device, with junk in between that may be longer than any frame, or without its ends."""
+    """What was recorded of such a device, with junk in between that may be longer than any frame,
+    or without its ends.
+    """
     recording = draw(st.sampled_from(recordings(name)))
     data = b"".join(chunk.data for chunk in recording if not chunk.sent)
     begin = draw(st.integers(0, max(0, len(data) - 1)))
@@ -46,7 +48,11 @@ def bursts(draw: st.DrawFn, name: str) -> tuple[Recording, bytes]:
         at = draw(st.integers(0, len(data)))
         junk = draw(
             st.binary(max_size=40)
-            | st.builds(lambda one, times: one * times, st.binary(min_size=1, max_size=3), st.integers(0, 3000))
+            | st.builds(
+                lambda one, times: one * times,
+                st.binary(min_size=1, max_size=3),
+                st.integers(0, 3000),
+            )
         )
         gone = draw(st.sampled_from([0, 0, 1, 2, 50, 400]))
         data = data[:at] + junk + data[at + gone :]
@@ -65,6 +71,9 @@ def test_any_split_gives_the_same_readings(name: str, data: st.DataObject) -> No
     whole, split, single = make(recording), make(recording), make(recording)
     readings = heard(whole, [stream])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    assert heard(split, [stream[begin:end] for begin, end in pairwise([0, *cuts, len(stream)])]) == readings
+    assert (
+        heard(split, [stream[begin:end] for begin, end in pairwise([0, *cuts, len(stream)])])
+        == readings
+    )
     assert heard(single, [bytes([byte]) for byte in stream]) == readings
     assert whole.counters == split.counters == single.counters

@@ -1,4 +1,6 @@
-"""The watch: each state told once, when it begins; and the same whether it is asked often or seldom."""
+"""The watch: each state told once, when it begins; and the same whether it is asked often or
+seldom.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.codec import Counters
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkGarbage,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from devices.watch import NOISE, CodecDefectError, Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from tests.devices.parts import Lines
@@ -25,15 +36,24 @@ def make() -> Watch:
 
 
 def links(readings: list[AnyReading]) -> list[AnyReading]:
-    return [reading for reading in readings if isinstance(reading, LinkUp | LinkStale | LinkUnintelligible | LinkLost)]
+    return [
+        reading
+        for reading in readings
+        if isinstance(reading, LinkUp | LinkStale | LinkUnintelligible | LinkLost)
+    ]
 
 
 def test_up_comes_before_the_first_frame_s_reading_and_once() -> None:
     watch = make()
     assert watch.feed(b"o", 1.0) == []
     first = watch.feed(b"k 1\n", 1.5)
-    assert first == [LinkUp(at=1.5, device="wheel"), DeviceReport(at=1.5, device="wheel", report="line", value="ok 1")]
-    assert watch.feed(b"ok 2\n", 2.0) == [DeviceReport(at=2.0, device="wheel", report="line", value="ok 2")]
+    assert first == [
+        LinkUp(at=1.5, device="wheel"),
+        DeviceReport(at=1.5, device="wheel", report="line", value="ok 1"),
+    ]
+    assert watch.feed(b"ok 2\n", 2.0) == [
+        DeviceReport(at=2.0, device="wheel", report="line", value="ok 2")
+    ]
     assert watch.state == "up"
     assert watch.last_frame == 2.0
 
@@ -85,7 +105,10 @@ def test_a_device_that_begins_to_speak_nonsense_after_a_silence_is_unintelligibl
 def test_a_first_frame_in_pieces_after_a_silence_is_not_called_unintelligible() -> None:
     watch = make()
     watch.tick(5.0)
-    pieces = [watch.feed(piece, 60.0 + index / 100) for index, piece in enumerate([b"ok " + b"x" * 50, b"x" * 50, b"\n"])]
+    pieces = [
+        watch.feed(piece, 60.0 + index / 100)
+        for index, piece in enumerate([b"ok " + b"x" * 50, b"x" * 50, b"\n"])
+    ]
     assert [links(piece) for piece in pieces] == [[], [], [LinkUp(at=60.02, device="wheel")]]
 
 
@@ -111,7 +134,9 @@ def test_half_a_frame_does_not_survive_a_reconnection() -> None:
 
 
 class Sleeper(Lines):
-    """Says something two seconds after each frame, unless bytes come first; stubborn: its deadline never moves."""
+    """Says something two seconds after each frame, unless bytes come first; stubborn: its deadline
+    never moves.
+    """
 
     def __init__(self, *, stubborn: bool = False) -> None:
         super().__init__()
@@ -177,7 +202,9 @@ def test_the_link_of_a_device_that_is_not_steady_is_told_when_it_opens_and_once(
     watch.lost(2.0, "unplugged")
     assert watch.opened(3.0) == [LinkOpen(at=3.0, device="shoe")]
     assert (watch.state, watch.tick(1000.0)) == ("connecting", [])
-    assert watch.lost(1001.0, "unplugged") == [LinkLost(at=1001.0, device="shoe", reason="unplugged")]
+    assert watch.lost(1001.0, "unplugged") == [
+        LinkLost(at=1001.0, device="shoe", reason="unplugged")
+    ]
     assert watch.lost(1002.0, "no such port") == []
     assert watch.opened(1003.0) == [LinkOpen(at=1003.0, device="shoe")]
     assert links(watch.feed(b"ok\n", 1004.0)) == [LinkUp(at=1004.0, device="shoe")]
@@ -204,12 +231,19 @@ def test_noise_of_a_device_that_is_not_steady_is_told_once_and_ends_with_a_frame
 
 pieces = st.sampled_from([b"ok\n", b"ok", b"\n", b"~", b"~" * 40, b"~" * 100, b"bad\n"])
 steps = st.lists(
-    st.tuples(st.sampled_from(["feed", "feed", "feed", "tick", "lost", "open"]), st.integers(0, 40), pieces), max_size=60
+    st.tuples(
+        st.sampled_from(["feed", "feed", "feed", "tick", "lost", "open"]),
+        st.integers(0, 40),
+        pieces,
+    ),
+    max_size=60,
 )
 
 
 def play(given_steps: list[tuple[str, int, bytes]], *, often: bool) -> list[AnyReading]:
-    """Run the steps, times a quarter of a second; ``often``: with a tick at every quarter between them."""
+    """Run the steps, times a quarter of a second; ``often``: with a tick at every quarter between
+    them.
+    """
     watch = Watch(Sleeper(), "wheel", STALE_AFTER)
     readings: list[AnyReading] = []
     quarters, is_open = 0, False
@@ -233,7 +267,9 @@ def play(given_steps: list[tuple[str, int, bytes]], *, often: bool) -> list[AnyR
 
 
 @given(steps)
-def test_no_state_is_told_twice_in_a_row_and_time_never_goes_back(given_steps: list[tuple[str, int, bytes]]) -> None:
+def test_no_state_is_told_twice_in_a_row_and_time_never_goes_back(
+    given_steps: list[tuple[str, int, bytes]],
+) -> None:
     readings = play(given_steps, often=False)
     told = [type(reading) for reading in links(readings)]
     assert all(one is not other for one, other in pairwise(told))
@@ -243,12 +279,16 @@ def test_no_state_is_told_twice_in_a_row_and_time_never_goes_back(given_steps: l
 
 
 @given(steps)
-def test_readings_do_not_depend_on_how_often_the_watch_is_asked(given_steps: list[tuple[str, int, bytes]]) -> None:
+def test_readings_do_not_depend_on_how_often_the_watch_is_asked(
+    given_steps: list[tuple[str, int, bytes]],
+) -> None:
     assert play(given_steps, often=True) == play(given_steps, often=False)
 
 
 @given(steps)
-def test_a_frame_is_read_only_while_the_link_is_up(given_steps: list[tuple[str, int, bytes]]) -> None:
+def test_a_frame_is_read_only_while_the_link_is_up(
+    given_steps: list[tuple[str, int, bytes]],
+) -> None:
     up = False
     for reading in play(given_steps, often=False):
         if isinstance(reading, LinkUp):
@@ -272,7 +312,11 @@ def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
     watch = Watch(driver, "wheel", STALE_AFTER)
     watch.opened(0.0)
     said = watch.feed(b"abc\nde\n*X;6;001;  ;0;000;0\nfgh\n" + b"x\n" * 1000, 1.0)
-    garbage = [(index, reading.bytes, reading.frame) for index, reading in enumerate(said) if isinstance(reading, LinkGarbage)]
+    garbage = [
+        (index, reading.bytes, reading.frame)
+        for index, reading in enumerate(said)
+        if isinstance(reading, LinkGarbage)
+    ]
     assert [(count, frame) for _, count, frame in garbage] == [(5, "abc"), (1003, "fgh")]
     assert driver.counters.damaged == 1003
     assert garbage[1][0] - garbage[0][0] > 1  # what came between them stays there

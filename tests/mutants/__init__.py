@@ -1,4 +1,6 @@
-"""Every claim is proved: for each rule that is called enforced, a mutation under which a test that claims the rule fails.
+"""Every claim is proved: for each rule that is called enforced, a mutation under which a test that
+claims the rule fails.
 
-A file per family of games holds the mutants. ``python -m tests.mutants`` (``make rules-proof``) runs them.
+A file per family of games holds the mutants. ``python -m tests.mutants`` (``make rules-proof``)
+runs them.
 """

@@ -1,4 +1,6 @@
-"""``python -m tests.mutants [FAMILY...]``: run the mutants, show what survives, and write down what each rule was proved by."""
+"""``python -m tests.mutants [FAMILY...]``: run the mutants, show what survives, and write down what
+each rule was proved by.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,32 @@ from tests.mutants.table import enforced, families
 def main() -> int:
     """0: every rule of these mutants was proved, and with all families every enforced rule."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help="only these (a file of tests/mutants without .toml)")
-    parser.add_argument("--tenth", action="store_true", help="one mutant in ten, with the tests that proved their rules before")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="how many at a time (every core)")
+    parser.add_argument(
+        "families",
+        nargs="*",
+        metavar="FAMILY",
+        help="only these (a file of tests/mutants without .toml)",
+    )
+    parser.add_argument(
+        "--tenth",
+        action="store_true",
+        help="one mutant in ten, with the tests that proved their rules before",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="how many at a time (every core)",
+    )
     asked = parser.parse_args()
     there = families()
     if unknown := sorted(set(asked.families) - set(there)):
         parser.error(f"no family {unknown[0]!r}; there are: {', '.join(there)}")
-    chosen = {name: mutants for name, mutants in there.items() if not asked.families or name in asked.families}
+    chosen = {
+        name: mutants
+        for name, mutants in there.items()
+        if not asked.families or name in asked.families
+    }
     mutants = tuple(mutant for family in chosen.values() for mutant in family)
     known = content()
     if asked.tenth:
@@ -35,8 +55,15 @@ def main() -> int:
     done = prove(mutants, claimed, Memory(known), asked.jobs, _tell(len(mutants)))
     if not asked.tenth:
         proofs.write(proofs.renewed(proofs.read(), done, claimed))
-    lacking = set() if asked.families or asked.tenth else set(enforced()) - {rule for each in done for rule in each.mutant.rules}
-    _sum_up({name: [each for each in done if each.mutant in family] for name, family in chosen.items()}, lacking)
+    lacking = (
+        set()
+        if asked.families or asked.tenth
+        else set(enforced()) - {rule for each in done for rule in each.mutant.rules}
+    )
+    _sum_up(
+        {name: [each for each in done if each.mutant in family] for name, family in chosen.items()},
+        lacking,
+    )
     return 1 if lacking or any(each.survived for each in done) else 0
 
 
@@ -61,10 +88,16 @@ def _sum_up(done: dict[str, list[Proof]], lacking: set[str]) -> None:
             print(f"{family}: {len(proved)} mutants, {len(rules)} rules, {len(left)} survive")
     for each in (each for proved in done.values() for each in proved if each.survived):
         where = each.mutant.rulebook or each.mutant.module
-        print(f"survives: {', '.join(each.survived)}: {each.mutant.what} ({where}){': ' if each.broken else ''}{each.broken}")
+        print(
+            f"survives: {', '.join(each.survived)}: {each.mutant.what} "
+            f"({where}){': ' if each.broken else ''}{each.broken}"
+        )
     if lacking:
         first = sorted(lacking)[:10]
-        print(f"{len(lacking)} enforced rules have no mutant: {', '.join(first)}{' ...' if len(lacking) > len(first) else ''}")
+        print(
+            f"{len(lacking)} enforced rules have no mutant: "
+            f"{', '.join(first)}{' ...' if len(lacking) > len(first) else ''}"
+        )
 
 
 if __name__ == "__main__":

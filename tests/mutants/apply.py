@@ -1,4 +1,6 @@
-"""Make a mutant in this process, before our packages are imported. No file is changed and no bytecode is written."""
+"""Make a mutant in this process, before our packages are imported. No file is changed and no
+bytecode is written.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def _change_page(mutant: Mutant) -> None:
-    """Rulebooks are read by ``msgspec.toml.decode``; the page with this file's text gets the value."""
+    """Rulebooks are read by ``msgspec.toml.decode``; the page with this file's text gets
+    the value.
+    """
     text, decode = mutant.path().read_text(encoding="utf-8"), msgspec.toml.decode
 
     def changed(buf: Any, **options: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Run tests in a process that was forked for it, with one mutant or with none, and write down how each test ended."""
+"""Run tests in a process that was forked for it, with one mutant or with none, and write down how
+each test ended.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,15 @@ from tests.mutants.apply import apply
 from tests.mutants.table import ROOT, Mutant
 
 LIMIT = 300
-"""Seconds after which a run is given up: a mutant under which nothing ends is not killed by a test."""
+"""Seconds after which a run is given up: a mutant under which nothing ends is not killed
+by a test.
+"""
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """How the tests ended. ``failed``: in the test itself, not in what is made ready for it. ``broken``: no test was run."""
+    """How the tests ended. ``failed``: in the test itself, not in what is made ready for it.
+    ``broken``: no test was run.
+    """
 
     failed: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
@@ -29,7 +35,9 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class Claims:
-    """A pytest plugin that runs the wanted tests until each of the rules has one that failed; slow tests come last."""
+    """A pytest plugin that runs the wanted tests until each of the rules has one that failed; slow
+    tests come last.
+    """
 
     def __init__(self, wanted: dict[str, set[str]]) -> None:
         self.wanted = wanted
@@ -40,7 +48,11 @@ class Claims:
     def pytest_collection(self) -> None:
         """The same examples each time, and no search for the smallest one."""
         hypothesis.settings.register_profile(
-            "mutants", hypothesis.settings(), derandomize=True, database=None, phases=(Phase.explicit, Phase.generate)
+            "mutants",
+            hypothesis.settings(),
+            derandomize=True,
+            database=None,
+            phases=(Phase.explicit, Phase.generate),
         )
         hypothesis.settings.load_profile("mutants")
 
@@ -55,7 +67,9 @@ class Claims:
         return None if self.wanted[item.nodeid] & self.open else True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if report.when == "call":
             if report.failed:
@@ -67,12 +81,22 @@ class Claims:
 
 
 def run(mutant: Mutant | None, wanted: dict[str, set[str]]) -> Ran:
-    """Run the tests, by id, each with the rules that it may prove. Only in a process that ends with it."""
+    """Run the tests, by id, each with the rules that it may prove. Only in a process that ends with
+    it.
+    """
     if mutant is not None:
         apply(mutant)
     claims = Claims(wanted)
     files = sorted({test.partition("::")[0] for test in wanted})
-    quiet = ["--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    quiet = [
+        "--tb=no",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
     status = pytest.main([*quiet, *files], plugins=[claims])
     if not claims.failed and not claims.passed:
         return Ran(broken=f"no test was run (pytest ended with {int(status)})")
@@ -93,7 +117,9 @@ def fork(mutant: Mutant | None, wanted: dict[str, set[str]], out: Path) -> int:
     try:
         out.write_bytes(msgspec.json.encode(run(mutant, wanted)))
         status = 0
-    except BaseException as error:  # whatever it is, it must not go on in a second copy of the parent
+    except (
+        BaseException
+    ) as error:  # whatever it is, it must not go on in a second copy of the parent
         sys.stdout.write(repr(error))
         sys.stdout.flush()
     finally:

@@ -1,4 +1,6 @@
-"""``controller/rulebooks/proofs.tsv``: for each rule the test that proves it, and the mutant under which that test fails."""
+"""``controller/rulebooks/proofs.tsv``: for each rule the test that proves it, and the mutant under
+which that test fails.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ HEAD = ("id", "test", "mutant")
 
 
 class Row(NamedTuple):
-    """A test that claims a rule, and the mutant under which it fails. Only what is enforced has a mutant."""
+    """A test that claims a rule, and the mutant under which it fails. Only what is enforced has a
+    mutant.
+    """
 
     rule: str
     test: str
@@ -26,11 +30,24 @@ def read() -> list[Row]:
 
 
 def renewed(old: list[Row], proofs: list[Proof], claimed: Claims) -> list[Row]:
-    """The rows after a run: what was proved anew, what stands from before, and who claims what is not enforced."""
+    """The rows after a run: what was proved anew, what stands from before, and who claims what is
+    not enforced.
+    """
     tried = {(rule, proof.mutant.what) for proof in proofs for rule in proof.mutant.rules}
-    there = {(rule, mutant.what) for family in families().values() for mutant in family for rule in mutant.rules}
-    new = {Row(rule, test, proof.mutant.what) for proof in proofs for rule, test in proof.by.items()}
-    kept = {row for row in old if (row.rule, row.mutant) in there - tried and row.test in claimed.get(row.rule, ())}
+    there = {
+        (rule, mutant.what)
+        for family in families().values()
+        for mutant in family
+        for rule in mutant.rules
+    }
+    new = {
+        Row(rule, test, proof.mutant.what) for proof in proofs for rule, test in proof.by.items()
+    }
+    kept = {
+        row
+        for row in old
+        if (row.rule, row.mutant) in there - tried and row.test in claimed.get(row.rule, ())
+    }
     others = {Row(rule, tests[0], "") for rule, tests in claimed.items() if rule not in enforced()}
     return sorted(new | kept | others)
 

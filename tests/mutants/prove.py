@@ -1,4 +1,6 @@
-"""Run mutants against the tests that claim their rules, several at a time, and remember what came of each."""
+"""Run mutants against the tests that claim their rules, several at a time, and remember what came
+of each.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,22 @@ def tenth(mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
 
 
 def content() -> str:
-    """A hash of everything that a test may read: our packages and the tests; not the mutants, nor what is told of them."""
+    """A hash of everything that a test may read: our packages and the tests; not the mutants, nor
+    what is told of them.
+    """
     told, own = hashlib.sha256(), Path(__file__).parent
     for folder in ("controller", "devices", "simulators", "subscribers", "benchmarks", "tests"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc" and path.name != "proofs.tsv" and not path.is_relative_to(own):
-                told.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            if (
+                path.is_file()
+                and path.suffix != ".pyc"
+                and path.name != "proofs.tsv"
+                and not path.is_relative_to(own)
+            ):
+                told.update(
+                    f"{path.relative_to(ROOT)}\0".encode()
+                    + hashlib.sha256(path.read_bytes()).digest()
+                )
     return told.hexdigest()
 
 
@@ -65,9 +77,24 @@ def claims(known: str) -> Claims:
     file = _remembered("claims", known)
     if not file.exists():
         part = file.with_name("claims.part")
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "tests.claims", "-p", "no:cacheprovider", "tests"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-p",
+            "tests.claims",
+            "-p",
+            "no:cacheprovider",
+            "tests",
+        ]
         done = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, "CLAIMS": str(part)}, capture_output=True, text=True, check=False
+            command,
+            cwd=ROOT,
+            env={**os.environ, "CLAIMS": str(part)},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(done.stdout + done.stderr)
@@ -81,13 +108,17 @@ def claims(known: str) -> Claims:
 
 
 def concerns(test: str, rule: str) -> bool:
-    """Whether the test is about the rule's decree: the case for another decree proves nothing of it."""
+    """Whether the test is about the rule's decree: the case for another decree proves nothing of
+    it.
+    """
     named = {decree for decree in DECREES if decree in test}
     return not named or rule.partition("-")[0] in named
 
 
 def _remembered(what: str, known: str) -> Path:
-    """The file that remembers something of this content of the project; one of another content is of no use any more."""
+    """The file that remembers something of this content of the project; one of another content is
+    of no use any more.
+    """
     CACHE.mkdir(exist_ok=True)
     file = CACHE / f"{what}-{known}"
     for old in CACHE.glob(f"{what}-*"):
@@ -97,17 +128,25 @@ def _remembered(what: str, known: str) -> Path:
 
 
 class Memory:
-    """What came of earlier runs, one line each, for as long as neither the project nor the mutant changes."""
+    """What came of earlier runs, one line each, for as long as neither the project nor the mutant
+    changes.
+    """
 
     def __init__(self, known: str) -> None:
         self.file = _remembered("results", known)
         lines = self.file.read_bytes().splitlines(keepends=True) if self.file.exists() else []
-        whole = (line for line in lines if line.endswith(b"\n"))  # the last one may have been cut off
-        self.found: dict[str, Ran] = dict(msgspec.json.decode(line, type=tuple[str, Ran]) for line in whole)
+        whole = (
+            line for line in lines if line.endswith(b"\n")
+        )  # the last one may have been cut off
+        self.found: dict[str, Ran] = dict(
+            msgspec.json.decode(line, type=tuple[str, Ran]) for line in whole
+        )
 
     def key(self, task: Task) -> str:
         """The task in short."""
-        told = msgspec.json.encode((task.mutant, sorted((test, sorted(rules)) for test, rules in task.wanted.items())))
+        told = msgspec.json.encode(
+            (task.mutant, sorted((test, sorted(rules)) for test, rules in task.wanted.items()))
+        )
         return hashlib.sha256(told).hexdigest()
 
     def store(self, task: Task, ran: Ran) -> None:
@@ -118,7 +157,11 @@ class Memory:
 
 
 def prove(
-    mutants: Iterable[Mutant], claimed: Claims, memory: Memory, jobs: int, tell: Callable[[Proof], None] = lambda _: None
+    mutants: Iterable[Mutant],
+    claimed: Claims,
+    memory: Memory,
+    jobs: int,
+    tell: Callable[[Proof], None] = lambda _: None,
 ) -> list[Proof]:
     """Run the mutants. A failure counts where the same test passes without the mutant."""
     proofs = []
@@ -128,7 +171,10 @@ def prove(
         proofs.append(Proof(task.mutant, by, ran.broken))
         tell(proofs[-1])
     sound = _pass_unchanged({test for proof in proofs for test in proof.by.values()}, memory, jobs)
-    return [proof._replace(by={rule: test for rule, test in proof.by.items() if test in sound}) for proof in proofs]
+    return [
+        proof._replace(by={rule: test for rule, test in proof.by.items() if test in sound})
+        for proof in proofs
+    ]
 
 
 def _task(mutant: Mutant, claimed: Claims) -> Task:
@@ -176,7 +222,9 @@ def _ended(running: dict[int, tuple[Task, Path]], memory: Memory) -> tuple[Task,
     task, out = running.pop(child)
     if status:
         log = out.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
-        return task, Ran(broken=f"the run ended with {os.waitstatus_to_exitcode(status)}: {log[-500:]}")
+        return task, Ran(
+            broken=f"the run ended with {os.waitstatus_to_exitcode(status)}: {log[-500:]}"
+        )
     ran = msgspec.json.decode(out.read_bytes(), type=Ran)
     memory.store(task, ran)
     return task, ran

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ BOOKS = ROOT / "controller" / "rulebooks"
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One change under which the rules are no longer kept: another value in a rulebook, or other words in a module."""
+    """One change under which the rules are no longer kept: another value in a rulebook, or other
+    words in a module.
+    """
 
     rules: tuple[str, ...]
     what: str
@@ -32,23 +35,34 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         code = None not in (self.module, self.find, self.replace)
         parts = (self.rulebook, self.key, self.value, self.module, self.find, self.replace)
         if book == code or sum(part is not None for part in parts) != 3:
-            raise ValueError("a mutant has either `rulebook`, `key` and `value` or `module`, `find` and `replace`")
+            raise ValueError(
+                "a mutant has either `rulebook`, `key` and `value` or `module`, `find` and "
+                "`replace`"
+            )
         if not self.rules or "\n" in self.what or "\t" in self.what:
             raise ValueError("a mutant names its rules, and says in one line what it changes")
 
     def changed_source(self) -> str:
-        """The module's source with the change. Raises ``ValueError`` unless ``find`` stands in it exactly once."""
+        """The module's source with the change, wherever its lines break.
+
+        Raises ``ValueError`` unless ``find`` stands in it exactly once.
+        """
         assert self.find is not None
         assert self.replace is not None
         source = self.path().read_text(encoding="utf-8")
-        if source.count(self.find) != 1:
-            raise ValueError(f"{self.module}: {source.count(self.find)} times {self.find!r}")
+        words = re.findall(r"\w+|\S", self.find)
+        found = list(re.finditer(r"\s*".join(map(re.escape, words)), source))
+        if len(found) != 1:
+            raise ValueError(f"{self.module}: {len(found)} times {self.find!r}")
         if self.find == self.replace:
             raise ValueError(f"{self.module}: nothing changes")
-        return source.replace(self.find, self.replace)
+        start, end = found[0].span()
+        return source[:start] + self.replace.strip() + source[end:]
 
     def change_page(self, page: dict[str, Any]) -> None:
-        """Put the value into a rulebook's page. Raises ``ValueError`` where the key is not there or the value is the same."""
+        """Put the value into a rulebook's page. Raises ``ValueError`` where the key is not there or
+        the value is the same.
+        """
         assert self.key is not None
         *way, last = (int(part) if part.isdecimal() else part for part in self.key.split("."))
         place: Any = page
@@ -91,6 +105,10 @@ def families() -> dict[str, tuple[Mutant, ...]]:
 
 
 def enforced() -> tuple[str, ...]:
-    """The rules that are called enforced, in order. Read as text: who runs the mutants must not load what they change."""
+    """The rules that are called enforced, in order. Read as text: who runs the mutants must not
+    load what they change.
+    """
     lines = (BOOKS / "dispositions.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    return tuple(cells[0] for cells in (line.split("\t") for line in lines) if cells[2] == "enforced")
+    return tuple(
+        cells[0] for cells in (line.split("\t") for line in lines) if cells[2] == "enforced"
+    )

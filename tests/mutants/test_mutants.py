@@ -1,4 +1,6 @@
-"""The table of mutants is sound, agrees with what is written down of it, and a tenth of it is run each time."""
+"""The table of mutants is sound, agrees with what is written down of it, and a tenth of it is run
+each time.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,16 @@ from tests.mutants import proofs
 from tests.mutants.table import ROOT, Mutant, enforced, families
 
 MUTANTS = [
-    pytest.param(mutant, id=f"{family}-{number}") for family, mutants in families().items() for number, mutant in enumerate(mutants)
+    pytest.param(mutant, id=f"{family}-{number}")
+    for family, mutants in families().items()
+    for number, mutant in enumerate(mutants)
 ]
-PROVED = {(rule, mutant.what) for mutants in families().values() for mutant in mutants for rule in mutant.rules}
+PROVED = {
+    (rule, mutant.what)
+    for mutants in families().values()
+    for mutant in mutants
+    for rule in mutant.rules
+}
 
 
 def test_every_enforced_rule_has_a_mutant() -> None:
@@ -42,6 +51,10 @@ def test_what_is_written_down_is_what_the_mutants_say() -> None:
 
 def test_a_tenth_of_the_mutants_is_killed() -> None:
     command = [sys.executable, "-m", "tests.mutants", "--tenth"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST")
+    }
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr

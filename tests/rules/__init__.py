@@ -1,1 +1,3 @@
-"""What the gazettes print of each numbered rule, and how it is told to whoever runs a casino floor."""
+"""What the gazettes print of each numbered rule, and how it is told to whoever runs a
+casino floor.
+"""

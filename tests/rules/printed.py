@@ -1,7 +1,9 @@
-"""Write ``controller/rulebooks/printed.tsv``: for each numbered rule its place in the decree and the words printed there.
+"""Write ``controller/rulebooks/printed.tsv``: for each numbered rule its place in the decree and
+the words printed there.
 
-``python -m tests.rules.printed [FOLDER]``. The words are those of the copies beside the checkout: broken lines are joined and
-words that were parted at the end of a line are made whole, nothing else is mended, though some copies are badly scanned.
+``python -m tests.rules.printed [FOLDER]``. The words are those of the copies beside the checkout:
+broken lines are joined and words that were parted at the end of a line are made whole, nothing else
+is mended, though some copies are badly scanned.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ FILE = ROOT / "controller" / "rulebooks" / "printed.tsv"
 OWN = ROOT / "controller" / "rulebooks" / "own_rules.tsv"
 HEAD = ("id", "article", "lines", "words")
 
-COPIES = {"BAL05": "000_*.txt", "BAL09": "001_*.txt", "ARA02": "002_*.txt", "EUS96": "003_*.txt", "GAL07": "004_*.txt"}
+COPIES = {
+    "BAL05": "000_*.txt",
+    "BAL09": "001_*.txt",
+    "ARA02": "002_*.txt",
+    "EUS96": "003_*.txt",
+    "GAL07": "004_*.txt",
+}
 
 HEADINGS: dict[str, dict[int, str]] = {
     "BAL05": {
@@ -121,7 +129,9 @@ HEADINGS: dict[str, dict[int, str]] = {
         994: "anexo, 10 Ruleta da fortuna",
     },
 }
-"""Where each game begins in the copy, and how an inspector names it. The sections within are read from the copy itself."""
+"""Where each game begins in the copy, and how an inspector names it. The sections within are read
+from the copy itself.
+"""
 
 SECTIONS = {"BAL05": {103: 2, 695: 2, 1191: 2, 2478: 2, 2853: 2, 3043: 2}}
 """Sections whose number is lost in the copy: «1. Elements del joc» is II everywhere."""
@@ -182,22 +192,34 @@ class _Way(NamedTuple):
             return self._replace(capital=told[1], letter="")
         if told := _LETTER.match(line):
             letter = _MISREAD.get(told[1], told[1])
-            return self._replace(letter=letter) if letter in ("a", *_following(self.letter)) else self
+            return (
+                self._replace(letter=letter) if letter in ("a", *_following(self.letter)) else self
+            )
         return self
 
     def _leads_to(self, number: str) -> bool:
-        """Whether a number follows on the one before: 2 on 1, 3 on 1 where 2 is lost; 5.1 on 5, 8.1 in VIII."""
+        """Whether a number follows on the one before: 2 on 1, 3 on 1 where 2 is lost; 5.1 on 5, 8.1
+        in VIII.
+        """
         whole, last = (int(text.partition(".")[0] or 0) for text in (number, self.number))
-        return number == "1" or ("." in number and whole in (last, self.section)) or last < whole <= last + 2
+        return (
+            number == "1"
+            or ("." in number and whole in (last, self.section))
+            or last < whole <= last + 2
+        )
 
     def words(self) -> str:
         section = "" if not self.section or "." in self.number else _ROMAN[self.section - 1]
-        numbers = ".".join(filter(None, (section, self.number, self.capital, self.letter))) + (")" if self.letter else "")
+        numbers = ".".join(filter(None, (section, self.number, self.capital, self.letter))) + (
+            ")" if self.letter else ""
+        )
         return f"{self.name} {numbers}".strip()
 
 
 def _roman(told: str, way: _Way) -> int:
-    """The section, where it follows on the one before; scans have 1, l and | for I. A bare 1 is a number."""
+    """The section, where it follows on the one before; scans have 1, l and | for I. A bare 1 is a
+    number.
+    """
     read = re.sub("[1l|]", "I", told)
     number = _ROMAN.index(read) + 1 if read in _ROMAN else 0
     return number if told != "1" and way.section < number <= way.section + 3 else 0
@@ -209,11 +231,15 @@ def _following(letter: str) -> tuple[str, ...]:
 
 def references(rule: str) -> list[tuple[int, int]]:
     """The lines that a numbered rule is taken from, first and last."""
-    return list(dict.fromkeys((int(first), int(last or first)) for first, last in _REFERENCE.findall(rule)))
+    return list(
+        dict.fromkeys((int(first), int(last or first)) for first, last in _REFERENCE.findall(rule))
+    )
 
 
 def words(lines: list[str], first: int, last: int) -> str:
-    """What is printed in these lines, as one line. A word that is parted at a line's end is made whole."""
+    """What is printed in these lines, as one line. A word that is parted at a line's end is made
+    whole.
+    """
     text = ""
     for line in (" ".join(_NO_PRINT.sub(" ", line).split()) for line in lines[first - 1 : last]):
         parted = len(text) > 1 and text[-1] in "-¬" and text[-2].isalpha() and line[:1].islower()
@@ -224,7 +250,8 @@ def words(lines: list[str], first: int, last: int) -> str:
 def printed(shared: Path) -> list[Printed]:
     """All numbered rules as they are printed, and those that the numbered list lacks."""
     copies = {
-        decree: next((shared / "seeds").glob(name)).read_text(encoding="utf-8").split("\n") for decree, name in COPIES.items()
+        decree: next((shared / "seeds").glob(name)).read_text(encoding="utf-8").split("\n")
+        for decree, name in COPIES.items()
     }
     at = {decree: places(decree, lines) for decree, lines in copies.items()}
     found = []
@@ -232,15 +259,22 @@ def printed(shared: Path) -> list[Printed]:
         decree = rule.partition("-")[0]
         articles = dict.fromkeys(at[decree][first] for first, _ in told)
         text = " […] ".join(words(copies[decree], first, last) for first, last in told)
-        lines = ", ".join(f"L{first}" if first == last else f"L{first}-{last}" for first, last in told)
+        lines = ", ".join(
+            f"L{first}" if first == last else f"L{first}-{last}" for first, last in told
+        )
         found.append(Printed(rule, "; ".join(articles), lines, text))
     return found
 
 
 def _numbered(table: Path, column: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """The rules of a table by id, and the lines that they are taken from, which the column names."""
+    """The rules of a table by id, and the lines that they are taken from, which the
+    column names.
+    """
     with table.open(encoding="utf-8", newline="") as lines:
-        return [(row["id"], references(row[column])) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        return [
+            (row["id"], references(row[column]))
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
 def text(rows: list[Printed]) -> str:
@@ -249,4 +283,6 @@ def text(rows: list[Printed]) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(printed(Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED)), encoding="utf-8")
+    FILE.write_text(
+        text(printed(Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED)), encoding="utf-8"
+    )

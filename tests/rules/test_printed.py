@@ -1,4 +1,6 @@
-"""What is told of a rule is what the gazettes print, what the tables do, and what the tests prove."""
+"""What is told of a rule is what the gazettes print, what the tables do, and what the
+tests prove.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ def test_the_words_are_those_of_the_gazettes(shared: Path) -> None:
 
 def test_every_rule_has_its_article_and_its_words() -> None:
     assert len(numbered()) == 750 + len(own_rules())
-    assert [rule.id for rule in numbered().values() if not (rule.article and rule.lines and rule.printed)] == []
+    assert [
+        rule.id
+        for rule in numbered().values()
+        if not (rule.article and rule.lines and rule.printed)
+    ] == []
 
 
 def test_broken_lines_are_joined_and_parted_words_made_whole() -> None:
@@ -38,12 +44,21 @@ def test_a_rule_refers_to_lines_and_ranges() -> None:
         ("ARA02-016", "anexo I, art. 3, 1 Ruleta francesa, IV.3.d)"),
         ("BAL05-037", "01 Ruleta, IV.3.e)"),
         ("BAL09-004", "article primer, 12.2.e Pòquer sintètic, II"),
-        ("EUS96-184", "2. artikulua, 11 Karta-uzterik gabeko pokerra, VI.1; 2. artikulua, 12 Pokerra karta-uztearekin, 8.1"),
+        (
+            "EUS96-184",
+            (
+                "2. artikulua, 11 Karta-uzterik gabeko pokerra, VI.1; 2. artikulua, 12 Pokerra "
+                "karta-uztearekin, 8.1"
+            ),
+        ),
         ("GAL07-105", "anexo, 07 Ferrocarril, bacará ou chemin de fer, erros e infraccións 3"),
     ],
 )
 def test_the_article_is_where_an_inspector_would_look(rule: str, article: str) -> None:
-    assert {row["id"]: row["article"] for row in rows("printed.tsv", ("id", "article", "lines", "words"))}[rule] == article
+    assert {
+        row["id"]: row["article"]
+        for row in rows("printed.tsv", ("id", "article", "lines", "words"))
+    }[rule] == article
 
 
 def test_the_pages_are_those_of_the_data() -> None:

@@ -1,4 +1,6 @@
-"""The simulated scanner before the driver of the real one: what was drawn is what is read; a virtual bus is a bus."""
+"""The simulated scanner before the driver of the real one: what was drawn is what is read; a
+virtual bus is a bus.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ STEP = 0.02
 def heard(shoe: BarcodeShoe, until: float, *faults: tuple[float, str, float]) -> list[AnyReading]:
     """The readings up to a time. The driver looks every 20 ms, as a daemon does."""
     found = driver("barcode-serial")
-    watch, line, due = Watch(found.make("shoe", found.options()), "shoe", 5.0), Line(shoe), sorted(faults)
+    watch, line, due = (
+        Watch(found.make("shoe", found.options()), "shoe", 5.0),
+        Line(shoe),
+        sorted(faults),
+    )
     watch.opened(0.0)
     readings: list[AnyReading] = []
     for step in range(int(until / STEP)):
@@ -71,16 +77,29 @@ def test_what_was_drawn_is_what_is_read(seed: int) -> None:
 )
 def test_a_fault_of_the_scanner(fault: str, value: float, cards: list[object]) -> None:
     told = drawn(heard(shoe(), 20.0, (9.0, fault, value)))[: len(cards)]
-    assert [(reading.card, "unsure") if reading.unsure else reading.card for reading in told] == cards
+    assert [
+        (reading.card, "unsure") if reading.unsure else reading.card for reading in told
+    ] == cards
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 2**32), st.lists(st.tuples(st.floats(0, 100), st.sampled_from(["split", "silence", "burst"])), max_size=4))
-def test_what_is_lost_or_late_makes_no_other_card(seed: int, faults: list[tuple[float, str]]) -> None:
+@given(
+    st.integers(0, 2**32),
+    st.lists(
+        st.tuples(st.floats(0, 100), st.sampled_from(["split", "silence", "burst"])), max_size=4
+    ),
+)
+def test_what_is_lost_or_late_makes_no_other_card(
+    seed: int, faults: list[tuple[float, str]]
+) -> None:
     model = shoe(seed=seed, cards=())
     readings = heard(model, 110.0, *((at, name, 3.0) for at, name in faults))
     left = iter(model.drawn)
-    assert all(reading.card in left for reading in drawn(readings) if reading.card is not None and not reading.unsure)
+    assert all(
+        reading.card in left
+        for reading in drawn(readings)
+        if reading.card is not None and not reading.unsure
+    )
 
 
 def test_lines_that_run_into_each_other_are_told() -> None:
@@ -101,7 +120,10 @@ def test_the_pens() -> None:
         bytes((0, 0, 0x1E, 0, 0, 0, 0, 0)),
         bytes((0, 0, 0x28, 0, 0, 0, 0, 0)),
     ]
-    assert [(len(report), report[1], report[63]) for report in reports("x" * 60)] == [(64, 56, 1), (64, 4, 0)]
+    assert [(len(report), report[1], report[63]) for report in reports("x" * 60)] == [
+        (64, 56, 1),
+        (64, 4, 0),
+    ]
 
 
 class TestVirtualBus:
@@ -111,7 +133,11 @@ class TestVirtualBus:
         bus = VirtualBus()
         plugged = bus.plug(UsbDevice(strings=("Acme", "Scanner", "17"), port=(2, 3)))
         device: Any = usb.core.find(backend=bus, idVendor=0x0C2E)
-        assert (device.manufacturer, device.serial_number, device.port_numbers) == ("Acme", "17", (2, 3))
+        assert (device.manufacturer, device.serial_number, device.port_numbers) == (
+            "Acme",
+            "17",
+            (2, 3),
+        )
         device.detach_kernel_driver(0)
         plugged.report(b"12345678", b"1234567")
         assert [bytes(device.read(0x81, 8, 100)) for _ in range(2)] == [b"12345678", b"1234567"]

@@ -1,4 +1,6 @@
-"""Simulated boards before the drivers of the real ones: what happened is what is read, and every fault is told."""
+"""Simulated boards before the drivers of the real ones: what happened is what is read, and every
+fault is told.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,17 @@ from simulators.wheel.fortune import FortuneWheel
 from tests.devices.board.pens import of
 
 STEP = 0.02
-LINE = ["split", "silence", "burst", "damaged", "duplicate", "spliced", "wrong_baud", "lost_report", "restart"]
+LINE = [
+    "split",
+    "silence",
+    "burst",
+    "damaged",
+    "duplicate",
+    "spliced",
+    "wrong_baud",
+    "lost_report",
+    "restart",
+]
 MAKE: dict[str, Callable[..., Board]] = {
     "boule-board": BoulePlate,
     "fortune-board": FortuneWheel,
@@ -48,10 +60,16 @@ MAKE: dict[str, Callable[..., Board]] = {
 }
 
 
-def heard(name: str, board: Board, until: float, *faults: tuple[float, str, float], **options: Any) -> list[AnyReading]:
+def heard(
+    name: str, board: Board, until: float, *faults: tuple[float, str, float], **options: Any
+) -> list[AnyReading]:
     """The readings up to a time. The driver looks every 20 ms, as a daemon does."""
     found = driver(name)
-    watch, line, due = Watch(found.make("board", found.options(**options)), "board", 5.0), Line(board), sorted(faults)
+    watch, line, due = (
+        Watch(found.make("board", found.options(**options)), "board", 5.0),
+        Line(board),
+        sorted(faults),
+    )
     watch.opened(0.0)
     readings: list[AnyReading] = []
     for step in range(int(until / STEP)):
@@ -66,7 +84,9 @@ def heard(name: str, board: Board, until: float, *faults: tuple[float, str, floa
 
 
 seeds = st.integers(0, 2**32)
-disturbances = st.lists(st.tuples(st.floats(0, 100), st.sampled_from(LINE), st.floats(1, 12)), max_size=5)
+disturbances = st.lists(
+    st.tuples(st.floats(0, 100), st.sampled_from(LINE), st.floats(1, 12)), max_size=5
+)
 
 
 class TestWithoutFaults:
@@ -74,8 +94,14 @@ class TestWithoutFaults:
     @given(seeds, st.lists(st.integers(1, 18), min_size=3, max_size=3))
     def test_boule(self, seed: int, holes: list[int]) -> None:
         readings = heard("boule-board", BoulePlate(seed, 120, holes), 90.0)
-        assert [(r.cell, r.spin, r.late) for r in of(WheelCell, readings)] == [(hole, n, False) for n, hole in enumerate(holes, 1)]
-        assert [r.phase for r in of(WheelPhase, readings)] == ["launched", "settling", "settled"] * 3
+        assert [(r.cell, r.spin, r.late) for r in of(WheelCell, readings)] == [
+            (hole, n, False) for n, hole in enumerate(holes, 1)
+        ]
+        assert [r.phase for r in of(WheelPhase, readings)] == [
+            "launched",
+            "settling",
+            "settled",
+        ] * 3
         assert of(WheelFault, readings) == []
 
     @settings(max_examples=10)
@@ -83,8 +109,14 @@ class TestWithoutFaults:
     def test_fortune(self, seed: int, cells: int, data: st.DataObject) -> None:
         stops = data.draw(st.lists(st.integers(1, cells), min_size=2, max_size=2))
         readings = heard("fortune-board", FortuneWheel(seed, 60, cells, stops), 110.0, cells=cells)
-        assert [(r.cell, r.spin, r.late) for r in of(WheelCell, readings)] == [(cell, n, False) for n, cell in enumerate(stops, 1)]
-        assert [r.phase for r in of(WheelPhase, readings)] == ["launched", "settling", "settled"] * 2
+        assert [(r.cell, r.spin, r.late) for r in of(WheelCell, readings)] == [
+            (cell, n, False) for n, cell in enumerate(stops, 1)
+        ]
+        assert [r.phase for r in of(WheelPhase, readings)] == [
+            "launched",
+            "settling",
+            "settled",
+        ] * 2
         assert of(WheelFault, readings) == []
 
     @settings(max_examples=10)
@@ -92,7 +124,9 @@ class TestWithoutFaults:
     def test_dice(self, seed: int, dice: int, data: st.DataObject) -> None:
         throws = data.draw(st.lists(st.tuples(*[st.integers(1, 6)] * dice), min_size=3, max_size=3))
         readings = heard("dice-board", Dice(seed, 240, dice, throws), 45.0, dice=dice)
-        assert [(r.values, r.throw, r.late) for r in of(DiceRead, readings)] == [(v, n, False) for n, v in enumerate(throws, 1)]
+        assert [(r.values, r.throw, r.late) for r in of(DiceRead, readings)] == [
+            (v, n, False) for n, v in enumerate(throws, 1)
+        ]
         assert of(DiceFault, readings) == []
 
     @settings(max_examples=10)
@@ -100,7 +134,9 @@ class TestWithoutFaults:
     def test_shuffler(self, seed: int, boxes: int, packet: int) -> None:
         readings = heard("shuffler-board", Shuffler(seed, 120, boxes, packet), 60.0)
         dealt = [(r.to, r.size) for r in of(ShufflerPacket, readings)][: boxes + 1]
-        assert dealt == [(f"box:{box}", packet) for box in range(1, boxes + 1)] + [("dealer", packet)]
+        assert dealt == [(f"box:{box}", packet) for box in range(1, boxes + 1)] + [
+            ("dealer", packet)
+        ]
         verdict = of(ShufflerVerdict, readings)[0]
         assert (verdict.count, verdict.count_right, verdict.set_right) == (52, True, True)
 
@@ -120,7 +156,9 @@ class TestWithoutFaults:
 
 @settings(max_examples=15)
 @given(seeds, disturbances)
-def test_no_disturbance_makes_another_hole(seed: int, faults: list[tuple[float, str, float]]) -> None:
+def test_no_disturbance_makes_another_hole(
+    seed: int, faults: list[tuple[float, str, float]]
+) -> None:
     holes = [7, 7, 12, 18]
     readings = heard("boule-board", BoulePlate(seed, 120, holes), 115.0, *faults)
     left = iter(holes)
@@ -138,9 +176,17 @@ def test_no_disturbance_makes_other_dice(seed: int, faults: list[tuple[float, st
 
 @settings(max_examples=15)
 @given(
-    seeds, st.lists(st.tuples(st.floats(1, 40), st.sampled_from([f for f in LINE if f != "restart"]), st.floats(1, 8)), max_size=5)
+    seeds,
+    st.lists(
+        st.tuples(
+            st.floats(1, 40), st.sampled_from([f for f in LINE if f != "restart"]), st.floats(1, 8)
+        ),
+        max_size=5,
+    ),
 )
-def test_no_disturbance_makes_a_coin_or_hides_that_one_is_missing(seed: int, faults: list[tuple[float, str, float]]) -> None:
+def test_no_disturbance_makes_a_coin_or_hides_that_one_is_missing(
+    seed: int, faults: list[tuple[float, str, float]]
+) -> None:
     slots = Slots(seed, 240, 3, 500)
     readings = heard("slot-board", slots, 70.0, *faults)
     coins = len(of(SlotCoin, readings))
@@ -218,8 +264,14 @@ class TestFaults:
         assert (second.count_right, second.set_right, second.missing) == (True, True, ())
 
     def test_slots(self) -> None:
-        readings = heard("slot-board", Slots(3, 240), 60.0, (0.0, "blocked", 20.0), (30.0, "lost_report", 0.0))
-        assert [r.value for r in of(DeviceReport, readings) if r.report == "health"] == ["ok", "blocked", "ok"]
+        readings = heard(
+            "slot-board", Slots(3, 240), 60.0, (0.0, "blocked", 20.0), (30.0, "lost_report", 0.0)
+        )
+        assert [r.value for r in of(DeviceReport, readings) if r.report == "health"] == [
+            "ok",
+            "blocked",
+            "ok",
+        ]
         assert len(of(LinkGap, readings)) == 1
 
 
@@ -227,7 +279,9 @@ class TestFaults:
 class TestAll:
     def test_the_same_seed_says_the_same_however_time_passes(self, name: str) -> None:
         steps = MAKE[name](seed=4)
-        assert [said for step in range(601) for said in steps.advance(step / 10)] == MAKE[name](seed=4).advance(60.0)
+        assert [said for step in range(601) for said in steps.advance(step / 10)] == MAKE[name](
+            seed=4
+        ).advance(60.0)
 
     def test_it_is_heard_without_a_pause(self, name: str) -> None:
         said = [at for at, _ in MAKE[name](seed=4).advance(300.0)]
@@ -239,7 +293,9 @@ class TestAll:
         assert 4 <= board.rounds <= 6
 
     def test_a_wrong_speed_is_told(self, name: str) -> None:
-        assert of(LinkUnintelligible, heard(name, MAKE[name](seed=4), 30.0, (0.0, "wrong_baud", 30.0)))
+        assert of(
+            LinkUnintelligible, heard(name, MAKE[name](seed=4), 30.0, (0.0, "wrong_baud", 30.0))
+        )
 
     def test_its_faults_are_its_own(self, name: str) -> None:
         assert {"restart", "lost_report", "silence", "unplug"} <= set(faults_of(name))

@@ -1,4 +1,6 @@
-"""Hours at tables that their boards run, with faults and silences of every length: no result is wrong, told twice or lost."""
+"""Hours at tables that their boards run, with faults and silences of every length: no result is
+wrong, told twice or lost.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    AnyEvent,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.contract.notation import Input, read_input
 from controller.games.game import RejectedError
 from controller.games.games import make_game
@@ -52,7 +60,9 @@ class Reader(Dice):
 
     def _throw(self) -> Scene:
         yield from super()._throw()
-        self.truth.append((self.time, tuple(int(die[0]) if die[0].isdigit() else None for die in self._seen)))
+        self.truth.append(
+            (self.time, tuple(int(die[0]) if die[0].isdigit() else None for die in self._seen))
+        )
 
 
 BOARDS: dict[str, tuple[Any, int, str, str, dict[str, str], tuple[str, ...]]] = {
@@ -64,7 +74,14 @@ BOARDS: dict[str, tuple[Any, int, str, str, dict[str, str], tuple[str, ...]]] = 
         {"phases": "device"},
         ("ball_out", "between_holes", "flicker", "stuck_sensor", "blind_sensor"),
     ),
-    "fortune": (Wheel, 90, "fortune-wheel", "EUS96", {"phases": "device"}, ("weak_push", "encoder", "on_pin", "turned_back")),
+    "fortune": (
+        Wheel,
+        90,
+        "fortune-wheel",
+        "EUS96",
+        {"phases": "device"},
+        ("weak_push", "encoder", "on_pin", "turned_back"),
+    ),
     "dice": (
         Reader,
         150,
@@ -74,7 +91,9 @@ BOARDS: dict[str, tuple[Any, int, str, str, dict[str, str], tuple[str, ...]]] = 
         ("unreadable", "cocked", "die_missing", "die_extra", "unmoved", "reader"),
     ),
 }
-"""Kind -> the simulator, its rounds an hour, the game, the decree, the table's settings, the faults."""
+"""Kind -> the simulator, its rounds an hour, the game, the decree, the table's settings, the
+faults.
+"""
 
 
 class Table:
@@ -102,7 +121,13 @@ class Table:
         self.events += [(self.now, event) for event in events]
 
     def say(self, kind: str, **fields: Any) -> None:
-        self.take(read_input(msgspec.json.encode({"at": self.now, "type": kind, "by": "M. Lasa", "role": "table_head", **fields})))
+        self.take(
+            read_input(
+                msgspec.json.encode(
+                    {"at": self.now, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}
+                )
+            )
+        )
 
     def hear(self, data: bytes) -> None:
         if self.stale:
@@ -129,7 +154,11 @@ class Table:
     def _trouble(self) -> None:
         chance = self.chance
         if chance.random() < 0.0004:
-            self.board.fault(chance.choice((*self.faults, "restart", "lost_report")), chance.choice([1.0, 3.0, 8.0]), self.now)
+            self.board.fault(
+                chance.choice((*self.faults, "restart", "lost_report")),
+                chance.choice([1.0, 3.0, 8.0]),
+                self.now,
+            )
         if not self.trouble and chance.random() < 0.0006:
             self.trouble, self.until = (
                 chance.choice(["held", "held", "lost"]),
@@ -170,5 +199,9 @@ def test_no_result_is_wrong_told_twice_or_lost(kind: str, seed: int) -> None:
     assert len(results) > len(truth) / 2
     for number, ((lay, _), (following, _)) in enumerate(pairwise(truth)):
         until = following + 25  # where a silence hid it whole, the round after waits for a person
-        said = [e for at, e in table.events if lay - 12 <= at < until and isinstance(e, RoundUnresolved | Irregularity | RoundVoid)]
+        said = [
+            e
+            for at, e in table.events
+            if lay - 12 <= at < until and isinstance(e, RoundUnresolved | Irregularity | RoundVoid)
+        ]
         assert said or number in results, (lay, truth[number])

@@ -1,4 +1,6 @@
-"""The simulated wheel against what was measured on recorded ones: shapes, transitions, numbers, order, commands."""
+"""The simulated wheel against what was measured on recorded ones: shapes, transitions, numbers,
+order, commands.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from simulators.wheel.cammegh_ss2 import ARCADE, MUTE, SlingshotSS2, pocket_text
 STATUS = re.compile(rb"\*X;([1-6]);(\d{3});([ \d]\d|  );([0-9A-F]);(\d{3});([01])\r\n")
 BARE = re.compile(rb"[ \d]\d\r\n")
 PLAYED = {"12", "23", "34", "45", "52", "51", "61"}
-"""Every change of state that a recorded wheel shows while nothing is wrong, and 5>1 of the guide."""
+"""Every change of state that a recorded wheel shows while nothing is wrong, and 5>1 of
+the guide.
+"""
 INTEGRATION = 1159
 
 
@@ -31,8 +35,29 @@ class Line(NamedTuple):
     direction: int
 
 
-COMMANDS = (b"*P 0", b"*P 1", b"*R", b"*u 1", b"*K", b"*X", b"*o 1159", b"*q 0", b"*q 1", b"*T h 9", b"\xff*\x00", b"*s r 1")
-FAULTS = ("failed_launch", "ball_removed", "ball_with_rotor", "rotor_not_reversed", "sensor", "wrong_number", "power_cycle")
+COMMANDS = (
+    b"*P 0",
+    b"*P 1",
+    b"*R",
+    b"*u 1",
+    b"*K",
+    b"*X",
+    b"*o 1159",
+    b"*q 0",
+    b"*q 1",
+    b"*T h 9",
+    b"\xff*\x00",
+    b"*s r 1",
+)
+FAULTS = (
+    "failed_launch",
+    "ball_removed",
+    "ball_with_rotor",
+    "rotor_not_reversed",
+    "sensor",
+    "wrong_number",
+    "power_cycle",
+)
 
 
 def statuses(sent: list[Timed]) -> list[Line]:
@@ -40,7 +65,11 @@ def statuses(sent: list[Timed]) -> list[Line]:
     for at, data in sent:
         if match := STATUS.fullmatch(data):
             state, spin, number, warnings, speed, direction = match.groups()
-            lines.append(Line(at, int(state), int(spin), number, int(warnings, 16), int(speed), int(direction)))
+            lines.append(
+                Line(
+                    at, int(state), int(spin), number, int(warnings, 16), int(speed), int(direction)
+                )
+            )
     return lines
 
 
@@ -89,7 +118,9 @@ def test_a_wheel_in_play_keeps_what_was_measured(seed: int, mode: int, pockets: 
         else:
             assert after.spin == before.spin
         if (before.state, after.state) != (4, 5):
-            assert after.number == before.number  # it flips at the first line of state 5 and nowhere else
+            assert (
+                after.number == before.number
+            )  # it flips at the first line of state 5 and nowhere else
         if before.direction != after.direction:
             assert min(before.speed, after.speed) < 110  # the rotor runs down first
             assert after.state == 2
@@ -99,7 +130,11 @@ def test_a_wheel_in_play_keeps_what_was_measured(seed: int, mode: int, pockets: 
 @given(seed=SEEDS)
 def test_the_bare_number_comes_just_before_the_state(seed: int) -> None:
     sent = SlingshotSS2(seed=seed).advance(900)
-    first = [i for i, (a, b) in enumerate(pairwise(sent), 1) if b[1].startswith(b"*X;5") and not a[1].startswith(b"*X;5")]
+    first = [
+        i
+        for i, (a, b) in enumerate(pairwise(sent), 1)
+        if b[1].startswith(b"*X;5") and not a[1].startswith(b"*X;5")
+    ]
     assert len(first) >= 10
     for index in first:
         (bare_at, bare), (at, status) = sent[index - 1], sent[index]
@@ -118,7 +153,9 @@ def test_the_same_seed_sends_the_same_bytes_however_time_passes(seed: int) -> No
 
 def test_the_rotor_is_reversed_for_each_game() -> None:
     lines = statuses(SlingshotSS2(seed=4).advance(900))
-    directions = [line.direction for before, line in pairwise(lines) if (before.state, line.state) == (2, 3)]
+    directions = [
+        line.direction for before, line in pairwise(lines) if (before.state, line.state) == (2, 3)
+    ]
     assert len(directions) > 10
     assert all(a != b for a, b in pairwise(directions))
 
@@ -140,14 +177,26 @@ def test_spin_numbers_go_from_1_to_256_and_wrap() -> None:
 
 
 def test_pockets_have_two_characters() -> None:
-    assert [pocket_text(pocket) for pocket in (0, 9, 10, 36, 37, 38, 39)] == [" 0", " 9", "10", "36", "00", "38", "39"]
+    assert [pocket_text(pocket) for pocket in (0, 9, 10, 36, 37, 38, 39)] == [
+        " 0",
+        " 9",
+        "10",
+        "36",
+        "00",
+        "38",
+        "39",
+    ]
     with pytest.raises(ValueError, match="37 to 40 pockets, not 36"):
         SlingshotSS2(pockets=36)
 
 
 def test_numbers_can_be_given() -> None:
     sent = SlingshotSS2(numbers=(7, 7, 0)).advance(400)
-    assert [data for _, data in sent if BARE.fullmatch(data)][:3] == [b" 7\r\n", b" 7\r\n", b" 0\r\n"]
+    assert [data for _, data in sent if BARE.fullmatch(data)][:3] == [
+        b" 7\r\n",
+        b" 7\r\n",
+        b" 0\r\n",
+    ]
 
 
 def test_mute_after_power_on_and_idle_before_the_first_game() -> None:
@@ -158,14 +207,18 @@ def test_mute_after_power_on_and_idle_before_the_first_game() -> None:
 
 
 def test_modes_decide_what_is_sent() -> None:
-    assert not [data for _, data in SlingshotSS2(mode=ARCADE | 16).advance(400) if BARE.fullmatch(data)]
+    assert not [
+        data for _, data in SlingshotSS2(mode=ARCADE | 16).advance(400) if BARE.fullmatch(data)
+    ]
     assert not statuses(SlingshotSS2(mode=ARCADE & ~128).advance(400))
 
 
 def test_where_the_delay_between_games_goes() -> None:
     assert "51" in changes(statuses(SlingshotSS2(mode=ARCADE).advance(400)))
     assert "52" in changes(statuses(SlingshotSS2(mode=2181).advance(400)))
-    bare_mode = SlingshotSS2(mode=ARCADE & ~1024, games_per_hour=30)  # neither bit: state 5 holds it
+    bare_mode = SlingshotSS2(
+        mode=ARCADE & ~1024, games_per_hour=30
+    )  # neither bit: state 5 holds it
     lines = [line for line in statuses(bare_mode.advance(400)) if line.state == 5]
     assert lines[-1].at - lines[0].at > 60
 
@@ -240,7 +293,9 @@ def test_what_is_no_command_has_no_reply() -> None:
 def test_busy_outside_state_6() -> None:
     wheel = SlingshotSS2()
     until(wheel, 2)
-    assert [asked(wheel, command, wheel.time)[0] for command in (b"*o 1159", b"*F", b"*w", b"*W")] == [
+    assert [
+        asked(wheel, command, wheel.time)[0] for command in (b"*o 1159", b"*F", b"*w", b"*W")
+    ] == [
         b"*o BUSY\r\n",
         b"*F BUSY\r\n",
         b"*w BUSY\r\n",
@@ -362,7 +417,9 @@ def test_fault_power_cycle_starts_from_1() -> None:
         max_size=25,
     ),
 )
-def test_nothing_makes_a_line_of_another_shape(seed: int, steps: list[tuple[float, bytes | str]]) -> None:
+def test_nothing_makes_a_line_of_another_shape(
+    seed: int, steps: list[tuple[float, bytes | str]]
+) -> None:
     wheel, now = SlingshotSS2(seed=seed), 0.0
     sent: list[Timed] = []
     for seconds, what in steps:

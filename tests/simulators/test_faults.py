@@ -48,7 +48,9 @@ def test_what_is_no_schedule(text: str) -> None:
 
 
 def test_each_device_has_its_own_faults() -> None:
-    angel_eye, bee_tek, wheel = (faults_of(protocol) for protocol in ("angel-eye", "bee-tek", "cammegh-ss2"))
+    angel_eye, bee_tek, wheel = (
+        faults_of(protocol) for protocol in ("angel-eye", "bee-tek", "cammegh-ss2")
+    )
     assert {"silence", "unplug"} <= angel_eye.keys() & bee_tek.keys() & wheel.keys()
     assert "bad_bcc" in angel_eye.keys() - bee_tek.keys() - wheel.keys()
     assert "wrong_mode" in bee_tek.keys() - angel_eye.keys()

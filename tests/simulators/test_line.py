@@ -1,4 +1,6 @@
-"""The line: the pace of its bytes, and each of its faults, against a device that sends a known line each half second."""
+"""The line: the pace of its bytes, and each of its faults, against a device that sends a known line
+each half second.
+"""
 
 from __future__ import annotations
 

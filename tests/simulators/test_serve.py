@@ -1,4 +1,6 @@
-"""The simulator as a program: a real pseudo-terminal read by pyserial, a real TCP socket, signals and standard input."""
+"""The simulator as a program: a real pseudo-terminal read by pyserial, a real TCP socket, signals
+and standard input.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def start() -> Iterator[Start]:
 
 def piped(command: list[str]) -> subprocess.Popen[bytes]:
     """Without buffers of ours, where a second line would hide from ``select``."""
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
 
 
 def told(program: subprocess.Popen[bytes]) -> dict[str, Any]:
@@ -135,7 +139,9 @@ def test_ends_after_its_rounds(start: Start) -> None:
     lines = [json.loads(line).get("line", "") for line in out.splitlines()]
     bare = [line for line in lines if not line.startswith("*")]
     assert [line for line in bare if line.strip()][:2] == ["17", "17"]
-    assert any(line.startswith("*X;1;003;17;") for line in lines)  # it goes on for a moment: a host needs time to read the number
+    assert any(
+        line.startswith("*X;1;003;17;") for line in lines
+    )  # it goes on for a moment: a host needs time to read the number
 
 
 def test_ends_with_standard_input_only_if_asked(start: Start) -> None:
@@ -155,7 +161,10 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
     program = start("--tcp", "127.0.0.1:0", "--speed", "20")
     address = told(program)["port"]
     host, port = address.removeprefix("tcp://").split(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as one, socket.create_connection((host, int(port)), PATIENCE) as two:
+    with (
+        socket.create_connection((host, int(port)), PATIENCE) as one,
+        socket.create_connection((host, int(port)), PATIENCE) as two,
+    ):
         one.sendall(b"*S\r\n")
         read_until(lambda: one.recv(100), b"*X;")
         read_until(lambda: two.recv(100), b"*X;")
@@ -185,7 +194,12 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
     ],
 )
 def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
-    done = subprocess.run([sys.executable, "-m", "simulators", "wheel", *words], capture_output=True, check=False, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-m", "simulators", "wheel", *words],
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
     assert done.returncode != 0
     assert told in done.stderr
     assert b"Traceback" not in done.stderr
@@ -202,8 +216,22 @@ def test_a_file_in_the_place_of_the_link_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
-    command = [sys.executable, "-m", "controller.cli", "simulate", "wheel", "--speed", "500", "--rounds", "1", "--numbers", "5"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    command = [
+        sys.executable,
+        "-m",
+        "controller.cli",
+        "simulate",
+        "wheel",
+        "--speed",
+        "500",
+        "--rounds",
+        "1",
+        "--numbers",
+        "5",
+    ]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+    )
     assert done.returncode == 0
     assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
 
@@ -219,11 +247,27 @@ def test_what_the_device_says_is_told_as_it_was_before_the_line_damaged_it(start
 
 def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
     link = tmp_path / "shoe"
-    words = ["--protocol", "angel-eye", "--link", str(link), "--speed", "20", "--no-burn", "--cards", "9h,2c,Kd,3s", "--wait"]
+    words = [
+        "--protocol",
+        "angel-eye",
+        "--link",
+        str(link),
+        "--speed",
+        "20",
+        "--no-burn",
+        "--cards",
+        "9h,2c,Kd,3s",
+        "--wait",
+    ]
     command = [sys.executable, "-m", "controller.cli", "simulate", "shoe", *words]
     program = piped(command)
     try:
-        assert told(program) == {"port": str(link), "protocol": "angel-eye", "seed": 1, "speed": 20.0}
+        assert told(program) == {
+            "port": str(link),
+            "protocol": "angel-eye",
+            "seed": 1,
+            "speed": 20.0,
+        }
         with serial.Serial(str(link), 4800, timeout=0.2) as port:
             tell(program, "sensor")
             tell(program, "bad_bcc")

@@ -1,4 +1,6 @@
-"""Simulated shoes before the drivers of the real ones: what was drawn is what is read, whatever happens on the line."""
+"""Simulated shoes before the drivers of the real ones: what was drawn is what is read, whatever
+happens on the line.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class Table:
         self._watch.opened(0.0)
         self.now = 0.0
 
-    def play(self, until: float, faults: dict[float, tuple[str, float]] | None = None) -> list[AnyReading]:
+    def play(
+        self, until: float, faults: dict[float, tuple[str, float]] | None = None
+    ) -> list[AnyReading]:
         """All readings up to a time."""
         due = sorted((faults or {}).items())
         while self.now < until:
@@ -71,7 +75,9 @@ class Table:
         self.shoe.receive(self.codec.encode(command), self.now)
 
 
-def heard(name: str, until: float, *faults: tuple[float, str, float], **options: object) -> list[AnyReading]:
+def heard(
+    name: str, until: float, *faults: tuple[float, str, float], **options: object
+) -> list[AnyReading]:
     """The readings of a shoe that deals a known first coup at 11 seconds, and four a minute."""
     shoe = SHOES[name](**{"seed": 3, "games_per_hour": 240, "burn": False, "cards": COUP} | options)  # type: ignore[arg-type]
     return Table(name, shoe).play(until, {at: (fault, value) for at, fault, value in faults})
@@ -112,7 +118,9 @@ class TestTheGame:
         assert (to, baccarat.next_to(hands), baccarat.winner(hands)) == (order, None, winner)
 
     def test_pairs(self) -> None:
-        assert baccarat.pairs({"player": ["9h", "9c", "2h"], "banker": ["Kd", "Qs", "Qd"]}) == ("player",)
+        assert baccarat.pairs({"player": ["9h", "9c", "2h"], "banker": ["Kd", "Qs", "Qd"]}) == (
+            "player",
+        )
 
     @BOTH
     def test_a_whole_shoe_and_the_next(self, name: str) -> None:
@@ -128,8 +136,12 @@ class TestTheGame:
             assert len(of(ShoeReset, readings)) == shoe.shoes
             assert len(of(CardCut, readings)) >= shoe.shoes - 1
             results = of(ShoeResult, readings)
-            assert [r.winner for r in results] == [baccarat.winner(hands) for hands in shoe.coups[: len(results)]]
-            assert [r.pairs for r in results] == [baccarat.pairs(hands) for hands in shoe.coups[: len(results)]]
+            assert [r.winner for r in results] == [
+                baccarat.winner(hands) for hands in shoe.coups[: len(results)]
+            ]
+            assert [r.pairs for r in results] == [
+                baccarat.pairs(hands) for hands in shoe.coups[: len(results)]
+            ]
 
     @BOTH
     def test_the_burn(self, name: str) -> None:
@@ -152,14 +164,20 @@ class TestLine:
         name=st.sampled_from(sorted(SHOES)),
         seed=st.integers(0, 2**32),
         struck=st.dictionaries(
-            st.floats(5, 110), st.tuples(st.sampled_from(["silence", "split", "spliced", "damaged"]), st.floats(1, 9)), max_size=6
+            st.floats(5, 110),
+            st.tuples(st.sampled_from(["silence", "split", "spliced", "damaged"]), st.floats(1, 9)),
+            max_size=6,
         ),
     )
-    def test_a_bad_line_never_makes_another_card_of_it(self, name: str, seed: int, struck: dict[float, tuple[str, float]]) -> None:
+    def test_a_bad_line_never_makes_another_card_of_it(
+        self, name: str, seed: int, struck: dict[float, tuple[str, float]]
+    ) -> None:
         shoe = SHOES[name](seed=seed, games_per_hour=240)
         readings = Table(name, shoe).play(120, struck)
         left = iter(shoe.drawn)
-        assert all(any(card == drawn for drawn in left) for card in cards(readings) if card is not None)
+        assert all(
+            any(card == drawn for drawn in left) for card in cards(readings) if card is not None
+        )
 
     @BOTH
     def test_a_split_line_is_read_all_the_same(self, name: str) -> None:
@@ -170,7 +188,11 @@ class TestLine:
 
     def test_a_line_that_comes_twice_is_late(self) -> None:
         drawn = of(CardDrawn, heard("bee-tek", 20, (10.5, "duplicate", 0)))
-        assert [(each.card, each.late) for each in drawn[:3]] == [("9h", False), ("9h", True), ("2c", False)]
+        assert [(each.card, each.late) for each in drawn[:3]] == [
+            ("9h", False),
+            ("9h", True),
+            ("2c", False),
+        ]
 
     @pytest.mark.parametrize("fault", ["damaged", "spliced"])
     def test_a_copy_less_is_no_card_less(self, fault: str) -> None:
@@ -203,7 +225,11 @@ class TestLine:
     @BOTH
     def test_the_wrong_speed_is_unintelligible_and_over(self, name: str) -> None:
         readings = heard(name, 60, (10.5, "wrong_baud", 20))
-        links = [type(reading) for reading in readings if isinstance(reading, LinkUp | LinkUnintelligible)]
+        links = [
+            type(reading)
+            for reading in readings
+            if isinstance(reading, LinkUp | LinkUnintelligible)
+        ]
         assert links[-2:] == [LinkUnintelligible, LinkUp]
 
 
@@ -213,7 +239,9 @@ class TestAngelEye:
         assert (cards(readings), of(LinkGap, readings)) == ([*COUP], [])
         readings = heard("angel-eye", 25, (10.5, "bad_bcc", 3))
         assert cards(readings) == [*COUP[1:]]
-        assert [type(r) for r in readings if isinstance(r, LinkGarbage | LinkGap | CardDrawn)][:3] == [
+        assert [type(r) for r in readings if isinstance(r, LinkGarbage | LinkGap | CardDrawn)][
+            :3
+        ] == [
             LinkGarbage,
             LinkGap,
             CardDrawn,
@@ -233,7 +261,10 @@ class TestAngelEye:
         readings = heard("angel-eye", 60, (10.5, "overdraw", 3))
         assert faults(readings) == [("overdraw", True), ("overdraw", False)]
         after = of(CardDrawn, readings)[4:6]
-        assert [(each.unsure, each.to, each.index) for each in after] == [(True, "player", 1), (False, "banker", 1)]
+        assert [(each.unsure, each.to, each.index) for each in after] == [
+            (True, "player", 1),
+            (False, "banker", 1),
+        ]
 
     def test_or_discarded_by_command(self) -> None:
         table = Table("angel-eye", AngelEyeShoe(seed=3, games_per_hour=240, burn=False, cards=COUP))
@@ -286,11 +317,25 @@ class TestAngelEye:
 
     def test_the_cut_card_in_the_middle_of_a_coup_ends_the_shoe_behind_it(self) -> None:
         readings = heard("angel-eye", 40, (11.5, "cut_card", 0))
-        kinds = [type(r) for r in readings if isinstance(r, CardCut | CardDrawn | ShoeResult | ShoeReset)]
-        assert kinds[:8] == [ShoeReset, CardDrawn, CardCut, CardDrawn, CardDrawn, CardDrawn, ShoeResult, ShoeReset]
+        kinds = [
+            type(r) for r in readings if isinstance(r, CardCut | CardDrawn | ShoeResult | ShoeReset)
+        ]
+        assert kinds[:8] == [
+            ShoeReset,
+            CardDrawn,
+            CardCut,
+            CardDrawn,
+            CardDrawn,
+            CardDrawn,
+            ShoeResult,
+            ShoeReset,
+        ]
 
     def test_an_alarm(self) -> None:
-        assert faults(heard("angel-eye", 40, (10.5, "alarm", 5))) == [("timeout", True), ("timeout", False)]
+        assert faults(heard("angel-eye", 40, (10.5, "alarm", 5))) == [
+            ("timeout", True),
+            ("timeout", False),
+        ]
 
 
 class TestBeeTek:
@@ -322,7 +367,12 @@ class TestBeeTek:
 
     def test_an_alarm_and_a_warning(self) -> None:
         readings = heard("bee-tek", 40, (10.5, "alarm", 5))
-        assert faults(readings) == [("warning", True), ("alarm", True), ("warning", False), ("alarm", False)]
+        assert faults(readings) == [
+            ("warning", True),
+            ("alarm", True),
+            ("warning", False),
+            ("alarm", False),
+        ]
 
     def test_an_overdrawn_card_is_a_card_as_any_other(self) -> None:
         readings = heard("bee-tek", 23, (10.5, "overdraw", 3))

@@ -1,4 +1,6 @@
-"""The simulated wheel before the driver of the real one: what fell is what is read, whatever happens on the line."""
+"""The simulated wheel before the driver of the real one: what fell is what is read, whatever
+happens on the line.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from simulators.line import Line
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 
 
-def read(line: Line, until: float, faults: dict[float, tuple[str, float]] | None = None) -> list[AnyReading]:
+def read(
+    line: Line, until: float, faults: dict[float, tuple[str, float]] | None = None
+) -> list[AnyReading]:
     """All readings up to a time, the line looked at every 20 ms."""
     made = driver("cammegh-ss2")
     codec = made.make("wheel", made.options())
@@ -50,9 +54,13 @@ def test_every_number_is_read_once_with_its_spin(seed: int, mode: int) -> None:
 @settings(max_examples=10)
 @given(
     seed=st.integers(0, 2**32),
-    faults=st.dictionaries(st.floats(10, 380), st.tuples(st.sampled_from(LINE_FAULTS), st.floats(1, 20)), max_size=12),
+    faults=st.dictionaries(
+        st.floats(10, 380), st.tuples(st.sampled_from(LINE_FAULTS), st.floats(1, 20)), max_size=12
+    ),
 )
-def test_a_bad_line_never_makes_another_number_of_it(seed: int, faults: dict[float, tuple[str, float]]) -> None:
+def test_a_bad_line_never_makes_another_number_of_it(
+    seed: int, faults: dict[float, tuple[str, float]]
+) -> None:
     wheel = SlingshotSS2(seed=seed)
     found = numbers(read(Line(wheel, seed), 400, faults))
     spins = [reading.spin for reading in found]
@@ -65,7 +73,9 @@ def test_a_bad_line_never_makes_another_number_of_it(seed: int, faults: dict[flo
 @pytest.mark.parametrize("fault", ["failed_launch", "ball_removed", "ball_with_rotor", "sensor"])
 def test_each_fault_of_the_wheel_is_told_and_taken_back(fault: str) -> None:
     readings = read(Line(SlingshotSS2()), 400, {60.0: (fault, 30.0)})
-    told = [(reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)]
+    told = [
+        (reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)
+    ]
     assert told == [(fault, True), (fault, False)]
 
 
@@ -80,7 +90,11 @@ def test_the_power_of_the_wheel_fails_and_the_same_spins_come_again() -> None:
 
 
 def test_phases_come_in_their_order() -> None:
-    phases = [reading.phase for reading in read(Line(SlingshotSS2()), 130) if isinstance(reading, WheelPhase)]
+    phases = [
+        reading.phase
+        for reading in read(Line(SlingshotSS2()), 130)
+        if isinstance(reading, WheelPhase)
+    ]
     told = [phase for index, phase in enumerate(phases) if index == 0 or phases[index - 1] != phase]
     game = ["bets_open", "ball_in_rim", "no_more_bets", "settled"]
     assert told[:6] == ["closed", "idle", *game]

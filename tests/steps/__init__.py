@@ -1,7 +1,8 @@
 """Every step of every game as it was: recorded at one commit, compared at another.
 
-``python -m tests.steps record FILE`` plays all scripts, recordings and seeded random players of every game and decree, and
-writes each input with a digest of all that the table says to it. ``python -m tests.steps compare FILE`` gives the same inputs
-to the games of this checkout and names the first step of each run that differs. What was renamed in between stands in
-``renames.py`` and nowhere else. ``make steps BASE=COMMIT`` does both.
+``python -m tests.steps record FILE`` plays all scripts, recordings and seeded random players of
+every game and decree, and writes each input with a digest of all that the table says to it.
+``python -m tests.steps compare FILE`` gives the same inputs to the games of this checkout and names
+the first step of each run that differs. What was renamed in between stands in ``renames.py`` and
+nowhere else. ``make steps BASE=COMMIT`` does both.
 """

@@ -20,10 +20,14 @@ MILLION = 1_000_000
 
 def main(words: list[str]) -> int:
     """1 if anything differs."""
-    parser = argparse.ArgumentParser(prog="python -m tests.steps", description=(steps.__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.steps", description=(steps.__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("act", choices=("record", "compare"))
     parser.add_argument("file", type=Path)
-    parser.add_argument("--steps", type=int, default=MILLION, help="random inputs to record (default: a million)")
+    parser.add_argument(
+        "--steps", type=int, default=MILLION, help="random inputs to record (default: a million)"
+    )
     given = parser.parse_args(words)
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         if given.act == "record":
@@ -33,7 +37,11 @@ def main(words: list[str]) -> int:
                     file.write(msgspec.json.encode(line) + b"\n")
                     count += len(line.steps)
             return _tell(f"{count} steps recorded")
-        found = [each for each in pool.imap(difference, lines(given.file), chunksize=8) if each is not None]
+        found = [
+            each
+            for each in pool.imap(difference, lines(given.file), chunksize=8)
+            if each is not None
+        ]
     for each in found:
         where = f"{each.run.source}, {each.run.game} {each.run.decree}, step {each.step}"
         _tell(f"{where}: {each.given}\n  says now {msgspec.json.encode(each.told).decode()}")

@@ -37,7 +37,10 @@ def record(run: Run) -> Recorded:
 
 def difference(line: Recorded) -> Difference | None:
     """Play one run again."""
-    inputs = (read_input(msgspec.json.encode(given_now(msgspec.json.decode(step.given)))) for step in line.steps)
+    inputs = (
+        read_input(msgspec.json.encode(given_now(msgspec.json.decode(step.given))))
+        for step in line.steps
+    )
     for number, (step, told) in enumerate(zip(line.steps, said(line.run, inputs), strict=True)):
         if digest(told) != step.digest:
             return Difference(line.run, number, bytes(step.given).decode(), told)

@@ -1,4 +1,5 @@
-"""What is called otherwise than at the commit that was recorded: the one table that explains every difference.
+"""What is called otherwise than at the commit that was recorded: the one table that explains every
+difference.
 
 Both functions work on JSON values. Where nothing was renamed since, both give back what they get.
 """

@@ -22,7 +22,9 @@ from tests.devices.test_recordings import RECORDINGS, readings_of
 from tests.steps.renames import told_then
 
 STEPS = 250
-"""Inputs of one random run: it ends in the middle of anything, and a difference is found near its beginning."""
+"""Inputs of one random run: it ends in the middle of anything, and a difference is found near its
+beginning.
+"""
 NOISE = (0.02, 0.1, 0.3)
 """How much of what is said makes no sense, from run to run."""
 PROSE = frozenset({"detail", "fault", "software"})
@@ -45,7 +47,9 @@ OF_DRIVERS = {
 
 
 class Run(NamedTuple):
-    """A table, and where its inputs come from: ``script NAME``, ``recording NAME`` or ``random SEED``."""
+    """A table, and where its inputs come from: ``script NAME``, ``recording NAME`` or ``random
+    SEED``.
+    """
 
     source: str
     game: str
@@ -98,7 +102,9 @@ def digest(told: Any) -> str:
 
 def _table(run: Run) -> Table:
     game = make_game(run.game, run.decree, run.settings or {})
-    return Table(site="site", id="table", game_id=run.game, decree=run.decree, game=game, boot="boot")
+    return Table(
+        site="site", id="table", game_id=run.game, decree=run.decree, game=game, boot="boot"
+    )
 
 
 def _random(run: Run, seed: str, table: Table) -> Iterator[Input]:
@@ -119,15 +125,22 @@ def _written(kind: str, name: str) -> Iterator[Input]:
 
 
 def _said(table: Table, given: Input) -> Any:
-    """What one input makes the table say: its events or that it is refused, what stands retained, and whether it is sealed."""
+    """What one input makes the table say: its events or that it is refused, what stands retained,
+    and whether it is sealed.
+    """
     sealed = table.confidential(given)
     try:
-        events: Any = [write(event) for event in table.take(given, utc(given.at), round(given.at * 1e9))]
+        events: Any = [
+            write(event) for event in table.take(given, utc(given.at), round(given.at * 1e9))
+        ]
     except RejectedError:
         events = "refused"
     else:
         events = [msgspec.json.decode(event) for event in events]
-    retained = {topic: None if body is None else msgspec.json.decode(body) for topic, body in table.retained().items()}
+    retained = {
+        topic: None if body is None else msgspec.json.decode(body)
+        for topic, body in table.retained().items()
+    }
     return told_then(_plain({"sealed": sealed, "events": events, "retained": retained}))
 
 

@@ -6,8 +6,17 @@ from typing import Any
 
 from subscribers.table_view import TableView
 
-ENVELOPE = {"table": "ruleta-1", "boot": "b1", "session": 1, "game": "roulette-french", "decree": "ARA02", "simulated": True}
-ARTICLE = "Decreto 159/2002, anexo I, art. 3, epígrafe 1, IV.3.d): «un lanzamiento defectuoso de la bola»"
+ENVELOPE = {
+    "table": "ruleta-1",
+    "boot": "b1",
+    "session": 1,
+    "game": "roulette-french",
+    "decree": "ARA02",
+    "simulated": True,
+}
+ARTICLE = (
+    "Decreto 159/2002, anexo I, art. 3, epígrafe 1, IV.3.d): «un lanzamiento defectuoso de la bola»"
+)
 
 RED = {"colour": "red", "parity": "odd", "half": "falta", "dozen": 1, "column": 1}
 BLACK = {"colour": "black", "parity": "even", "half": "falta", "dozen": 1, "column": 2}
@@ -39,7 +48,9 @@ def info() -> dict[str, Any]:
 
 
 def played() -> tuple[TableView, Narrator]:
-    """A view of a table with a red, a zero, a null spin, an unresolved one and a black number; bets are closed."""
+    """A view of a table with a red, a zero, a null spin, an unresolved one and a black number; bets
+    are closed.
+    """
     view, narrator = TableView("ruleta-1"), Narrator()
     view.retained("info", info())
     view.retained("state", state("waiting"))
@@ -48,12 +59,19 @@ def played() -> tuple[TableView, Narrator]:
         narrator.event("round.result", round=1, number=1, **RED),
         narrator.event("round.result", round=2, number=0, **ZERO),
         narrator.event(
-            "round.void", round=3, reason="bad_launch", law="ARA02-015", article=ARTICLE, announcement={"es": "bola nula"}
+            "round.void",
+            round=3,
+            reason="bad_launch",
+            law="ARA02-015",
+            article=ARTICLE,
+            announcement={"es": "bola nula"},
         ),
         narrator.event("round.unresolved", round=4, why="silence", candidate=12),
         narrator.event("round.result", round=5, number=2, **BLACK),
         narrator.event("round.opened", round=6),
-        narrator.event("bets.closed", round=6, announcement={"es": "no va más", "ca": "prou apostes"}),
+        narrator.event(
+            "bets.closed", round=6, announcement={"es": "no va más", "ca": "prou apostes"}
+        ),
     ):
         assert view.event(fields)
     return view, narrator
@@ -72,27 +90,46 @@ def card_info() -> dict[str, Any]:
 
 
 def hands(player: str, banker: str) -> list[dict[str, Any]]:
-    return [{"who": who, "cards": cards.split()} for who, cards in (("player", player), ("banker", banker))]
+    return [
+        {"who": who, "cards": cards.split()}
+        for who, cards in (("player", player), ("banker", banker))
+    ]
 
 
-def coup(narrator: Narrator, number: int, player: str, banker: str, winner: str | None, *marks: str) -> list[dict[str, Any]]:
-    """A round from its first card to its result: the first four cards lie face down until all have come."""
+def coup(
+    narrator: Narrator, number: int, player: str, banker: str, winner: str | None, *marks: str
+) -> list[dict[str, Any]]:
+    """A round from its first card to its result: the first four cards lie face down until all have
+    come.
+    """
     own = {"player": player.split(), "banker": banker.split()}
     events = [
         narrator.event("round.opened", round=number),
         narrator.event("bets.closed", round=number, announcement={"es": "no va más"}),
     ]
-    events += [narrator.event("card.dealt", round=number, to=who, index=index, card=None) for index in (1, 2) for who in own]
+    events += [
+        narrator.event("card.dealt", round=number, to=who, index=index, card=None)
+        for index in (1, 2)
+        for who in own
+    ]
     for who, cards in own.items():
-        events += [narrator.event("card.turned", round=number, to=who, index=n, card=card) for n, card in enumerate(cards[:2], 1)]
+        events += [
+            narrator.event("card.turned", round=number, to=who, index=n, card=card)
+            for n, card in enumerate(cards[:2], 1)
+        ]
     for who, cards in own.items():
-        events += [narrator.event("card.dealt", round=number, to=who, index=3, card=card) for card in cards[2:]]
+        events += [
+            narrator.event("card.dealt", round=number, to=who, index=3, card=card)
+            for card in cards[2:]
+        ]
     result = {"hands": hands(player, banker), "winner": winner, "marks": list(marks)}
     return [*events, narrator.event("round.result", round=number, **result)]
 
 
 def dealt() -> tuple[TableView, Narrator]:
-    """A view of a card table: a coup of the player, one of the bank, a tie, a null one; then two cards, and the third expected."""
+    """A view of a card table: a coup of the player, one of the bank, a tie, a null one; then two
+    cards, and the third expected.
+    """
     view, narrator = TableView("punto-1"), Narrator()
     view.retained("info", card_info())
     view.retained("state", card_state("waiting"))

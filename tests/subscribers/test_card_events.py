@@ -24,7 +24,11 @@ def test_the_course_of_a_shoe() -> None:
     ]
     assert cards.beads[1].marks == ("natural", "pair_player", "pair_banker")
     assert (cards.burned, cards.shown) == (5, "5c")
-    assert (cards.hands, cards.expected, cards.outcome) == ({"player": [None], "banker": [None]}, "player", None)
+    assert (cards.hands, cards.expected, cards.outcome) == (
+        {"player": [None], "banker": [None]},
+        "player",
+        None,
+    )
     assert (view.phase, view.calls, view.round, view.results) == ("dealing", ("no va más",), 5, 3)
     assert not [spin for spin in view.spins if spin.kind == "result"]
 
@@ -62,14 +66,28 @@ def test_a_new_shoe_begins_a_new_plate() -> None:
     assert view.phase == "shoe_over"
     view.event(narrator.event("shoe.started", shoe="2", decks=6, cards=312, cut=7))
     assert (view.phase, list(view.cards.beads)) == ("burning", [])
-    view.retained("history", {"results": [{"round": 3, "kind": "result", "winner": "tie"}, {"round": 6, "winner": "player"}]})
+    view.retained(
+        "history",
+        {
+            "results": [
+                {"round": 3, "kind": "result", "winner": "tie"},
+                {"round": 6, "winner": "player"},
+            ]
+        },
+    )
     assert [bead.round for bead in view.cards.beads] == [6]
 
 
 def test_a_corrected_winner_takes_the_place_of_the_first() -> None:
     view, narrator = dealt()
-    view.event(narrator.event("result.corrected", round=2, winner="player", was="banker", by="M. Lasa"))
-    assert [(bead.round, bead.winner, bead.corrected) for bead in view.cards.beads][1] == (2, "player", True)
+    view.event(
+        narrator.event("result.corrected", round=2, winner="player", was="banker", by="M. Lasa")
+    )
+    assert [(bead.round, bead.winner, bead.corrected) for bead in view.cards.beads][1] == (
+        2,
+        "player",
+        True,
+    )
     assert note(view.notes[-1], "en") == "banker corrected to player by M. Lasa"
 
 
@@ -91,7 +109,11 @@ def test_an_unresolved_round_that_is_confirmed() -> None:
     view, narrator = dealt()
     view.event(narrator.event("round.unresolved", round=5, why="silence", candidate=None))
     assert view.cards.beads[-1].kind == "unresolved"
-    view.event(narrator.event("round.result", round=5, hands=hands("2c 4c", "9d Kc"), winner="banker", marks=[]))
+    view.event(
+        narrator.event(
+            "round.result", round=5, hands=hands("2c 4c", "9d Kc"), winner="banker", marks=[]
+        )
+    )
     assert [(bead.round, bead.kind) for bead in view.cards.beads][-1] == (5, "result")
 
 
@@ -99,7 +121,10 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     view = TableView("punto-1")
     lying = {"player": ["7h", None], "banker": [None]}
     view.retained("state", card_state("dealing", round=9, hands=lying, expected="banker"))
-    view.retained("history", {"results": [{"round": 8, "kind": "result", "winner": "banker", "marks": ["natural"]}]})
+    view.retained(
+        "history",
+        {"results": [{"round": 8, "kind": "result", "winner": "banker", "marks": ["natural"]}]},
+    )
     assert (view.phase, view.cards.hands, view.cards.expected) == ("dealing", lying, "banker")
     assert view.cards.shoe["left"] == 301
     assert [bead.winner for bead in view.cards.beads] == ["banker"]

@@ -62,9 +62,26 @@ def test_cards_that_lie_face_down_and_the_next_one(width: int) -> None:
 def test_the_bead_plate_goes_down_and_then_to_the_right() -> None:
     view, narrator = dealt()
     for number in (6, 7, 8):
-        view.event(narrator.event("round.result", round=number, hands=hands("9c Kc", "2d Kd"), winner="player", marks=[]))
-    rows = [line.split("││")[1].strip("│ ").split() for line in drawn(view).splitlines() if "││" in line]
-    assert [row[:2] for row in rows[:6]] == [["P", "P"], ["•B•", "·"], ["•T", "·"], ["×", "·"], ["P", "·"], ["P", "·"]]
+        view.event(
+            narrator.event(
+                "round.result",
+                round=number,
+                hands=hands("9c Kc", "2d Kd"),
+                winner="player",
+                marks=[],
+            )
+        )
+    rows = [
+        line.split("││")[1].strip("│ ").split() for line in drawn(view).splitlines() if "││" in line
+    ]
+    assert [row[:2] for row in rows[:6]] == [
+        ["P", "P"],
+        ["•B•", "·"],
+        ["•T", "·"],
+        ["×", "·"],
+        ["P", "·"],
+        ["P", "·"],
+    ]
 
 
 def test_a_plate_that_is_full_drops_its_first_column() -> None:
@@ -72,7 +89,11 @@ def test_a_plate_that_is_full_drops_its_first_column() -> None:
     view.retained("state", card_state("waiting"))
     for number in range(1, 56):
         winner = "banker" if number <= 6 else "player"
-        view.event(narrator.event("round.result", round=number, hands=hands("9c Kc", "2d Kd"), winner=winner, marks=[]))
+        view.event(
+            narrator.event(
+                "round.result", round=number, hands=hands("9c Kc", "2d Kd"), winner=winner, marks=[]
+            )
+        )
     text = drawn(view)
     assert "bead plate · 55" in text
     assert " B " not in text.replace("B 6", "")
@@ -123,4 +144,9 @@ def test_tables_side_by_side_or_in_turns() -> None:
 
 def test_cards_and_points() -> None:
     assert [short(card) for card in ("Ah", "Td", "9c", "Ks")] == ["A♥", "10♦", "9♣", "K♠"]
-    assert (points([]), points(["As", None]), points(["9c", "8d"]), points(["Kc", "Th"])) == (0, 1, 7, 0)
+    assert (points([]), points(["As", None]), points(["9c", "8d"]), points(["Kc", "Th"])) == (
+        0,
+        1,
+        7,
+        0,
+    )

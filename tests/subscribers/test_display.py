@@ -1,4 +1,6 @@
-"""The display as a program, against a real Mosquitto: JSON lines without a terminal, a picture on one."""
+"""The display as a program, against a real Mosquitto: JSON lines without a terminal, a picture on
+one.
+"""
 
 from __future__ import annotations
 
@@ -31,29 +33,55 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 def command(port: int, *more: str) -> list[str]:
     broker = f"mqtt://127.0.0.1:{port}"
-    return [sys.executable, "-m", "subscribers.display", "--broker", broker, "--site", "sala", "--table", "ruleta-1", *more]
+    return [
+        sys.executable,
+        "-m",
+        "subscribers.display",
+        "--broker",
+        broker,
+        "--site",
+        "sala",
+        "--table",
+        "ruleta-1",
+        *more,
+    ]
 
 
-def test_events_as_json_lines_once_each_through_an_outage(broker: Mosquitto, tmp_path: Path) -> None:
+def test_events_as_json_lines_once_each_through_an_outage(
+    broker: Mosquitto, tmp_path: Path
+) -> None:
     ready, narrator = tmp_path / "ready", Narrator()
     display = subprocess.Popen(
-        command(broker.port, "--rounds", "2", "--ready", str(ready)), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command(broker.port, "--rounds", "2", "--ready", str(ready)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     until("the display is there", ready.exists)
     table = Subscriber(broker.port)
     opened = narrator.event("round.opened", round=1)
-    for body in (opened, opened, b"{ no JSON", b'["no object"]', narrator.event("round.result", round=1, number=1, **RED)):
+    for body in (
+        opened,
+        opened,
+        b"{ no JSON",
+        b'["no object"]',
+        narrator.event("round.result", round=1, number=1, **RED),
+    ):
         table.say(f"{ROOT}/ruleta-1/event", body)
     table.say(f"{ROOT}/other/event", narrator.event("round.result", round=1, number=1, **RED))
     table.close()
     assert display.stdout is not None
-    seen = [display.stdout.readline() for _ in range(2)]  # a broker that is killed takes with it what it has not delivered
+    seen = [
+        display.stdout.readline() for _ in range(2)
+    ]  # a broker that is killed takes with it what it has not delivered
     ready.unlink()
     broker.kill()
     broker.start()
     until("the display is there again", ready.exists)
     table = Subscriber(broker.port)
-    table.say(f"{ROOT}/ruleta-1/event", json.dumps(narrator.event("round.result", round=2, number=1, **RED), indent=1).encode())
+    table.say(
+        f"{ROOT}/ruleta-1/event",
+        json.dumps(narrator.event("round.result", round=2, number=1, **RED), indent=1).encode(),
+    )
     table.close()
     out, errors = display.communicate(timeout=PATIENCE)
     assert display.returncode == 0
@@ -70,7 +98,10 @@ def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) 
         table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
         table.say(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
         table.say(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
-        table.say(f"{ROOT}/ruleta-1/event", narrator.event("bets.closed", round=1, announcement={"es": "no va más"}))
+        table.say(
+            f"{ROOT}/ruleta-1/event",
+            narrator.event("bets.closed", round=1, announcement={"es": "no va más"}),
+        )
         terminal.wait_for("«no va más»")
         table.say(f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True)
         terminal.wait_for("THE DAEMON IS OFFLINE")
@@ -92,7 +123,10 @@ def test_a_picture_in_another_language(broker: Mosquitto) -> None:
 
 def test_ends_on_a_signal_without_a_broker() -> None:
     display = subprocess.Popen(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until("it listens to signals", lambda: display.poll() is not None or catches(display.pid, signal.SIGTERM))
+    until(
+        "it listens to signals",
+        lambda: display.poll() is not None or catches(display.pid, signal.SIGTERM),
+    )
     with pytest.raises(subprocess.TimeoutExpired):
         display.wait(1.0)
     os.kill(display.pid, signal.SIGTERM)
@@ -107,10 +141,14 @@ def catches(process: int, number: signal.Signals) -> bool:
     return bool(int(caught, 16) >> (number - 1) & 1)
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://", "mqtt://a:b@x:1883"])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://", "mqtt://a:b@x:1883"]
+)
 def test_a_bad_address(url: str) -> None:
     assert check_broker(url) is not None
-    done = subprocess.run([*command(1), "--broker", url], capture_output=True, check=False, timeout=PATIENCE)
+    done = subprocess.run(
+        [*command(1), "--broker", url], capture_output=True, check=False, timeout=PATIENCE
+    )
     assert done.returncode == 2
     assert b"--broker" in done.stderr
 
@@ -138,7 +176,9 @@ def test_a_table_that_no_daemon_has_is_told() -> None:
     assert not display.trouble().what
 
 
-def test_a_screenshot_that_cannot_be_left_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_screenshot_that_cannot_be_left_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shot = tmp_path / "lost" / "shot.svg"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("subscribers.display.watch", _nothing)
@@ -159,7 +199,9 @@ def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
     try:
         ready = tmp_path / "ready"
         known = ["--username", "display", "--password-file", str(secret)]
-        display = subprocess.Popen(command(broker.port, "--json", "--ready", str(ready), *known), stdout=subprocess.DEVNULL)
+        display = subprocess.Popen(
+            command(broker.port, "--json", "--ready", str(ready), *known), stdout=subprocess.DEVNULL
+        )
         until("the display is there", ready.exists)
         display.terminate()
         assert display.wait(PATIENCE) == 0
@@ -167,7 +209,9 @@ def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
         broker.kill()
 
 
-def test_a_password_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_password_that_cannot_be_read_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main(["--site", "casino", "--table", "ruleta-1", "--password-file", str(tmp_path / "lost")])
     assert capsys.readouterr().err.endswith(f"{tmp_path / 'lost'}: No such file or directory\n")
@@ -182,7 +226,9 @@ def test_a_password_of_nobody_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("what", ["event", "state", "node/pit-1/health"])
-def test_brackets_within_brackets_without_end_are_passed_over(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_brackets_within_brackets_without_end_are_passed_over(
+    what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     display = Display("ruleta-1")
     assert display.take(Said(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
     assert f"display: {what}: no JSON object" in capsys.readouterr().err

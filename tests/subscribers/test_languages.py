@@ -1,4 +1,6 @@
-"""The display in five languages: at 80 by 24 no fixed label is cut, nothing stays in English, calls stay as they are called."""
+"""The display in five languages: at 80 by 24 no fixed label is cut, nothing stays in English, calls
+stay as they are called.
+"""
 
 from __future__ import annotations
 
@@ -25,40 +27,69 @@ GAMES = ("roulette-french", "fortune-wheel", "craps", "punto-banca", "blackjack"
 """One of each family of pictures."""
 
 
-def drawn(view: TableView, language: str, size: tuple[int, int] = (80, 24), trouble: Trouble = Trouble()) -> str:  # noqa: B008
+def drawn(
+    view: TableView,
+    language: str,
+    size: tuple[int, int] = (80, 24),
+    trouble: Trouble = Trouble(),  # noqa: B008
+) -> str:
     view._language = language
-    console = Console(width=size[0], height=size[1], file=StringIO(), force_terminal=True, record=True)
+    console = Console(
+        width=size[0], height=size[1], file=StringIO(), force_terminal=True, record=True
+    )
     console.print(picture(view, trouble, size[0]), height=size[1])
     found = console.export_text()
     lines = found.rstrip("\n").split("\n")
     assert len(lines) <= size[1]
     assert all(len(line) <= size[0] for line in lines)
-    assert "…" not in "".join(lines[1:])  # the title of a game may be cut, and stands in the decree's words
+    assert "…" not in "".join(
+        lines[1:]
+    )  # the title of a game may be cut, and stands in the decree's words
     return found
 
 
 def words(found: str) -> str:
-    """What stands in the panel at the left, or below, as one line: a sentence may go on in the next one."""
-    return re.sub(r"[│─╭╮\s]+", " ", "\n".join(re.split("││|╮╭", line)[0] for line in found.splitlines()))
+    """What stands in the panel at the left, or below, as one line: a sentence may go on in the next
+    one.
+    """
+    return re.sub(
+        r"[│─╭╮\s]+", " ", "\n".join(re.split("││|╮╭", line)[0] for line in found.splitlines())
+    )
 
 
 def beside(found: str) -> str:
     """What stands in the panel at the right."""
-    return re.sub(r"[│─╭╮\s]+", " ", "\n".join(re.split("││|╮╭", line)[-1] for line in found.splitlines()))
+    return re.sub(
+        r"[│─╭╮\s]+", " ", "\n".join(re.split("││|╮╭", line)[-1] for line in found.splitlines())
+    )
 
 
 def roulette() -> TableView:
     view, narrator = played()
-    view.retained("state", state("decision", status="waiting", round=6, asks=["round.confirm", "round.void"]))
-    view.event(narrator.event("irregularity", round=6, what="ball_with_rotor", law="ARA02-007", article="art. 3"))
-    view.event(narrator.event("alert.raised", alert="wheel-link", what="link.stale", device="wheel"))
+    view.retained(
+        "state", state("decision", status="waiting", round=6, asks=["round.confirm", "round.void"])
+    )
+    view.event(
+        narrator.event(
+            "irregularity", round=6, what="ball_with_rotor", law="ARA02-007", article="art. 3"
+        )
+    )
+    view.event(
+        narrator.event("alert.raised", alert="wheel-link", what="link.stale", device="wheel")
+    )
     return view
 
 
 def craps() -> TableView:
     void = {"round": 2, "reason": "die_off_table", "law": "x", "article": "y", "last_number": None}
     point = ("point.set", {"round": 1, "point": 4})
-    return seen("craps", ("shooter.changed", {"seat": 3, "why": "first"}), throw(1, 2, 2), point, ("round.void", void))
+    return seen(
+        "craps",
+        ("shooter.changed", {"seat": 3, "why": "first"}),
+        throw(1, 2, 2),
+        point,
+        ("round.void", void),
+    )
 
 
 def fortune() -> TableView:
@@ -67,19 +98,36 @@ def fortune() -> TableView:
 
 
 def poker() -> TableView:
-    return seen("poker-no-draw", ("round.opened", {"round": 1}), result(1, hands=HANDS, winner=None, marks=["dealer_qualifies"]))
+    return seen(
+        "poker-no-draw",
+        ("round.opened", {"round": 1}),
+        result(1, hands=HANDS, winner=None, marks=["dealer_qualifies"]),
+    )
 
 
 def boxes(*asks: str) -> TableView:
     """Nine boxes and the dealer, and every word that a box may say."""
-    held = [("card.dealt", {"round": 1, "to": f"box:{box}", "index": 1, "card": "7h"}) for box in range(1, 10)]
+    held = [
+        ("card.dealt", {"round": 1, "to": f"box:{box}", "index": 1, "card": "7h"})
+        for box in range(1, 10)
+    ]
     dealer = ("card.dealt", {"round": 1, "to": "dealer", "index": 1, "card": "Th"})
     decided = ("hand.decided", {"round": 1, "who": "box:2", "decision": "double"})
-    return seen("blackjack", ("round.opened", {"round": 1}), *held, dealer, decided, round=1, asks=list(asks))
+    return seen(
+        "blackjack",
+        ("round.opened", {"round": 1}),
+        *held,
+        dealer,
+        decided,
+        round=1,
+        asks=list(asks),
+    )
 
 
 class Picture(NamedTuple):
-    """What is drawn, and the texts that stand in it: in the panel at the left or below, and in the one at the right."""
+    """What is drawn, and the texts that stand in it: in the panel at the left or below, and in the
+    one at the right.
+    """
 
     view: Callable[[], TableView]
     left: str
@@ -91,8 +139,10 @@ KEYS = "hand.draw", "hand.stand", "hand.double", "hand.split", "hand.surrender"
 PICTURES = {
     "roulette": Picture(
         roulette,
-        "phase.decision colour.black parity.even half.falta dozen.1 column.2 command.round.confirm command.round.void "
-        "irregularity.ball_with_rotor alert.link.stale display.session display.round display.open_alerts "
+        "phase.decision colour.black parity.even half.falta dozen.1 column.2 "
+        "command.round.confirm command.round.void "
+        "irregularity.ball_with_rotor alert.link.stale display.session display.round "
+        "display.open_alerts "
         "link.up status.waiting display.simulated",
         "display.void display.last",
         {"session": 1, "round": 6, "count": 1},
@@ -103,8 +153,18 @@ PICTURES = {
         "display.naturals_pairs display.shoe display.before_cut_card",
         {"naturals": 2, "pairs": 4, "number": 1, "decks": 6},
     ),
-    "the next card": Picture(lambda: dealt()[0], "phase.dealing void_reason.misdeal", "display.bead_plate_counted", {"count": 4}),
-    "craps": Picture(craps, "phase.void_throw display.point display.hard void_reason.die_off_table", "display.void", {"point": 4}),
+    "the next card": Picture(
+        lambda: dealt()[0],
+        "phase.dealing void_reason.misdeal",
+        "display.bead_plate_counted",
+        {"count": 4},
+    ),
+    "craps": Picture(
+        craps,
+        "phase.void_throw display.point display.hard void_reason.die_off_table",
+        "display.void",
+        {"point": 4},
+    ),
     "fortune": Picture(
         fortune,
         "phase.void_spin display.symbol_of_round void_reason.inspector",
@@ -113,12 +173,14 @@ PICTURES = {
     ),
     "poker": Picture(
         poker,
-        "phase.result who.box_numbered who.dealer outcome.win outcome.lose hand.pair hand.high_card mark.dealer_qualifies",
+        "phase.result who.box_numbered who.dealer outcome.win outcome.lose hand.pair "
+        "hand.high_card mark.dealer_qualifies",
         fields={"number": 10},
     ),
     "boxes": Picture(
         lambda: boxes(*KEYS),
-        " ".join(f"command.{key}" for key in KEYS) + " decision.double who.box_numbered who.dealer display.none",
+        " ".join(f"command.{key}" for key in KEYS)
+        + " decision.double who.box_numbered who.dealer display.none",
         fields={"number": 9},
     ),
 }
@@ -143,12 +205,18 @@ def test_a_picture_has_its_labels_whole(name: str, size: tuple[int, int], langua
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_of_a_picture_stays_in_english(name: str, language: str) -> None:
-    """No English text of some length stands in it, unless it is one of that language too; names of commands aside."""
+    """No English text of some length stands in it, unless it is one of that language too; names of
+    commands aside.
+    """
     drawing = drawn(PICTURES[name].view(), language)
     found = re.sub(r"\([a-z_.]+\)", "", f"{words(drawing)} {beside(drawing)}".casefold())
     own = " ".join(catalogue(language).values()).casefold()
-    english = {each.casefold() for each in catalogue(ENGLISH).values() if "{" not in each and len(each) > 5}
-    assert [each for each in english if re.search(rf"\b{re.escape(each)}\b", found) and each not in own] == []
+    english = {
+        each.casefold() for each in catalogue(ENGLISH).values() if "{" not in each and len(each) > 5
+    }
+    assert [
+        each for each in english if re.search(rf"\b{re.escape(each)}\b", found) and each not in own
+    ] == []
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -156,9 +224,17 @@ def test_numbers_and_words_have_room_in_their_lanes(size: tuple[int, int]) -> No
     view, narrator = played()
     for number, chances in ((22, BLACK), (30, RED)):
         view.event(narrator.event("round.result", round=number, number=number, **chances))
-        view.event(narrator.event("result.corrected", round=number, number=number, was=1, by="x", **chances))
+        view.event(
+            narrator.event(
+                "result.corrected", round=number, number=number, was=1, by="x", **chances
+            )
+        )
     view.event(narrator.event("round.void", round=31, reason="ball_out", law="", article=""))
-    rows = [re.split("││", line)[1].strip("│ ").split() for line in drawn(view, "eu", size).splitlines() if "││" in line]
+    rows = [
+        re.split("││", line)[1].strip("│ ").split()
+        for line in drawn(view, "eu", size).splitlines()
+        if "││" in line
+    ]
     assert rows[:3] == [["31", "baliogabe"], ["30", "30*"], ["22", "22*"]]
 
 
@@ -197,20 +273,28 @@ def test_a_winner_and_the_cards_that_are_left_out(language: str) -> None:
     view, narrator = dealt()
     view.event(narrator.event("round.unresolved", round=5, why="silence", candidate=None))
     assert text("display.unresolved", language) in words(drawn(view, language))
-    view.retained("state", {**card_state("waiting"), "shown": {"phase": "waiting", "session": 1, "round": 5}})
+    view.retained(
+        "state", {**card_state("waiting"), "shown": {"phase": "waiting", "session": 1, "round": 5}}
+    )
     assert text("display.no_shoe", language) in beside(drawn(view, language))
 
 
 def test_a_table_speaks_the_language_of_its_decree_unless_another_is_chosen() -> None:
     view = TableView("t")
     assert view.language == "en"
-    view.retained("info", {**info(), "about": {"title": {"eu": "Erruleta"}, "languages": ["fr", "eu", "es"]}})
+    view.retained(
+        "info", {**info(), "about": {"title": {"eu": "Erruleta"}, "languages": ["fr", "eu", "es"]}}
+    )
     assert view.language == "eu"
     assert TableView("t", "gl").language == "gl"
 
 
 def test_words_of_the_wire() -> None:
-    assert (who("box:3.2", "eu"), who("common:1", "es"), who("lane:2", "es")) == ("3.2. laukitxoa", "común 1", "lane 2")
+    assert (who("box:3.2", "eu"), who("common:1", "es"), who("lane:2", "es")) == (
+        "3.2. laukitxoa",
+        "común 1",
+        "lane 2",
+    )
     assert mark("box:3 pair_mixed", "gl") == "casa 3: parella mixta"
     assert mark("play 2", "ca") == "joc 2"
     assert command("round.confirm", "es") == "confirmar el resultado (round.confirm)"

@@ -60,7 +60,10 @@ def test_the_three_lanes_newest_on_top() -> None:
 
 def test_null_spins_and_irregularities_show_their_article() -> None:
     text = re.sub(r"[│\s]+", " ", drawn(played()[0], width=120, height=40))
-    assert "round 3 void: defective launch ARA02-015 Decreto 159/2002, anexo I, art. 3, epígrafe 1, IV.3.d)" in text
+    assert (
+        "round 3 void: defective launch ARA02-015 Decreto 159/2002, anexo I, art. 3, epígrafe 1, "
+        "IV.3.d)" in text
+    )
     assert "round 4 unresolved: the device was silent" in text
 
 
@@ -73,16 +76,28 @@ def test_an_empty_table() -> None:
 
 def test_a_decision_that_waits_for_a_person() -> None:
     view, _ = played()
-    view.retained("state", state("decision", status="waiting", asks=["round.confirm", "round.void"]))
+    view.retained(
+        "state", state("decision", status="waiting", asks=["round.confirm", "round.void"])
+    )
     text = drawn(view)
     assert "WAITING FOR A DECISION" in text
-    assert "waiting for: confirm the result (round.confirm) · void the round (round.void)" in re.sub(r"[│\s]+", " ", halves(text))
+    assert (
+        "waiting for: confirm the result (round.confirm) · void the round (round.void)"
+        in re.sub(r"[│\s]+", " ", halves(text))
+    )
 
 
 def test_alerts_and_devices() -> None:
     view, narrator = played()
     view.event(
-        narrator.event("alert.raised", alert="wheel-link", what="link.lost", severity="fault", device="wheel", detail="unplugged")
+        narrator.event(
+            "alert.raised",
+            alert="wheel-link",
+            what="link.lost",
+            severity="fault",
+            device="wheel",
+            detail="unplugged",
+        )
     )
     lost = state("waiting", status="stale")
     lost["devices"]["wheel"]["state"] = "lost"
@@ -109,7 +124,9 @@ def test_a_corrected_number_is_marked() -> None:
 
 def test_text_from_outside_cannot_draw() -> None:
     view, narrator = played()
-    view.event(narrator.event("irregularity", round=6, what="[red]x[/red]\x1b[2J", law="", article=""))
+    view.event(
+        narrator.event("irregularity", round=6, what="[red]x[/red]\x1b[2J", law="", article="")
+    )
     console = Console(width=80, height=24, file=(file := StringIO()), force_terminal=True)
     console.print(picture(view), height=24)
     assert "[red]x[/red]" in file.getvalue()
@@ -135,9 +152,19 @@ def test_the_article_of_what_is_asked_stands_before_the_alerts() -> None:
     view, narrator = played()
     for name in ("wheel-link", "number_unknown"):
         view.event(narrator.event("alert.raised", alert=name, what=name, detail="its detail " * 9))
-    view.event(narrator.event("irregularity", round=6, what="ball_removed", law="ARA02-016", article="artículo que decide"))
+    view.event(
+        narrator.event(
+            "irregularity",
+            round=6,
+            what="ball_removed",
+            law="ARA02-016",
+            article="artículo que decide",
+        )
+    )
     assert "artículo que decide" not in drawn(view)
-    view.retained("state", state("decision", "waiting", round=6, asks=["round.confirm", "round.void"]))
+    view.retained(
+        "state", state("decision", "waiting", round=6, asks=["round.confirm", "round.void"])
+    )
     text = drawn(view)
     assert text.index("artículo que decide") < text.index("FAULT")
     view.retained("state", state("decision", "waiting", round=7, asks=["cards.show"]))

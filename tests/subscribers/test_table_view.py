@@ -28,7 +28,10 @@ def test_the_course_of_a_table() -> None:
         ("dozen", "1"),
         ("column", "2"),
     )
-    assert [(each.kind, each.what) for each in view.notes] == [("void", "bad_launch"), ("unresolved", "silence")]
+    assert [(each.kind, each.what) for each in view.notes] == [
+        ("void", "bad_launch"),
+        ("unresolved", "silence"),
+    ]
     assert (view.results, view.missed) == (3, 0)
 
 
@@ -68,7 +71,9 @@ def test_a_new_session_starts_with_nothing() -> None:
 
 def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     view = TableView("ruleta-1")
-    view.retained("state", state("decision", status="waiting", round=9, asks=["round.confirm", "round.void"]))
+    view.retained(
+        "state", state("decision", status="waiting", round=9, asks=["round.confirm", "round.void"])
+    )
     view.retained("result", {"type": "round.result", "round": 8, "number": 1, **RED})
     results = [
         {"round": 6, "kind": "unresolved", "candidate": 5},
@@ -79,8 +84,13 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     assert (view.phase, view.round, view.asks) == ("decision", 9, ("round.confirm", "round.void"))
     assert [spin.kind for spin in view.spins] == ["unresolved", "void", "result"]
     assert view.last is not None
-    assert view.last.chances[-1] == ("column", "1")  # the history is shorter, and takes nothing away
-    assert [(each.round, each.kind, each.what, each.article) for each in view.notes] == [(7, "void", "ball_out", "art. 3")]
+    assert view.last.chances[-1] == (
+        "column",
+        "1",
+    )  # the history is shorter, and takes nothing away
+    assert [(each.round, each.kind, each.what, each.article) for each in view.notes] == [
+        (7, "void", "ball_out", "art. 3")
+    ]
     view.retained("history", {"results": results})
     assert len(view.notes) == 1
 
@@ -97,7 +107,10 @@ def test_events_know_the_phase_better_than_the_state_that_follows_them() -> None
 def test_alerts_come_and_go() -> None:
     view, narrator = played()
     view.event(narrator.event("alert.raised", alert="wheel-link", what="link.lost", device="wheel"))
-    view.retained("alert/wheel-link", {"alert": "wheel-link", "what": "link.lost", "acknowledged_by": "M. Lasa"})
+    view.retained(
+        "alert/wheel-link",
+        {"alert": "wheel-link", "what": "link.lost", "acknowledged_by": "M. Lasa"},
+    )
     view.retained("alert/sensor", {"alert": "sensor", "what": "sensor"})
     assert view.alerts["wheel-link"]["acknowledged_by"] == "M. Lasa"
     view.event(narrator.event("alert.cleared", alert="wheel-link"))

@@ -1,4 +1,6 @@
-"""What a table whose boxes play one deck makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+"""What a table whose boxes play one deck makes of a person's commands. One that cannot be followed
+is rejected, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,15 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.session import another_round, session, void_law
 
-GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
+GOES_ON = (
+    "card_exposed",
+    "deal_error",
+    "packet_wrong",
+    "shuffler_unready",
+    "dealer_early",
+    "deck_wrong",
+    "leftover_wrong",
+)
 """Doubts that a person may set aside: the round goes on as it lies."""
 
 
@@ -37,7 +47,9 @@ GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "de
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, with no boxes so far."""
-    turn.open_session(given, boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
+    turn.open_session(
+        given, boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None
+    )
     turn.clear_alert("card_while_closed")
 
 
@@ -60,7 +72,11 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
     deal, most = turn.state.deal, turn.book.boxes
     if deal is not None and deal.closed:
         raise RejectedError(f"round {deal.round} is in hand: its bets are closed")
-    if not given.boxes or len(set(given.boxes)) < len(given.boxes) or not set(given.boxes) <= set(range(1, most + 1)):
+    if (
+        not given.boxes
+        or len(set(given.boxes)) < len(given.boxes)
+        or not set(given.boxes) <= set(range(1, most + 1))
+    ):
         raise RejectedError(f"the boxes are some of 1 to {most}, each once: {turn.book.article}")
     turn.change(boxes=tuple(sorted(given.boxes)))
     if deal is not None:
@@ -79,7 +95,9 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
         raise RejectedError("a card waits for card.decide")
     if state.defective:
         law = turn.book.laws["deck_wrong"]
-        raise RejectedError(f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}"
+        )
     turn.may_play()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
@@ -93,7 +111,10 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     if deal is None or deal.closed:
         raise RejectedError("no bets are open")
     if turn.state.shuffler is not None:
-        raise RejectedError(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+        raise RejectedError(
+            f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say "
+            "deck.check"
+        )
     turn.may_play()
     turn.close_bets(given.by)
     turn.expect()
@@ -106,18 +127,26 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     """Cards were dealt by hand, or came unseen in a silence."""
     deal = dealing(turn)
     held = turn.state.held
-    after_silence = deal.gap and bool(held) and held[0].trouble is None  # what waits came after what is told now
+    after_silence = (
+        deal.gap and bool(held) and held[0].trouble is None
+    )  # what waits came after what is told now
     if turn.state.doubt is not None or (held and not after_silence):
-        raise RejectedError(f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(
+            f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}"
+        )
     if why := turn.too_early():
         raise RejectedError(f"no card may come yet: {turn.book.laws[why].article}")
     if not deal.due:
         raise RejectedError("no card is due; a card too many is told by deal.error")
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
-        raise RejectedError(f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error")
+        raise RejectedError(
+            f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error"
+        )
     if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
-        raise RejectedError("the cards named are some of those dealt, each one of the deck and there once")
+        raise RejectedError(
+            "the cards named are some of those dealt, each one of the deck and there once"
+        )
     for card in given.cards:
         turn.place_card(to, card, up=True)
         if turn.state.deal is None:
@@ -163,7 +192,9 @@ def _showing(turn: Turn, who: str) -> None:
     if not poker_cards.hand(deal.table, who):
         raise RejectedError(f"{who} has no cards")
     state = turn.state
-    anew = state.doubt == "shown_differs" and poker_cards.is_up(deal.table, who)  # that one may have been told wrongly
+    anew = state.doubt == "shown_differs" and poker_cards.is_up(
+        deal.table, who
+    )  # that one may have been told wrongly
     if state.doubt is None or (anew and who != state.about):
         turn.may_show(who)
     elif state.about not in (None, who):
@@ -171,12 +202,23 @@ def _showing(turn: Turn, who: str) -> None:
 
 
 def check_deck(turn: Turn, given: DeckCheck) -> None:
-    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the shuffler says."""
+    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the
+    shuffler says.
+    """
     session(turn)
     count_right = given.cards == turn.counted()
     number = turn.state.deal.round if turn.state.deal else 0
     right = given.right and count_right
-    turn.say(DeckChecked(round=number, right=right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by))
+    turn.say(
+        DeckChecked(
+            round=number,
+            right=right,
+            count=given.cards,
+            count_right=count_right,
+            set_right=given.right,
+            by=given.by,
+        )
+    )
     turn.judge(right)
     turn.change(shuffler=None if right else turn.state.shuffler)
     go_on(turn)
@@ -186,9 +228,13 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 
 
 def report_error(turn: Turn, given: DealError) -> None:
-    """An error of dealing: the rules make the round null for it, or say that it goes on, or leave it to a person."""
+    """An error of dealing: the rules make the round null for it, or say that it goes on, or leave
+    it to a person.
+    """
     if given.role not in turn.book.void_by:
-        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+        raise RejectedError(
+            f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}"
+        )
     if not given.valid:
         raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     deal = dealing(turn)
@@ -220,7 +266,9 @@ def void(turn: Turn, given: RoundVoid) -> None:
 
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:
-    """A person lets the round go on as it lies; or one that was left unresolved was settled at the table."""
+    """A person lets the round go on as it lies; or one that was left unresolved was settled at the
+    table.
+    """
     if given.winner is not None or given.number is not None or given.dice is not None:
         raise RejectedError("what comes out follows from the cards")
     state, waiting = turn.state, turn.state.unresolved()
@@ -247,10 +295,17 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     if deal is None:  # a person's word settled it
         if given.decisions:
             raise RejectedError(
-                f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions"
+                f"round {entry.round} was settled at the table, or is too long ago: nothing is "
+                "made of its decisions"
             )
         right = right_cards(entry, given, turn.deck)
-        tell(turn, entry, PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right)), given)
+        tell(
+            turn,
+            entry,
+            PokerOutcome(hands=entry.hands),
+            PokerOutcome(hands=relaid(entry.hands, right)),
+            given,
+        )
         return
     amended, there, said = turn.amended(deal, entry, given)
     right = right_cards(there, said, turn.deck, [each.card for each in deal.table])
@@ -260,7 +315,9 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
 
 
 def decide(turn: Turn, given: CardDecide) -> None:
-    """A person decides about what waits: cards shown that were not dealt, cards hidden by a silence, a card."""
+    """A person decides about what waits: cards shown that were not dealt, cards hidden by a
+    silence, a card.
+    """
     session(turn)
     state = turn.state
     if state.doubt == "shown_differs":
@@ -271,10 +328,15 @@ def decide(turn: Turn, given: CardDecide) -> None:
         raise RejectedError(f"the table waits for {' or '.join(state.stop_asks)}")
     elif state.deal is not None and state.deal.gap:
         if given.action != "accept":
-            raise RejectedError("accept that no card is missing, after cards.deal for those that came unseen; or say round.void")
+            raise RejectedError(
+                "accept that no card is missing, after cards.deal for those that came unseen; or "
+                "say round.void"
+            )
         turn.change_deal(gap=False)
     elif state.held:
-        together = len(state.held) if state.deal is None else 1  # those outside a round leave together
+        together = (
+            len(state.held) if state.deal is None else 1
+        )  # those outside a round leave together
         turn.change(held=state.held[together:])
         for each in state.held[:together]:
             _waiting(turn, given, each)
@@ -285,13 +347,16 @@ def decide(turn: Turn, given: CardDecide) -> None:
 
 
 def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
-    """The card that waits leaves the game, or lies where it belongs, as it is or as the person reads it.
+    """The card that waits leaves the game, or lies where it belongs, as it is or as the person
+    reads it.
 
     Whether it lies face up the rules say, or the person: ``exposed``.
     """
     deal, card = turn.state.deal, held.given.card
     if given.action == "remove":
-        turn.say(CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None))
+        turn.say(
+            CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None)
+        )
         return
     if given.action not in ("accept", "read", "for", "exposed"):
         raise RejectedError("the card is accepted, read anew, for somebody, exposed, or removed")
@@ -301,7 +366,10 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
     if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
     if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
-        raise RejectedError("the card is none of the deck, or lies there already: say read and the card, or remove it")
+        raise RejectedError(
+            "the card is none of the deck, or lies there already: say read and the card, or "
+            "remove it"
+        )
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
         raise RejectedError(f"no card is due to {to}")

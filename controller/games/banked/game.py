@@ -1,9 +1,11 @@
-"""Games in which boxes play one deck against the house or whoever has the bank: what their state machines have in common.
+"""Games in which boxes play one deck against the house or whoever has the bank: what their state
+machines have in common.
 
-Bets open and close by a person's key; then cards come, face down, where the rules say: read one by one by a shoe, in packets
-from a shuffler, or dealt by hand. What a hand is, is known when a person turns it (``cards.turn``, where a reader knows it) or
-tells it (``cards.show``). Where to read on: ``banked.turn`` for the moves, ``banked.readings`` for what devices say,
-``banked.commands`` for what people say, ``poker.cards`` for the cards on the table.
+Bets open and close by a person's key; then cards come, face down, where the rules say: read one by
+one by a shoe, in packets from a shuffler, or dealt by hand. What a hand is, is known when a person
+turns it (``cards.turn``, where a reader knows it) or tells it (``cards.show``). Where to read on:
+``banked.turn`` for the moves, ``banked.readings`` for what devices say, ``banked.commands`` for
+what people say, ``poker.cards`` for the cards on the table.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ INPUTS = Inputs(
 
 
 class BankedGame(PokerGame[Any, Any, Any, Any]):
-    """Such a game under one decree with one table's settings. A game names its own ``Turn``, ``State`` and inputs."""
+    """Such a game under one decree with one table's settings. A game names its own ``Turn``,
+    ``State`` and inputs.
+    """
 
     state_type: type[BankedState]
     turn_type: type[BankedTurn[Any, Any, Any]]
@@ -87,7 +91,9 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         }
 
     def _phase(self, state: Any) -> str:
-        """``closed``, ``waiting`` for bets, ``bets_open``, ``decision``, ``dealing``, or as the game names it."""
+        """``closed``, ``waiting`` for bets, ``bets_open``, ``decision``, ``dealing``, or as the
+        game names it.
+        """
         if not state.open:
             return "closed"
         if state.stop is not None:
@@ -106,4 +112,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
 def _hands(deal: BankedDeal) -> dict[str, list[str | None]]:
     """The cards as they lie, null where they lie face down."""
     names = dict.fromkeys(each.to for each in deal.table if not each.gone)
-    return {who: [each.card if each.up else None for each in poker_cards.hand(deal.table, who)] for who in names}
+    return {
+        who: [each.card if each.up else None for each in poker_cards.hand(deal.table, who)]
+        for who in names
+    }

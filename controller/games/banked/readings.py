@@ -1,7 +1,8 @@
 """What a table whose boxes play one deck makes of its shoe's or shuffler's readings.
 
-A card that is not read lies there unknown, as all do whose packet a shuffler dealt. One that should not have come waits, with
-all that follow it, until a person decides; so does whatever a silence may have hidden.
+A card that is not read lies there unknown, as all do whose packet a shuffler dealt. One that should
+not have come waits, with all that follow it, until a person decides; so does whatever a silence may
+have hidden.
 """
 
 from __future__ import annotations
@@ -76,7 +77,11 @@ def go_on(turn: Turn) -> None:
     """Nothing stops the table any more: the cards that waited are followed, in their order."""
     if turn.state.deal is not None and turn.state.stop is None:
         turn.advance()
-    while turn.state.held and turn.state.doubt is None and not (turn.state.deal and turn.state.deal.gap):
+    while (
+        turn.state.held
+        and turn.state.doubt is None
+        and not (turn.state.deal and turn.state.deal.gap)
+    ):
         first, *rest = turn.state.held
         if first.trouble is not None:
             break
@@ -101,13 +106,19 @@ def objection(turn: Turn, given: CardDrawn) -> str | None:
     claimed = turn.heeds_places and given.to is not None and given.to.startswith(PLACES)
     if claimed and given.to != deal.due[0]:
         return "card_unsure"
-    if given.card is not None and (wrong := poker_cards.trouble(deal.table, [given.card], turn.deck)):
+    if given.card is not None and (
+        wrong := poker_cards.trouble(deal.table, [given.card], turn.deck)
+    ):
         return wrong
-    return "card_exposed" if given.exposed and not turn.dealt_face_up(deal.due[0]) else None  # a device's word turns no card
+    return (
+        "card_exposed" if given.exposed and not turn.dealt_face_up(deal.due[0]) else None
+    )  # a device's word turns no card
 
 
 def take_packet(turn: Turn, given: ShufflerPacket) -> None:
-    """Cards came for a hand, and nobody knows which. They go where the next ones belong; another claim asks."""
+    """Cards came for a hand, and nobody knows which. They go where the next ones belong; another
+    claim asks.
+    """
     deal = turn.state.deal
     if not turn.state.open or deal is None or not deal.closed or turn.too_early() or not deal.due:
         turn.irregular("card_out_of_round", detail=f"a packet of {given.size}")
@@ -118,7 +129,10 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
         if turn.heeds_places and given.to not in (None, to):
             turn.doubt("packet_wrong", detail=f"a packet for {given.to}, and {to} is next")
         elif given.size > deal.due.count(to):
-            turn.doubt("packet_wrong", detail=f"a packet of {given.size} for {to}, to which {deal.due.count(to)} are due")
+            turn.doubt(
+                "packet_wrong",
+                detail=f"a packet of {given.size} for {to}, to which {deal.due.count(to)} are due",
+            )
         else:
             turn.place_card(to, count=given.size)
             turn.advance()
@@ -159,7 +173,11 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
     """A shuffler looked at a deck."""
     if given.late:
         return
-    whole = given.count == turn.counted() if given.count is not None and given.decks in (None, 1) else None
+    whole = (
+        given.count == turn.counted()
+        if given.count is not None and given.decks in (None, 1)
+        else None
+    )
     count_right = whole if given.count_right is None else given.count_right
     right = False not in (count_right, given.set_right) and not given.missing and not given.extra
     turn.say(
@@ -176,11 +194,17 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
 
 
 def take_state(turn: Turn, given: ShufflerState) -> None:
-    """A shuffler needs a person, or does so no longer. While cards are due, one may have come that it did not tell; no deal begins
-    until it is ready or the cards are found right.
+    """A shuffler needs a person, or does so no longer. While cards are due, one may have come that
+    it did not tell; no deal begins until it is ready or the cards are found right.
     """
     unready, deal = heed_shuffler(turn, given), turn.state.deal
     turn.change(shuffler=unready)
-    if unready is not None and deal is not None and deal.closed and deal.due and turn.state.doubt is None:
+    if (
+        unready is not None
+        and deal is not None
+        and deal.closed
+        and deal.due
+        and turn.state.doubt is None
+    ):
         turn.doubt("shuffler_unready", detail=unready)
     turn.expect()

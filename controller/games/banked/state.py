@@ -1,4 +1,6 @@
-"""What a table remembers whose boxes play one deck against the house or whoever has the bank: the base of each ``State``."""
+"""What a table remembers whose boxes play one deck against the house or whoever has the bank: the
+base of each ``State``.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came. ``gap``: a silence may have
-    hidden one. ``confirmed_by``: who decided about what was not as it should be.
+    """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came.
+    ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not as it
+    should be.
     """
 
     round: int
@@ -45,9 +48,10 @@ class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``boxes``: those in play. ``doubt``: the irregularity about which a person must speak before anything goes on, ``about``
-    whose cards; ``shown``: cards that are not those that were dealt. ``held``: cards that wait. ``checked``: the cards were
-    looked at since the last round; ``defective``: and were not right. ``shuffler``: what one says that needs a person, while nobody
+    ``boxes``: those in play. ``doubt``: the irregularity about which a person must speak before
+    anything goes on, ``about`` whose cards; ``shown``: cards that are not those that were dealt.
+    ``held``: cards that wait. ``checked``: the cards were looked at since the last round;
+    ``defective``: and were not right. ``shuffler``: what one says that needs a person, while nobody
     has found the cards right since.
     """
 
@@ -77,7 +81,11 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
         if self.stop is None:
             return ()
         asks = HELD if self.doubt is None and self.stop != "silence" else ASKS.get(self.stop, HELD)
-        return asks if self.deal is not None else tuple(each for each in asks if each not in ("round.void", "cards.deal"))
+        return (
+            asks
+            if self.deal is not None
+            else tuple(each for each in asks if each not in ("round.void", "cards.deal"))
+        )
 
 
 HELD = ("card.decide", "round.void")
@@ -97,4 +105,6 @@ ASKS: Mapping[str, tuple[str, ...]] = {
     "shown_differs": ("cards.show", "card.decide", "round.void"),
     "dice_late": ("dice.tell", "round.void"),
 }
-"""By the name of the irregularity; any other is about the card that waits, or about cards that may have gone unseen."""
+"""By the name of the irregularity; any other is about the card that waits, or about cards that may
+have gone unseen.
+"""

@@ -1,7 +1,9 @@
-"""One step of a table whose boxes play one deck: the moves that readings and commands of all such games are made of.
+"""One step of a table whose boxes play one deck: the moves that readings and commands of all such
+games are made of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A game's own ``Turn`` fills in what it
-alone knows: where cards go, what lies face up, who may show, what an error of dealing does, and when the round is decided.
+Each move changes the state and says its event in one go, so that the two cannot part. A game's own
+``Turn`` fills in what it alone knows: where cards go, what lies face up, who may show, what an
+error of dealing does, and when the round is decided.
 """
 
 from __future__ import annotations
@@ -66,8 +68,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         """A card of this hand lies face up that must not, by the word of a person."""
 
     def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
-        """The law by which a device's word alone makes the round null that a card of this hand was seen; None: a person is asked.
-        Not by what card it is, or a null round would tell of it.
+        """The law by which a device's word alone makes the round null that a card of this hand was
+        seen; None: a person is asked. Not by what card it is, or a null round would tell of it.
         """
         return None
 
@@ -95,13 +97,19 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the result names them."""
+        """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the
+        result names them.
+        """
 
     decides = False
     """Whether a hand goes or gives up, so that this may have been told wrongly."""
 
-    def amended(self, deal: Any, entry: PokerEntry, given: ResultCorrect) -> tuple[Any, PokerEntry, ResultCorrect]:
-        """A round, what lay open in it and what is said of hands, as a correction makes them. Raises ``RejectedError``."""
+    def amended(
+        self, deal: Any, entry: PokerEntry, given: ResultCorrect
+    ) -> tuple[Any, PokerEntry, ResultCorrect]:
+        """A round, what lay open in it and what is said of hands, as a correction makes them.
+        Raises ``RejectedError``.
+        """
         return deal, entry, given
 
     def counted(self) -> int:
@@ -109,7 +117,9 @@ class BankedTurn(PokerMoves[B, S, T]):
         return len(self.deck)
 
     def judge(self, right: bool) -> None:
-        """The cards are whole, or they are not: then no round begins with them, and one in hand waits for a person."""
+        """The cards are whole, or they are not: then no round begins with them, and one in hand
+        waits for a person.
+        """
         self.change(checked=True, defective=not right)
         if right:
             self.settle("deck_wrong")
@@ -132,7 +142,9 @@ class BankedTurn(PokerMoves[B, S, T]):
         if (
             deal is None or not deal.closed
         ):  # no round begins with a deck that is not right, no deal with a shuffler that is not ready
-            unready = state.open and (state.defective or (deal is not None and state.shuffler is not None))
+            unready = state.open and (
+                state.defective or (deal is not None and state.shuffler is not None)
+            )
             return ("deck.check",) if unready else ()
         return ("cards.show",) if not deal.due and self.missing() else ()
 
@@ -166,12 +178,25 @@ class BankedTurn(PokerMoves[B, S, T]):
         last = self.state.entry(number - 1)
         self.change(round=number, deal=self.new_deal(number))
         relaunch = last is not None and last.kind == "void"
-        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=self.book.announcements.get("bets_open")))
+        self.say(
+            RoundOpened(
+                round=number,
+                by=by,
+                relaunch=relaunch,
+                announcement=self.book.announcements.get("bets_open"),
+            )
+        )
 
     def close_bets(self, by: str) -> None:
         """No more bets."""
         self.change_deal(closed=True)
-        self.say(BetsClosed(round=self.current.round, by=by, announcement=self.book.announcements.get("bets_closed")))
+        self.say(
+            BetsClosed(
+                round=self.current.round,
+                by=by,
+                announcement=self.book.announcements.get("bets_closed"),
+            )
+        )
         self.begin_deal()
 
     def place_card(
@@ -183,7 +208,9 @@ class BankedTurn(PokerMoves[B, S, T]):
         frame: Frame | None = None,
         count: int = 1,
     ) -> None:
-        """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of a person, never of a device."""
+        """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of
+        a person, never of a device.
+        """
         before, by_rule = self.current.table, self.dealt_face_up(to)
         after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
         self.change_deal(table=after)
@@ -200,7 +227,9 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """A hand lies face up, and these are its cards. What cannot be waits for a person, unless one stands for it."""
+        """A hand lies face up, and these are its cards. What cannot be waits for a person, unless
+        one stands for it.
+        """
         table, who = self.current.table, given.who
         if trust:
             table = poker_cards.unread(table, who, given.cards)
@@ -228,11 +257,25 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.faced(who)
 
     def decided(
-        self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None, *, valid: bool = True
+        self,
+        who: str,
+        decision: Literal["go", "pass", "withdraw", "set"],
+        by: str | None = None,
+        *,
+        valid: bool = True,
     ) -> None:
-        """What the holder of a hand does; not ``valid``: what was told by mistake, and is taken back."""
+        """What the holder of a hand does; not ``valid``: what was told by mistake, and is taken
+        back.
+        """
         call = self.book.announcements.get(decision) if valid else None
-        said = HandDecided(round=self.current.round, who=who, decision=decision, by=by, announcement=call, valid=valid)
+        said = HandDecided(
+            round=self.current.round,
+            who=who,
+            decision=decision,
+            by=by,
+            announcement=call,
+            valid=valid,
+        )
         self.say(said)
 
     def expect(self) -> None:
@@ -247,7 +290,9 @@ class BankedTurn(PokerMoves[B, S, T]):
     # The outcome of a round: a result, null, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
-        """The round has its result, each hand for itself. Awards were told when their hands lay open."""
+        """The round has its result, each hand for itself. Awards were told when their hands lay
+        open.
+        """
         deal = self.current
         self.say(
             RoundResult(
@@ -260,7 +305,9 @@ class BankedTurn(PokerMoves[B, S, T]):
             )
         )
         shown = [card for each in made.hands for card in each.cards]
-        kept = replace(deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, confirmed_by=None)
+        kept = replace(
+            deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, confirmed_by=None
+        )
         self.change(played=(*self.state.played, kept))
         self.record(PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
         self.count_down(deal.round)
@@ -274,20 +321,51 @@ class BankedTurn(PokerMoves[B, S, T]):
         deal = self.current
         names = dict.fromkeys(each.to for each in deal.table)
         lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
-        self.record(PokerEntry(round=deal.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
-        self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, frames=poker_cards.frames(deal.table)))
+        self.record(
+            PokerEntry(
+                round=deal.round,
+                kind="unresolved",
+                hands=tuple(each for each in lying if each.cards),
+            )
+        )
+        self.say(
+            RoundUnresolved(
+                round=deal.round,
+                why="undecided",
+                candidate=None,
+                frames=poker_cards.frames(deal.table),
+            )
+        )
 
     def confirmed(self, entry: PokerEntry, by: str) -> None:
-        """A round that was left unresolved was settled at the table: what lay open is its result."""
+        """A round that was left unresolved was settled at the table: what lay open is its
+        result.
+        """
         self.record(PokerEntry(round=entry.round, kind="result", hands=entry.hands))
-        self.say(RoundResult(round=entry.round, hands=entry.hands, winner=None, marks=(), frames=(), confirmed_by=by))
+        self.say(
+            RoundResult(
+                round=entry.round,
+                hands=entry.hands,
+                winner=None,
+                marks=(),
+                frames=(),
+                confirmed_by=by,
+            )
+        )
 
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         deal = self.state.deal
         self.state = self.state.with_entry(entry)
         if deal is not None and deal.round == entry.round:
-            self.change(deal=None, doubt=None, about=None, shown=None, held=(), checked=self.state.checked and not deal.table)
+            self.change(
+                deal=None,
+                doubt=None,
+                about=None,
+                shown=None,
+                held=(),
+                checked=self.state.checked and not deal.table,
+            )
 
     # What is not as it should be
 

@@ -1,4 +1,6 @@
-"""The bets that a table of black jack is told of: on hands, their insurance, and what the casino offers beside them."""
+"""The bets that a table of black jack is told of: on hands, their insurance, and what the casino
+offers beside them.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,18 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
     box = _box(turn, given)
     between = stakes.of(given.bet, _offered(turn, given.who))
     deal = _taking(turn, given)
-    beside = [each for each in deal.bets if each.bet == given.bet == "bet" and each.who != given.who]
+    beside = [
+        each for each in deal.bets if each.bet == given.bet == "bet" and each.who != given.who
+    ]
     others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
     most = None if between.most is None else between.most - others
-    stakes.within(given.bet, given.amount, between._replace(most=most), turn.book.laws["bet_limit"], beside=f" on box:{box}")
+    stakes.within(
+        given.bet,
+        given.amount,
+        between._replace(most=most),
+        turn.book.laws["bet_limit"],
+        beside=f" on box:{box}",
+    )
     if given.bet == "accumulated":
         _agreed(turn, given.amount)
     turn.change_deal(bets=stakes.with_bet(deal.bets, given))
@@ -31,7 +41,9 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
-    """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is accumulated rises by it."""
+    """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is
+    accumulated rises by it.
+    """
     stake = turn.settings.accumulated_stake
     if amount is None or (stake is not None and amount != stake):
         raise RejectedError(
@@ -51,11 +63,15 @@ def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
 
 
 def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
-    return stakes.bettor(given.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors"))
+    return stakes.bettor(
+        given.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors")
+    )
 
 
 def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal:
-    """The round that takes this bet: before its cards, or, insurance, while that is offered. Rejects one that comes out of time."""
+    """The round that takes this bet: before its cards, or, insurance, while that is offered.
+    Rejects one that comes out of time.
+    """
     deal = turn.state.deal
     if given.bet != "insurance":
         stakes.open_round(deal, turn.book.laws)
@@ -73,17 +89,25 @@ def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
     own = book.side_bet_limits
     if settings.pair_bets:
         least = None if minimum is None else minimum * Fraction(*own["pairs_least"])
-        found["pairs"] = stakes.bounds(minimum, own["pairs_most"], settings.highest.get("pairs"))._replace(least=least)
+        found["pairs"] = stakes.bounds(
+            minimum, own["pairs_most"], settings.highest.get("pairs")
+        )._replace(least=least)
     if settings.accumulated_bets:
-        found["accumulated"] = Bounds(None, None if minimum is None else minimum * Fraction(*own["accumulated_most"]))
+        found["accumulated"] = Bounds(
+            None, None if minimum is None else minimum * Fraction(*own["accumulated_most"])
+        )
     return found
 
 
 def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
-    """At most a part of the bet that it insures, as far as that is known; at least a part of the minimum, where that is said."""
+    """At most a part of the bet that it insures, as far as that is known; at least a part of the
+    minimum, where that is said.
+    """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.deal.bets if turn.state.deal else ()
     insured = next((each.amount for each in bets if (each.who, each.bet) == (who, "bet")), None)
     base = hands.most if insured is None else insured
-    least = minimum * Fraction(*limits["least"]) if minimum is not None and "least" in limits else None
+    least = (
+        minimum * Fraction(*limits["least"]) if minimum is not None and "least" in limits else None
+    )
     return Bounds(least, None if base is None else base * Fraction(*limits["most"]))

@@ -1,4 +1,5 @@
-"""What a table of black jack makes of a person's commands. One that cannot be followed is rejected, with the reason.
+"""What a table of black jack makes of a person's commands. One that cannot be followed is rejected,
+with the reason.
 
 What hands do and what a person decides about a card is in ``blackjack.decisions``.
 """
@@ -38,7 +39,9 @@ def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
-    """The table closes. A round that was dealt and has no result is left unresolved, and the talla is over."""
+    """The table closes. A round that was dealt and has no result is left unresolved, and the talla
+    is over.
+    """
     session(turn)
     _leave_round(turn)
     _end_talla(turn)
@@ -140,11 +143,14 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
         raise RejectedError(f"round {deal.round} is in hand; it has no result yet")
     elif deal is not None and (deal.last or turn.state.last_rounds == 1):
         raise RejectedError(
-            f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say round.confirm when it is over"
+            f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say "
+            "round.confirm when it is over"
         )
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError(f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}"
+        )
     if state.doubt is not None:
         raise RejectedError(f"the table waits for a person: {state.doubt}")
     if turn.state.deal is not None:
@@ -153,7 +159,9 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
 
 
 def void(turn: BlackjackTurn, given: RoundVoid) -> None:
-    """The round in hand is null. No decree has a list of reasons: it is the word of the person in charge."""
+    """The round in hand is null. No decree has a list of reasons: it is the word of the person in
+    charge.
+    """
     session(turn)
     deal = turn.state.deal
     if deal is None or given.round not in (None, deal.round):
@@ -165,7 +173,9 @@ def void(turn: BlackjackTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
-    """A person lets a round begin with too few hands; or says that a round is over whose course nobody told."""
+    """A person lets a round begin with too few hands; or says that a round is over whose course
+    nobody told.
+    """
     session(turn)
     deal = turn.state.deal
     if deal is None or given.round not in (None, deal.round):
@@ -194,7 +204,9 @@ def _leave_round(turn: BlackjackTurn) -> None:
 
 
 def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
-    """A new minimum, after what the decree wants announced: the last rounds at the old one, or its last shoe."""
+    """A new minimum, after what the decree wants announced: the last rounds at the old one, or its
+    last shoe.
+    """
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
     allow_minimum(given.minimum)

@@ -1,13 +1,23 @@
-"""The course of a round of black jack: whose turn it is, what a hand may do, where the next card belongs, what comes out.
+"""The course of a round of black jack: whose turn it is, what a hand may do, where the next card
+belongs, what comes out.
 
-Pure functions of the round, the rulebook and the settings. Nothing here is remembered, so a card taken back leaves no trace.
+Pure functions of the round, the rulebook and the settings. Nothing here is remembered, so a card
+taken back leaves no trace.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import AnyCommand, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
+from controller.contract.commands import (
+    AnyCommand,
+    HandDouble,
+    HandDraw,
+    HandEvenMoney,
+    HandSplit,
+    HandStand,
+    HandSurrender,
+)
 from controller.contract.events import Hand, Settled
 from controller.games.blackjack.hands import (
     Outcome,
@@ -44,7 +54,9 @@ class BlackjackRules(msgspec.Struct, frozen=True):
     @property
     def surrender(self) -> bool:
         """Whether a hand may give up for half its bet."""
-        return self.book.surrender == "right" or (self.book.surrender == "option" and self.settings.surrender)
+        return self.book.surrender == "right" or (
+            self.book.surrender == "option" and self.settings.surrender
+        )
 
 
 def keys(rules: BlackjackRules) -> tuple[str, ...]:
@@ -53,7 +65,9 @@ def keys(rules: BlackjackRules) -> tuple[str, ...]:
 
 
 def worth(rules: BlackjackRules, seat: BlackjackSeat) -> int:
-    """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled one counts 1."""
+    """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled
+    one counts 1.
+    """
     return points(seat.cards, 2 if seat.doubled and rules.book.double_ace_low else 0)
 
 
@@ -63,13 +77,19 @@ def natural(seat: BlackjackSeat) -> bool:
 
 
 def closed(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
-    """Whether a hand has done: 21 or more, its own word, or its one card after a doubling or on a split ace."""
+    """Whether a hand has done: 21 or more, its own word, or its one card after a doubling or on a
+    split ace.
+    """
     if seat.surrendered or seat.stood:
         return True
     if len(seat.cards) < 2:
         return False
     if seat.split == "aces":
-        return not (rules.settings.resplit_aces == "yes" and len(seat.cards) == 2 and seat.cards[1][0] == "A")
+        return not (
+            rules.settings.resplit_aces == "yes"
+            and len(seat.cards) == 2
+            and seat.cards[1][0] == "A"
+        )
     return worth(rules, seat) >= 21 or (seat.doubled and len(seat.cards) > 2)
 
 
@@ -79,18 +99,26 @@ def against(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
 
 
 def remains(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
-    """Whether a hand is neither given up nor over 21: it is there for the dealer's other plays too."""
+    """Whether a hand is neither given up nor over 21: it is there for the dealer's other
+    plays too.
+    """
     return not seat.surrendered and worth(rules, seat) <= 21
 
 
 def between_plays(deal: BlackjackDeal) -> bool:
     """Whether the dealer has kept his first card for another play, and it has not begun."""
-    return deal.play > 1 and len(deal.dealer) == 1 and not any(seat.even_money for seat in deal.seats)
+    return (
+        deal.play > 1 and len(deal.dealer) == 1 and not any(seat.even_money for seat in deal.seats)
+    )
 
 
 def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
     """The hand that must say what it does now; None while a card is due or when all have done."""
-    return None if next_card(rules, deal) is not None else next((seat for seat in deal.seats if not closed(rules, seat)), None)
+    return (
+        None
+        if next_card(rules, deal) is not None
+        else next((seat for seat in deal.seats if not closed(rules, seat)), None)
+    )
 
 
 def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
@@ -128,7 +156,9 @@ def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
     )
 
 
-def refusal(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, given: AnyCommand) -> str | None:
+def refusal(
+    rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, given: AnyCommand
+) -> str | None:
     """Why a hand may not do this, in the rules' terms; None if it may."""
     cards, who = seat.cards, seat.who
     if isinstance(given, HandSurrender):
@@ -145,7 +175,10 @@ def refusal(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, giv
         if cards[0][0] == cards[1][0] == "A":
             return f"{who} is a pair of aces, which is not doubled"
         if rules.book.double_on and not both(cards) & set(rules.book.double_on):
-            return f"{who} has {worth(rules, seat)}: only {', '.join(map(str, rules.book.double_on))} are doubled"
+            return (
+                f"{who} has {worth(rules, seat)}: only "
+                f"{', '.join(map(str, rules.book.double_on))} are doubled"
+            )
     if isinstance(given, HandSplit) and not is_pair(cards):
         return f"{who} is no pair: two cards of the same value are split"
     return None
@@ -161,7 +194,10 @@ def _no_surrender(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSea
     if len(seat.cards) != 2 or seat.split or seat.doubled or seat.asked:
         return f"{seat.who} has gone on: only the first two cards are given up"
     first_two = 2 * sum("." not in each.who for each in deal.seats)
-    if rules.book.surrender_until == "table" and sum(len(each.cards) for each in deal.seats) > first_two:
+    if (
+        rules.book.surrender_until == "table"
+        and sum(len(each.cards) for each in deal.seats) > first_two
+    ):
         return "a third card was given: no hand gives up any more"
     return None
 
@@ -176,12 +212,18 @@ def _no_even_money(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSe
     if seat.even_money:
         return f"{seat.who} has taken its win at par already"
     if not at_par(deal):
-        return "the dealer has drawn, or a third card was given" if deal.dealer else "the dealer has no card yet"
+        return (
+            "the dealer has drawn, or a third card was given"
+            if deal.dealer
+            else "the dealer has no card yet"
+        )
     return None
 
 
 def at_par(deal: BlackjackDeal) -> bool:
-    """Whether a black jack may be paid at par now: while insurance is offered, and before each later play of the dealer."""
+    """Whether a black jack may be paid at par now: while insurance is offered, and before each
+    later play of the dealer.
+    """
     if deal.play > 1:
         return len(deal.dealer) == 1 and deal.dealer[0][0] == "A"
     return bool(deal.insurance)
@@ -196,7 +238,9 @@ def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str
 
 
 def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
-    """All hands as they are settled: from the croupier's right to his left, the dealer's own last."""
+    """All hands as they are settled: from the croupier's right to his left, the dealer's
+    own last.
+    """
     mine = [
         Hand(
             who=seat.who,
@@ -238,13 +282,19 @@ def _outcome(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) ->
     outcome = compare(worth(rules, seat), natural(seat), deal.dealer)
     settings = rules.settings
     better = (natural(seat) and settings.blackjack_tie == "wins") or (
-        _kind(rules, seat) == "three_sevens" and settings.three_sevens == "wins" and not three_sevens(deal.dealer)
+        _kind(rules, seat) == "three_sevens"
+        and settings.three_sevens == "wins"
+        and not three_sevens(deal.dealer)
     )
     return "win" if outcome == "tie" and better else outcome
 
 
-def _settled(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> tuple[Settled, ...]:
-    """What becomes of the bet on a hand. Of one that gave up half goes back, which is neither won nor lost."""
+def _settled(
+    rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat
+) -> tuple[Settled, ...]:
+    """What becomes of the bet on a hand. Of one that gave up half goes back, which is neither won
+    nor lost.
+    """
     if seat.surrendered:
         return ()
     outcome, pays = _outcome(rules, deal, seat), rules.book.pays
@@ -254,21 +304,32 @@ def _settled(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) ->
 
 
 def side_bets(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Settled, ...]:
-    """The bets beside those on the hands, as far as they are decided: insurance, and by box the bet on pairs."""
+    """The bets beside those on the hands, as far as they are decided: insurance, and by box the bet
+    on pairs.
+    """
     found = []
     if deal.insurance is not None and len(deal.dealer) > 1:
         won = is_blackjack(deal.dealer)
-        found.append(Settled(bet="insurance", outcome="win" if won else "lose", pays=rules.book.pays["insurance"] if won else None))
+        found.append(
+            Settled(
+                bet="insurance",
+                outcome="win" if won else "lose",
+                pays=rules.book.pays["insurance"] if won else None,
+            )
+        )
     for seat in deal.seats if deal.play == 1 and rules.settings.pair_bets else ():
         if "." not in seat.who:
             mark = pair_mark(first_cards(rules, deal, seat)[:2])
             pays = rules.book.pair_bets[mark] if mark else None
-            found.append(Settled(bet="pairs", who=seat.who, outcome="win" if mark else "lose", pays=pays))
+            found.append(
+                Settled(bet="pairs", who=seat.who, outcome="win" if mark else "lose", pays=pays)
+            )
     return tuple(found)
 
 
 def marks(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
-    """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated ones, where the table has them.
+    """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated
+    ones, where the table has them.
 
     Insurance is undecided where the dealer has not drawn, since no hand was left against him.
     Side bets are settled with the first of the dealer's hands.
@@ -276,7 +337,13 @@ def marks(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
     found = [f"play {deal.play}"] if rules.book.plays > 1 else []
     if deal.insurance is not None:
         drew = len(deal.dealer) > 1
-        found.append("insurance_wins" if is_blackjack(deal.dealer) else "insurance_loses" if drew else "insurance_undecided")
+        found.append(
+            "insurance_wins"
+            if is_blackjack(deal.dealer)
+            else "insurance_loses"
+            if drew
+            else "insurance_undecided"
+        )
     for seat in deal.seats if deal.play == 1 else ():
         if "." in seat.who:
             continue
@@ -288,7 +355,9 @@ def marks(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
 
 
 def first_cards(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> tuple[str, ...]:
-    """The first cards of a box, three at most: of a pair that was split, the pair, and the next card where that counts."""
+    """The first cards of a box, three at most: of a pair that was split, the pair, and the next
+    card where that counts.
+    """
     if seat.split is None:
         return seat.cards[:3]
     other = deal.seat(f"{seat.who}.2")
@@ -298,6 +367,8 @@ def first_cards(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat)
         return pair
     if deal.seats[deal.seats.index(seat) + 1] == other:
         return (*pair, *seat.cards[1:2])
-    again = deal.seat(f"{seat.who}.3")  # the first half was split again: the next card is in the hand that came of it
+    again = deal.seat(
+        f"{seat.who}.3"
+    )  # the first half was split again: the next card is in the hand that came of it
     assert again is not None
     return (*pair, again.cards[0])

@@ -1,4 +1,6 @@
-"""What the hands of black jack do, by the croupier's keys, and what a person decides about a card."""
+"""What the hands of black jack do, by the croupier's keys, and what a person decides
+about a card.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
+from controller.contract.commands import (
+    CardDecide,
+    HandDouble,
+    HandDraw,
+    HandEvenMoney,
+    HandSplit,
+    HandStand,
+    HandSurrender,
+)
 from controller.contract.events import CardsBurned, HandDecided
 from controller.games import shoe, talla
 from controller.games.blackjack import course
@@ -44,28 +54,46 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
         raise RejectedError(f"{why}: {f'{law.rule}, {law.article}' if law else turn.book.article}")
     decision, done = DONE[type(given)]
-    turn.change(deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat)))
+    turn.change(
+        deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
+    )
     turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
     turn.settle()
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:
-    """The hand that the key is about: the one whose turn it is; any hand that still may, where it gives up or is paid at par."""
+    """The hand that the key is about: the one whose turn it is; any hand that still may, where it
+    gives up or is paid at par.
+    """
     now = course.turn(turn.rules, deal)
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
-        raise RejectedError("no hand is to speak now" if given.who is None else f"there is no hand {given.who} in play")
+        raise RejectedError(
+            "no hand is to speak now"
+            if given.who is None
+            else f"there is no hand {given.who} in play"
+        )
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
     to = course.next_card(turn.rules, deal)
-    raise RejectedError(f"it is for {now.who} to speak" if now else f"a card is due to {to}" if to else "no hand is to speak now")
+    raise RejectedError(
+        f"it is for {now.who} to speak"
+        if now
+        else f"a card is due to {to}"
+        if to
+        else "no hand is to speak now"
+    )
 
 
 def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
-    """Two hands of one. The first stays to the player's right and plays first; the other is named by its number in the box."""
+    """Two hands of one. The first stays to the player's right and plays first; the other is named
+    by its number in the box.
+    """
     box = seat.who.partition(".")[0]
     count = sum(each.who.partition(".")[0] == box for each in deal.seats)
-    pair: Literal["aces", "others"] = "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
+    pair: Literal["aces", "others"] = (
+        "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
+    )
     first = replace(seat, cards=seat.cards[:1], split=pair)
     other = BlackjackSeat(who=f"{box}.{count + 1}", cards=seat.cards[1:], split=pair)
     at = deal.seats.index(seat)
@@ -76,11 +104,15 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
 
 
 def decide(turn: BlackjackTurn, given: CardDecide) -> None:
-    """A person decides about the first card that waits; about what a silence hid; or takes the latest card out of the game."""
+    """A person decides about the first card that waits; about what a silence hid; or takes the
+    latest card out of the game.
+    """
     session(turn)
     decision = DECISIONS.get(given.action)
     if turn.state.shoe is None or decision is None:
-        raise RejectedError("no shoe is at the table" if decision else f"{given.action} is not said in this game")
+        raise RejectedError(
+            "no shoe is at the table" if decision else f"{given.action} is not said in this game"
+        )
     if question(turn.rules, turn.state) is None and given.action != "remove":
         raise RejectedError("no card waits for a decision")
     decision(turn, given)
@@ -90,7 +122,9 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
 
 
 def _read(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The card that was not read, or one that came in a silence and goes where the next one belongs."""
+    """The card that was not read, or one that came in a silence and goes where the next one
+    belongs.
+    """
     state, card = turn.state, given.card
     if card is None or not is_card(card):
         raise RejectedError(f"{card!r} is no card: say rank and suit, as in 7h")
@@ -108,7 +142,9 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     head = _head(turn)
     if head.trouble not in ("card_unread", "card_foreign"):
         raise RejectedError("the card was read")
-    counted, trouble = shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
+    counted, trouble = (
+        shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
+    )
     if head.card is not None:
         counted = replace(counted, drawn=counted.drawn - 1)
     turn.change(shoe=counted)
@@ -116,11 +152,15 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
 
 
 def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
-    """The card counts as it came; or nothing was missed. While the shoe is not heard, that is certain only where no card is due."""
+    """The card counts as it came; or nothing was missed. While the shoe is not heard, that is
+    certain only where no card is due.
+    """
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
         if state.silent and (state.deal is not None or expected(turn.rules, state) is not None):
-            raise RejectedError("the shoe is not heard: say the cards that come, with card.decide read, until it is")
+            raise RejectedError(
+                "the shoe is not heard: say the cards that come, with card.decide read, until it is"
+            )
         turn.change(doubt=None)
         return
     head = _head(turn)
@@ -132,12 +172,17 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
 
 
 def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
-    """The card leaves the game: the first that waits, else the latest that was dealt, which lay face up in the shoe."""
+    """The card leaves the game: the first that waits, else the latest that was dealt, which lay
+    face up in the shoe.
+    """
     state, why = turn.state, question(turn.rules, turn.state)
     if state.held and (not state.burn or why == "card_exposed"):
         head = state.held[0]
         turn.change(held=state.held[1:])
-        turn.remove(head.trouble or why or "card_exposed", None if head.trouble == "card_exposed" else head.card)
+        turn.remove(
+            head.trouble or why or "card_exposed",
+            None if head.trouble == "card_exposed" else head.card,
+        )
         return
     deal = state.deal
     if deal is None or deal.latest is None:
@@ -146,7 +191,9 @@ def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
 
 
 def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The first card that waits does lie face up, as the shoe says: it is told, and leaves the game."""
+    """The first card that waits does lie face up, as the shoe says: it is told, and leaves the
+    game.
+    """
     state = turn.state
     if question(turn.rules, state) != "card_exposed":
         raise RejectedError("no card waits that came face up: remove the latest one, if it did")
@@ -169,10 +216,16 @@ def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
 
 
 def _for(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The first card that waits is for this hand: a decision of the person in charge, whatever the order is."""
+    """The first card that waits is for this hand: a decision of the person in charge, whatever the
+    order is.
+    """
     deal, head = turn.state.deal, _head(turn)
     if deal is None or turn.state.doubt is not None:
-        raise RejectedError("no hand is in play" if deal is None else f"the table waits for another decision: {turn.state.doubt}")
+        raise RejectedError(
+            "no hand is in play"
+            if deal is None
+            else f"the table waits for another decision: {turn.state.doubt}"
+        )
     if head.card is None or not is_card(head.card):
         raise RejectedError("nobody has said what the card is: read it, or remove it")
     seat = deal.seat(given.who or "")

@@ -1,17 +1,20 @@
 """Black jack, and the triple game: one state machine; the rulebook makes the difference.
 
-A round begins when a person says its boxes (``boxes.set``), or opens or closes its bets; its first card closes them. Cards go
-where the rules say; what a hand does the croupier's keys say (``hand.…``). ``card.expected`` tells where the next card
-belongs. The result comes by itself when no hand and no rule wants another card.
+A round begins when a person says its boxes (``boxes.set``), or opens or closes its bets; its first
+card closes them. Cards go where the rules say; what a hand does the croupier's keys say
+(``hand.…``). ``card.expected`` tells where the next card belongs. The result comes by itself when
+no hand and no rule wants another card.
 
-At a table without keys (``keys = false``) the shoe is counted and the cut card told; a round ends when the next begins or by
-``round.confirm``. The dealer's hand is told then only where boxes and cards leave one possibility; else it is unresolved.
+At a table without keys (``keys = false``) the shoe is counted and the cut card told; a round ends
+when the next begins or by ``round.confirm``. The dealer's hand is told then only where boxes and
+cards leave one possibility; else it is unresolved.
 
-In the triple game each play of the dealer against the same hands is a round of its own, settled by itself; only the first
-opens its bets.
+In the triple game each play of the dealer against the same hands is a round of its own, settled by
+itself; only the first opens its bets.
 
-Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves, ``blackjack.readings`` for
-what the shoe says, ``blackjack.commands`` and ``blackjack.decisions`` for what people say.
+Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves,
+``blackjack.readings`` for what the shoe says, ``blackjack.commands`` and ``blackjack.decisions``
+for what people say.
 """
 
 from __future__ import annotations
@@ -64,9 +67,11 @@ INPUTS = Inputs(
 
 
 class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow.
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
 
-    Every card is dealt face up, but those that are burned nobody sees; one that waits for a decision is not told either.
+    Every card is dealt face up, but those that are burned nobody sees; one that waits for a
+    decision is not told either.
     """
 
     state_type = BlackjackState
@@ -76,7 +81,9 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        stakes.refuse_unknown(settings.highest, ("hands", *(("pairs",) if settings.pair_bets else ())))
+        stakes.refuse_unknown(
+            settings.highest, ("hands", *(("pairs",) if settings.pair_bets else ()))
+        )
         super().__init__(book, settings)
         self.rules = BlackjackRules(book, settings)
 
@@ -94,8 +101,15 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
             "asks": list(asks(self.rules, state)),
             "expected": state.expected,
             "turn": to_act.who if to_act and not state.doubt else None,
-            "hands": {seat.who: self._hand(seat.cards, course.worth(self.rules, seat)) for seat in deal.seats} if deal else {},
-            "dealer": self._hand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
+            "hands": {
+                seat.who: self._hand(seat.cards, course.worth(self.rules, seat))
+                for seat in deal.seats
+            }
+            if deal
+            else {},
+            "dealer": self._hand(deal.dealer, points(deal.dealer))
+            if deal and deal.dealer
+            else None,
             "bets": stakes.shown(deal),
             "insurance": bool(deal and deal.insurance),
             "even_money": list(course.may_take_even_money(self.rules, deal)) if deal else [],
@@ -112,14 +126,17 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
 
     def history(self, state: BlackjackState) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
-        return [line(entry, hands=msgspec.to_builtins(entry.hands), marks=list(entry.marks)) for entry in state.entries]
+        return [
+            line(entry, hands=msgspec.to_builtins(entry.hands), marks=list(entry.marks))
+            for entry in state.entries
+        ]
 
     def _hand(self, cards: tuple[str, ...], total: int) -> dict[str, Any]:
         return {"cards": list(cards), "points": total}
 
     def _phase(self, state: BlackjackState) -> str:
-        """``closed``, ``no_shoe``, ``burning``, ``waiting`` for boxes, ``bets_open``, ``dealing``, ``players``, ``dealer``,
-        ``decision``, ``shoe_over``.
+        """``closed``, ``no_shoe``, ``burning``, ``waiting`` for boxes, ``bets_open``, ``dealing``,
+        ``players``, ``dealer``, ``decision``, ``shoe_over``.
         """
         if not state.open:
             return "closed"

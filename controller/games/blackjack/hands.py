@@ -1,4 +1,6 @@
-"""Black jack hands: what cards are worth, who wins, what a box's first cards make. Pure functions over cards."""
+"""Black jack hands: what cards are worth, who wins, what a box's first cards make. Pure functions
+over cards.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ Outcome = Literal["win", "lose", "tie"]
 
 
 def points(cards: tuple[str, ...], low: int = 0) -> int:
-    """What the cards make: one ace counts 11 where that is not over 21. An ace among the first ``low`` cards counts 1."""
+    """What the cards make: one ace counts 11 where that is not over 21. An ace among the first
+    ``low`` cards counts 1.
+    """
     hard = sum(map(pips, cards))
     return hard + 10 if hard <= 11 and any(card[0] == "A" for card in cards[low:]) else hard
 
@@ -37,14 +41,16 @@ def three_sevens(cards: tuple[str, ...]) -> bool:
 
 
 def dealer_draws(cards: tuple[str, ...]) -> bool:
-    """Below 17 the dealer must draw, from 17 he must stand; the ace counts 11 where that makes 17 to 21."""
+    """Below 17 the dealer must draw, from 17 he must stand; the ace counts 11 where that makes 17
+    to 21.
+    """
     return points(cards) < 17
 
 
 def dealer_hands(first: str, rest: tuple[str, ...], *, alone: bool) -> tuple[tuple[str, ...], ...]:
-    """Every hand that the dealer may have who got ``first``, where ``rest`` are all cards after the second round of the deal
-    and nobody said whose they are. His are the last ones, and his rule says where he stops. ``alone``: every hand may have
-    lost before, and he has not drawn.
+    """Every hand that the dealer may have who got ``first``, where ``rest`` are all cards after the
+    second round of the deal and nobody said whose they are. His are the last ones, and his rule
+    says where he stops. ``alone``: every hand may have lost before, and he has not drawn.
     """
     found: list[tuple[str, ...]] = [(first,)] if alone else []
     for start in range(len(rest)):
@@ -64,7 +70,9 @@ def compare(mine: int, blackjack: bool, dealer: tuple[str, ...]) -> Outcome:
 
 
 def pair_mark(cards: tuple[str, ...]) -> str | None:
-    """What the bet on pairs makes of a box's first two cards: the same rank, and colour, and suit."""
+    """What the bet on pairs makes of a box's first two cards: the same rank, and colour,
+    and suit.
+    """
     if len(cards) < 2 or cards[0][0] != cards[1][0]:
         return None
     if cards[0][1] == cards[1][1]:

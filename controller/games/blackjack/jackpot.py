@@ -14,10 +14,16 @@ WHOLE = "sevens_3_suited"
 
 
 def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | JackpotStaked, ...]:
-    """Who has a right to what was accumulated, and what the play has brought to it. Of several winners the decree says nothing."""
+    """Who has a right to what was accumulated, and what the play has brought to it. Of several
+    winners the decree says nothing.
+    """
     staked = [each for each in deal.bets if each.bet == "accumulated"] if deal.play == 1 else []
     boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}
-    won = [each.who for each in staked if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == WHOLE]
+    won = [
+        each.who
+        for each in staked
+        if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == WHOLE
+    ]
     awards = tuple(
         AwardQualified(
             round=deal.round,

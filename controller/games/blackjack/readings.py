@@ -1,7 +1,7 @@
 """What a table of black jack makes of its shoe's readings.
 
-A card goes where the rules say that the next one belongs. One of which that cannot be said waits, with all that follow it,
-until a key or a person says it.
+A card goes where the rules say that the next one belongs. One of which that cannot be said waits,
+with all that follow it, until a key or a person says it.
 """
 
 from __future__ import annotations
@@ -24,31 +24,49 @@ def take_card(turn: BlackjackTurn, given: CardDrawn) -> None:
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)
-    why: str | None = trouble or ("silence" if given.late else "card_unsure" if given.unsure else None)
+    why: str | None = trouble or (
+        "silence" if given.late else "card_unsure" if given.unsure else None
+    )
     if given.exposed and why is None:
         if _goes_to_a_hand(turn):
             turn.remove("card_exposed", given.card)
             return
         why = "card_exposed"
     burned = state.burn > 0 and not state.doubt
-    if burned and trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
+    if burned and trouble not in (
+        None,
+        "card_unread",
+    ):  # nobody sees it; that there is such a card is told, not which
         turn.irregular(str(trouble))
     if burned and not (given.exposed or state.held):
         turn.place(BlackjackHeld(card=None), "burn")
     else:
         why = "card_exposed" if burned and given.exposed else why
-        turn.change(held=(*turn.state.held, BlackjackHeld(card=given.card, trouble=why, frame=frame_of(given))))
+        turn.change(
+            held=(
+                *turn.state.held,
+                BlackjackHeld(card=given.card, trouble=why, frame=frame_of(given)),
+            )
+        )
     turn.settle()
 
 
 def _goes_to_a_hand(turn: BlackjackTurn) -> bool:
-    """Whether the next card is dealt, face up; one that is burned, or waits, nobody sees, and a device's word tells it not."""
+    """Whether the next card is dealt, face up; one that is burned, or waits, nobody sees, and a
+    device's word tells it not.
+    """
     state = turn.state
-    return not (state.burn or state.held) and question(turn.rules, state) is None and expected(turn.rules, state) is not None
+    return (
+        not (state.burn or state.held)
+        and question(turn.rules, state) is None
+        and expected(turn.rules, state) is not None
+    )
 
 
 def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
-    """The cut card: the round in hand is the last. With none in hand the last one was, if anybody says when one begins."""
+    """The cut card: the round in hand is the last. With none in hand the last one was, if anybody
+    says when one begins.
+    """
     now, deal = turn.state.shoe, turn.state.deal
     if now is None or not turn.state.open or now.continuous or now.cut_at is not None:
         return
@@ -66,7 +84,9 @@ def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
 
 
 def take_silence(turn: BlackjackTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing. What lies on the table a person knows."""
+    """The shoe is not heard, or was not: a card may be missing. What lies on the table a person
+    knows.
+    """
     state = turn.state
     again = isinstance(given, LinkUp)
     if again and not state.silent:
@@ -77,7 +97,9 @@ def take_silence(turn: BlackjackTurn, given: AnyReading) -> None:
 
 
 def take_reset(turn: BlackjackTurn, _given: ShoeReset) -> None:
-    """The shoe started afresh: whether the same cards are in it, and all of them on the table, a person knows."""
+    """The shoe started afresh: whether the same cards are in it, and all of them on the table, a
+    person knows.
+    """
     if turn.state.shoe is not None and turn.state.shoe.drawn:
         _doubt(turn, "shoe_reset")
 
@@ -89,6 +111,8 @@ def _doubt(turn: BlackjackTurn, what: str) -> None:
     turn.change(shoe=shoe.lose_count(state.shoe))
     total = turn.book.shoe.burn
     burning = state.burn > 0 and state.burn != total
-    if (state.deal is not None or state.held or burning or what == "shoe_reset") and state.doubt != "hands_too_few":
+    if (
+        state.deal is not None or state.held or burning or what == "shoe_reset"
+    ) and state.doubt != "hands_too_few":
         turn.change(doubt=what)
     turn.settle()

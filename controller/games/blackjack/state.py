@@ -19,8 +19,8 @@ Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
 class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for. ``even_money``: a black jack
-    that has taken its win at par, in this play of the dealer.
+    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked
+    for. ``even_money``: a black jack that has taken its win at par, in this play of the dealer.
     """
 
     who: str
@@ -34,11 +34,13 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes are said.
+    """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes
+    are said.
 
-    ``play``: which of the dealer's hands this is, where he has several. ``unplaced``: cards of which nobody said whose they are.
-    ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``confirmed_by``: who decided about a card.
-    ``last``: the cut card has come. ``bets``: those that were told.
+    ``play``: which of the dealer's hands this is, where he has several. ``unplaced``: cards of
+    which nobody said whose they are. ``insurance``: whether it may be taken now. ``latest``: who
+    got the latest card. ``confirmed_by``: who decided about a card. ``last``: the cut card has
+    come. ``bets``: those that were told.
     """
 
     round: int
@@ -61,8 +63,13 @@ class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     @property
     def first_deal(self) -> bool:
-        """Whether every hand has its first two cards and the dealer his one, and no card has come since."""
-        whole = all(len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked for seat in self.seats)
+        """Whether every hand has its first two cards and the dealer his one, and no card has come
+        since.
+        """
+        whole = all(
+            len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked
+            for seat in self.seats
+        )
         return bool(self.seats) and whole and len(self.dealer) == 1 and not self.unplaced
 
     def seat(self, who: str) -> BlackjackSeat | None:
@@ -71,11 +78,15 @@ class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     def with_seat(self, seat: BlackjackSeat) -> BlackjackDeal:
         """With this hand in the place of the one of its name."""
-        return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
+        return replace(
+            self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
+        )
 
 
 class BlackjackHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that left the shoe and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
+    """A card that left the shoe and lies nowhere yet. ``trouble``: why a person must look at it, if
+    so.
+    """
 
     card: str | None
     trouble: str | None = None
@@ -94,7 +105,9 @@ class BlackjackEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An announced minimum: ``left`` rounds, or with None the rest of the shoe, are still played at the old one."""
+    """An announced minimum: ``left`` rounds, or with None the rest of the shoe, are still played at
+    the old one.
+    """
 
     minimum: int
     left: int | None = None
@@ -103,9 +116,10 @@ class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
-    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees. ``held``: cards that wait
-    for a place, in their order. ``doubt``: why a person must speak before anything goes on. ``silent``: the device is not
-    heard now. ``asked``, ``expected``: what was last said of it.
+    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees.
+    ``held``: cards that wait for a place, in their order. ``doubt``: why a person must speak before
+    anything goes on. ``silent``: the device is not heard now. ``asked``, ``expected``: what was
+    last said of it.
     """
 
     limit: BlackjackLimit | None = None

@@ -31,7 +31,13 @@ from controller.games.blackjack import course, jackpot
 from controller.games.blackjack.course import BURN, DEALER, TABLE, BlackjackRules, keys
 from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
-from controller.games.blackjack.state import BlackjackDeal, BlackjackEntry, BlackjackHeld, BlackjackSeat, BlackjackState
+from controller.games.blackjack.state import (
+    BlackjackDeal,
+    BlackjackEntry,
+    BlackjackHeld,
+    BlackjackSeat,
+    BlackjackState,
+)
 from controller.games.rounds import LawfulMoves
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
@@ -69,24 +75,40 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         self.say(BetsClosed(round=self.number, by=by))
 
     def settle(self) -> None:
-        """Go on as far as the rules force it; say what is asked then, and where the next card belongs."""
+        """Go on as far as the rules force it; say what is asked then, and where the next card
+        belongs.
+        """
         while True:
             state = self.state
-            if state.deal and state.doubt != "hands_too_few" and course.is_over(self.rules, state.deal):
+            if (
+                state.deal
+                and state.doubt != "hands_too_few"
+                and course.is_over(self.rules, state.deal)
+            ):
                 self.conclude()
-            elif state.held and question(self.rules, state) is None and (to := expected(self.rules, state)) is not None:
+            elif (
+                state.held
+                and question(self.rules, state) is None
+                and (to := expected(self.rules, state)) is not None
+            ):
                 self.change(held=state.held[1:])
                 self.place(state.held[0], to)
             else:
                 break
         what, now = question(self.rules, self.state), self.state.shoe
-        about = f"{what} {now.drawn - len(self.state.held)}" if now and self.state.held and not self.state.doubt else what
+        about = (
+            f"{what} {now.drawn - len(self.state.held)}"
+            if now and self.state.held and not self.state.doubt
+            else what
+        )
         if about != self.state.asked:
             self.change(asked=about)
             if what is not None:
                 self.irregular(what, asks=asks(self.rules, self.state))
         to = expected(self.rules, self.state)
-        if to != self.state.expected or any(isinstance(event, CardDealt | CardRemoved) for event in self.events):
+        if to != self.state.expected or any(
+            isinstance(event, CardDealt | CardRemoved) for event in self.events
+        ):
             self.change(expected=to)
             self.say(CardExpected(round=self.number, to=to))
 
@@ -135,9 +157,16 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         seat = deal.seat(to)
         if seat is not None and len(seat.cards) > 1 and course.closed(self.rules, seat):
             total = course.worth(self.rules, seat)
-            decision: Literal["natural", "bust", "stand"] = "natural" if course.natural(seat) else "bust" if total > 21 else "stand"
+            decision: Literal["natural", "bust", "stand"] = (
+                "natural" if course.natural(seat) else "bust" if total > 21 else "stand"
+            )
             self.say(HandDecided(round=deal.round, who=to, decision=decision))
-        if deal.insurance is None and deal.first_deal and deal.dealer[0][0] == "A" and deal.play == 1:
+        if (
+            deal.insurance is None
+            and deal.first_deal
+            and deal.dealer[0][0] == "A"
+            and deal.play == 1
+        ):
             self.change_deal(insurance=True)
             self.say(Insurance(round=deal.round, offered=True))
 
@@ -159,7 +188,9 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             self.say(Insurance(round=deal.round, offered=False))
         self.change(
             deal=replace(deal, latest=None).with_seat(
-                replace(seat, cards=left, asked=len(left) > 1 and not seat.doubled, even_money=False)
+                replace(
+                    seat, cards=left, asked=len(left) > 1 and not seat.doubled, even_money=False
+                )
             )
         )
         return seat.cards[-1]
@@ -167,35 +198,72 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
     # Its outcome: a result, null, or unresolved
 
     def conclude(self) -> None:
-        """The round is over. In a game of several plays the dealer keeps his first card for the next."""
+        """The round is over. In a game of several plays the dealer keeps his first card for the
+        next.
+        """
         deal = self.state.deal
         assert deal is not None
         if deal.insurance:
             self.change_deal(insurance=False)
             self.say(Insurance(round=deal.round, offered=False))
             deal = replace(deal, insurance=False)
-        self._result(deal, course.hands(self.rules, deal), course.marks(self.rules, deal), course.side_bets(self.rules, deal))
+        self._result(
+            deal,
+            course.hands(self.rules, deal),
+            course.marks(self.rules, deal),
+            course.side_bets(self.rules, deal),
+        )
         for event in jackpot.told(self.rules, deal):
             self.say(event)
-        if deal.play < self.book.plays and any(course.remains(self.rules, seat) for seat in deal.seats):
+        if deal.play < self.book.plays and any(
+            course.remains(self.rules, seat) for seat in deal.seats
+        ):
             seats = tuple(replace(seat, even_money=False) for seat in deal.seats)
             number, play = deal.round + 1, deal.play + 1
-            self.change(deal=replace(deal, round=number, seats=seats, dealer=deal.dealer[:1], play=play, frames=(), latest=None))
+            self.change(
+                deal=replace(
+                    deal,
+                    round=number,
+                    seats=seats,
+                    dealer=deal.dealer[:1],
+                    play=play,
+                    frames=(),
+                    latest=None,
+                )
+            )
 
     def conclude_unkeyed(self) -> None:
-        """The round is over, and nobody said what the hands did: the dealer's own is told where his rule leaves one only."""
+        """The round is over, and nobody said what the hands did: the dealer's own is told where his
+        rule leaves one only.
+        """
         deal = self.state.deal
         assert deal is not None
         found: tuple[tuple[str, ...], ...] = ()
-        if deal.seats and deal.dealer and self.book.plays == 1 and self.state.doubt is None and not self.state.held:
-            alone = self.settings.dealer_alone == "stops" and not any(points(seat.cards) == 21 for seat in deal.seats)
+        if (
+            deal.seats
+            and deal.dealer
+            and self.book.plays == 1
+            and self.state.doubt is None
+            and not self.state.held
+        ):
+            alone = self.settings.dealer_alone == "stops" and not any(
+                points(seat.cards) == 21 for seat in deal.seats
+            )
             found = dealer_hands(deal.dealer[0], deal.unplaced, alone=alone)
         if len(found) == 1:
-            self._result(replace(deal, dealer=found[0]), (course.dealer_hand(found[0]),), ("hands_unknown",))
+            self._result(
+                replace(deal, dealer=found[0]), (course.dealer_hand(found[0]),), ("hands_unknown",)
+            )
         else:
             self.unresolved("undecided")
 
-    def _result(self, deal: BlackjackDeal, hands: tuple[Hand, ...], marks: tuple[str, ...], bets: tuple[Settled, ...] = ()) -> None:
+    def _result(
+        self,
+        deal: BlackjackDeal,
+        hands: tuple[Hand, ...],
+        marks: tuple[str, ...],
+        bets: tuple[Settled, ...] = (),
+    ) -> None:
         self.say(
             RoundResult(
                 round=deal.round,
@@ -215,7 +283,9 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         deal = self.state.deal
         assert deal is not None
         self.say_void(deal.round, reason, law, by)
-        self._record(BlackjackEntry(round=deal.round, kind="void", reason=reason, article=law.article))
+        self._record(
+            BlackjackEntry(round=deal.round, kind="void", reason=reason, article=law.article)
+        )
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
         """What came out is not known; nobody invents it."""
@@ -257,14 +327,20 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         state = self.state
         if state.limit is not None:
             self.change(minimum=state.limit.minimum, limit=None)
-            self.say(LimitChanged(minimum=state.limit.minimum, was=state.minimum, currency=state.currency))
+            self.say(
+                LimitChanged(
+                    minimum=state.limit.minimum, was=state.minimum, currency=state.currency
+                )
+            )
 
     # What is not as it should be
 
     def remove(self, why: str, card: str | None) -> None:
         """A card leaves the game, and no hand has had it."""
         law = self.book.laws[why]
-        self.say(CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article))
+        self.say(
+            CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
+        )
 
 
 # What a table waits for
@@ -293,7 +369,9 @@ def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
     if not state.held:
         return None
     trouble = state.held[0].trouble
-    if trouble is not None and (trouble == "card_exposed" or not state.burn):  # nobody sees what is burned, if it lies face down
+    if trouble is not None and (
+        trouble == "card_exposed" or not state.burn
+    ):  # nobody sees what is burned, if it lies face down
         return trouble
     if expected(rules, state) is not None:
         return None

@@ -12,7 +12,9 @@ from controller.rulebooks.wheels import Boule
 
 
 class BouleChances(msgspec.Struct, frozen=True):
-    """The simple chances that a number belongs to. The number in the middle belongs to none, and all of them lose."""
+    """The simple chances that a number belongs to. The number in the middle belongs to none, and
+    all of them lose.
+    """
 
     colour: Colour | None = None
     parity: Parity | None = None
@@ -27,7 +29,9 @@ def chances(number: int, book: Boule) -> BouleChances:
         colour = "red"
     else:
         return BouleChances()
-    return BouleChances(colour, "odd" if number % 2 else "even", "pasa" if number > middle(book) else "falta")
+    return BouleChances(
+        colour, "odd" if number % 2 else "even", "pasa" if number > middle(book) else "falta"
+    )
 
 
 def middle(book: Boule) -> int:
@@ -51,7 +55,12 @@ def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled,
     """What becomes of each bet that was told when this number comes."""
     won = winning(number, book)
     return tuple(
-        Settled(bet=each.bet, outcome="win", pays=book.bets["number" if each.bet.isdecimal() else "simple"].pays, who=each.who)
+        Settled(
+            bet=each.bet,
+            outcome="win",
+            pays=book.bets["number" if each.bet.isdecimal() else "simple"].pays,
+            who=each.who,
+        )
         if each.bet in won
         else Settled(bet=each.bet, outcome="lose", who=each.who)
         for each in told
@@ -59,7 +68,9 @@ def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled,
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
-    """What the decree would not allow in this map of the holes, in words; empty when it is sound."""
+    """What the decree would not allow in this map of the holes, in words; empty when it
+    is sound.
+    """
     there = Counter(number for row in holes for number in row)
     each = book.holes // book.numbers
     found = []

@@ -1,7 +1,7 @@
 """Boule: a ball, eighteen holes, nine numbers, and one among them that no simple chance has.
 
-It is a game of a wheel that tells places (see ``cells``). What it has of its own: the chances (``boule.chances``), and that the
-minimum of a cloth is the authorised one or twice as much.
+It is a game of a wheel that tells places (see ``cells``). What it has of its own: the chances
+(``boule.chances``), and that the minimum of a cloth is the authorised one or twice as much.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from devices.readings import Number
 
 
 class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):
-    """A boule table between two inputs. ``thrower``: the croupier who closed the bets last, as the one does who throws;
-    ``throws``: in how many rounds running.
+    """A boule table between two inputs. ``thrower``: the croupier who closed the bets last, as the
+    one does who throws; ``throws``: in how many rounds running.
     """
 
     thrower: str | None = None
@@ -55,12 +55,14 @@ class BouleTurn(CellsTurn):
         return self._symbols
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The numbers and the simple chances. The highest stakes are multiples of the authorised minimum, and hold for each player
-        by himself.
+        """The numbers and the simple chances. The highest stakes are multiples of the authorised
+        minimum, and hold for each player by himself.
         """
         authorised = self.settings.authorised_minimum or self.state.minimum
         kinds = {
-            name: bounds(authorised, bet.limits, self.settings.highest.get(name))._replace(least=self.state.minimum)
+            name: bounds(authorised, bet.limits, self.settings.highest.get(name))._replace(
+                least=self.state.minimum
+            )
             for name, bet in self.book.bets.items()
         }
         return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
@@ -71,7 +73,9 @@ class BouleTurn(CellsTurn):
 
     def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
         """Its simple chances, and what becomes of each bet that was told."""
-        return asdict(chances(int(number), self.book)) | {"bets": settled(int(number), bets, self.book)}
+        return asdict(chances(int(number), self.book)) | {
+            "bets": settled(int(number), bets, self.book)
+        }
 
 
 def open_session(turn: BouleTurn, given: SessionOpen) -> None:
@@ -81,7 +85,9 @@ def open_session(turn: BouleTurn, given: SessionOpen) -> None:
 
 
 def close_bets(turn: BouleTurn, given: BetsClose) -> None:
-    """No more bets: the call of the croupier who threw the ball. They have to take turns, and none may always throw."""
+    """No more bets: the call of the croupier who threw the ball. They have to take turns, and none
+    may always throw.
+    """
     wheel_commands.close_bets(turn, given)
     running = turn.state.throws + 1 if given.by == turn.state.thrower else 1
     turn.change(thrower=given.by, throws=running)
@@ -94,14 +100,19 @@ def announce_limit(turn: BouleTurn, given: LimitAnnounce) -> None:
 
 
 def _authorised(turn: BouleTurn, minimum: int | None) -> None:
-    """Reject a minimum that is neither the authorised one nor one of its allowed multiples, where that is stated."""
+    """Reject a minimum that is neither the authorised one nor one of its allowed multiples, where
+    that is stated.
+    """
     authorised = turn.settings.authorised_minimum
     if minimum is None or authorised is None:
         return
     may = [authorised * factor for factor in turn.book.minimum_factors]
     if minimum not in may:
         law = turn.book.laws["minimum"]
-        raise RejectedError(f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, "
+            f"{law.article}"
+        )
 
 
 INPUTS = cells.INPUTS.also(
@@ -111,7 +122,9 @@ INPUTS = cells.INPUTS.also(
 
 
 class BouleGame(CellsGame):
-    """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the
+    decree does not allow.
+    """
 
     book: Boule
     settings: BouleSettings
@@ -129,7 +142,12 @@ class BouleGame(CellsGame):
     def own(self, state: BouleState) -> dict[str, Any]:
         """The colour of the last number, and who threw."""
         colour = self._colour(state.tally().number)
-        return {"last_colour": colour, "thrower": state.thrower, "throws": state.throws, **super().own(state)}
+        return {
+            "last_colour": colour,
+            "thrower": state.thrower,
+            "throws": state.throws,
+            **super().own(state),
+        }
 
     def tells(self, entry: WheelEntry) -> dict[str, Any]:
         """The colour."""

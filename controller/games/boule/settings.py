@@ -1,4 +1,6 @@
-"""The settings of one boule table: the map of its holes, what the decree leaves open, and what its board can sense."""
+"""The settings of one boule table: the map of its holes, what the decree leaves open, and what its
+board can sense.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,26 @@ NUMBERS = tuple(range(1, 10))
 
 
 class BouleSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     holes: tuple[tuple[Count, ...], ...] = (NUMBERS, NUMBERS)
-    """The numbers of the holes row by row, as the board counts them from 1. The figure of the plate is lost in every copy."""
+    """The numbers of the holes row by row, as the board counts them from 1. The figure of the plate
+    is lost in every copy.
+    """
     ball_out: Asked = "ask"
     """The ball left the plate, or is seen nowhere."""
     authorised_minimum: Money | None = None
-    """The minimum of the authorisation, in minor units: where it is stated, that of the table is held to it."""
+    """The minimum of the authorisation, in minor units: where it is stated, that of the table is
+    held to it.
+    """
 
 
-BREACHES: dict[str, WheelBreach] = {**cells_settings.BREACHES, "ball_out": WheelBreach("inspector", "ball_out")}
+BREACHES: dict[str, WheelBreach] = {
+    **cells_settings.BREACHES,
+    "ball_out": WheelBreach("inspector", "ball_out"),
+}
 """The breaches that a setting of the same name decides."""
 
 LAWS = (*cells_settings.LAWS, "ball_out", "minimum")

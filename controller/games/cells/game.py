@@ -1,8 +1,10 @@
-"""Boule and the wheel of fortune: the games of a wheel that tells places, each worth what the table's map of it says.
+"""Boule and the wheel of fortune: the games of a wheel that tells places, each worth what the
+table's map of it says.
 
-They are games of a wheel (see ``wheels``). The head of the table or the croupier opens the bets, the wheel is set going, the
-last call follows where it is about to settle, the croupier closes the bets, and where it lies is the result. No decree knows
-a null spin here: what goes wrong is for the person in charge to decide.
+They are games of a wheel (see ``wheels``). The head of the table or the croupier opens the bets,
+the wheel is set going, the last call follows where it is about to settle, the croupier closes the
+bets, and where it lies is the result. No decree knows a null spin here: what goes wrong is for the
+person in charge to decide.
 """
 
 from __future__ import annotations

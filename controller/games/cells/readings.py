@@ -1,7 +1,7 @@
 """What boule and the wheel of fortune make of their wheel's readings besides what every wheel does.
 
-The board tells when it is set going, when it is about to settle, and in which place it lies; what the place is worth says
-the table's own map of the wheel.
+The board tells when it is set going, when it is about to settle, and in which place it lies; what
+the place is worth says the table's own map of the wheel.
 """
 
 from __future__ import annotations
@@ -18,17 +18,31 @@ from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
 def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
-    """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing follows from it."""
+    """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing
+    follows from it.
+    """
     entry, was = turn.over(given.spin), turn.state.phase
-    set_going = given.phase == "launched" and was not in (None, "launched", "settling", "no_more_bets")
+    set_going = given.phase == "launched" and was not in (
+        None,
+        "launched",
+        "settling",
+        "no_more_bets",
+    )
     if _another_launch(turn, given):
         wheel.lost(turn, given)
-    if entry is None or given.late or set_going or given.phase not in ("launched", "settling", "no_more_bets"):
+    if (
+        entry is None
+        or given.late
+        or set_going
+        or given.phase not in ("launched", "settling", "no_more_bets")
+    ):
         wheel.take_phase(turn, given, COURSES)
         return
     turn.change(phase=given.phase, spin=given.spin)
     if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.current:
-        turn.change_current(launched=True)  # after a silence; the same spin still, or another with its count: a person will say
+        turn.change_current(
+            launched=True
+        )  # after a silence; the same spin still, or another with its count: a person will say
 
 
 def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
@@ -36,12 +50,18 @@ def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
     current = turn.state.current
     uncounted = current is not None and current.launched and current.spin is None
     return (
-        uncounted and given.phase == "launched" and given.spin is not None and not given.late and turn.settings.phases == "device"
+        uncounted
+        and given.phase == "launched"
+        and given.spin is not None
+        and not given.late
+        and turn.settings.phases == "device"
     )
 
 
 def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
-    """The wheel says where it lies; while it says that it still moves, that is not definitive and waits."""
+    """The wheel says where it lies; while it says that it still moves, that is not definitive and
+    waits.
+    """
     if entry := turn.over(given.spin):
         _afterwards(turn, entry, given)
     elif turn.state.current and turn.moving and not given.late:
@@ -51,13 +71,29 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 
 def take_fault(turn: CellsTurn, given: WheelFault) -> None:
-    """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one, though a silence hid it."""
+    """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one,
+    though a silence hid it.
+    """
     current = turn.state.current
-    hidden = turn.state.gap and turn.settings.phases == "device" and current and not current.begun and turn.over(given.spin) is None
+    hidden = (
+        turn.state.gap
+        and turn.settings.phases == "device"
+        and current
+        and not current.begun
+        and turn.over(given.spin) is None
+    )
     wheel.take_fault(turn, given)
-    if hidden and current and given.active and given.fault in turn.breaches and given.fault in OUTCOMES:
+    if (
+        hidden
+        and current
+        and given.active
+        and given.fault in turn.breaches
+        and given.fault in OUTCOMES
+    ):
         turn.irregular(given.fault, given=given, asks=DECISIONS)
-        turn.unresolved(replace(current, spin=given.spin, frames=current.frames + frames_of(given)), "silence")
+        turn.unresolved(
+            replace(current, spin=given.spin, frames=current.frames + frames_of(given)), "silence"
+        )
 
 
 def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
@@ -72,14 +108,20 @@ def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
     turn.change(held=None)
     current = turn.state.current
     turns = given.turns if isinstance(given, WheelCell) else None
-    if turns is not None and turns < turn.settings.turns and current and turn.concerns("too_few_turns", current) and not given.late:
+    if (
+        turns is not None
+        and turns < turn.settings.turns
+        and current
+        and turn.concerns("too_few_turns", current)
+        and not given.late
+    ):
         turn.breach("too_few_turns", given)
     wheel.take_number(turn, _seen(turn, given))
 
 
 def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumber) -> None:
-    """A place of a spin that has its outcome: it is said again, or it is the candidate of a round that had none; or, if the
-    count came again, perhaps that of another spin.
+    """A place of a spin that has its outcome: it is said again, or it is the candidate of a round
+    that had none; or, if the count came again, perhaps that of another spin.
     """
     seen, current, gap = _seen(turn, given), turn.state.current, turn.state.gap
     begun = current is not None and current.begun
@@ -108,14 +150,18 @@ def _launched(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
 
 
 def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    """It is about to come to rest: the last call, and no more bets; or a silence has hidden when both would have been in time."""
+    """It is about to come to rest: the last call, and no more bets; or a silence has hidden when
+    both would have been in time.
+    """
     if not turn.state.gap:
         turn.last_call()
     wheel.no_more_bets(turn, given, "launched", unobserved=turn.state.gap)
 
 
 def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    """It has come to rest: what was told before now counts. Where its round was null, the next one begins."""
+    """It has come to rest: what was told before now counts. Where its round was null, the next one
+    begins.
+    """
     _release(turn, given)
     if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
         turn.open_bets(None)
@@ -129,7 +175,9 @@ def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
-    """It is set going. That comes before the last call: bets closed before it were closed out of turn."""
+    """It is set going. That comes before the last call: bets closed before it were closed out of
+    turn.
+    """
     if (given.phase, given.spin) == (was.phase, was.spin):
         return
     turn.change(spent=False, held=None)
@@ -163,17 +211,25 @@ COURSES = WheelCourses(
         "no_more_bets": _no_more_bets,
         "settled": _settled,
     },
-    person={"launched": _launched_by_person, "settling": _settling_by_person, "settled": _settled_by_person},
+    person={
+        "launched": _launched_by_person,
+        "settling": _settling_by_person,
+        "settled": _settled_by_person,
+    },
 )
 
 
 def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
     if current := turn.state.current:
-        turn.change_current(launched=True, spin=given.spin, frames=current.frames + frames_of(given))
+        turn.change_current(
+            launched=True, spin=given.spin, frames=current.frames + frames_of(given)
+        )
 
 
 def _release(turn: CellsTurn, given: WheelPhase) -> None:
-    """The place told while it moved counts now: in the round that it was told in, and if no silence and no spin came between."""
+    """The place told while it moved counts now: in the round that it was told in, and if no silence
+    and no spin came between.
+    """
     held, current = turn.state.held, turn.state.current
     if held is None:
         return

@@ -11,34 +11,46 @@ from controller.games.stakes import Highest
 from controller.games.wheels.settings import WheelBreach
 
 Asked = Literal["warn", "ask"]
-"""What follows from a breach: it is reported; the result waits for a person. No decree makes such a spin null by itself."""
+"""What follows from a breach: it is reported; the result waits for a person. No decree makes such a
+spin null by itself.
+"""
 
 
 class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     phases: Literal["device", "person"] = "person"
-    """Who says that bets open and close: a person with ``bets.open`` and ``bets.close``, or the wheel: they open when the
-    spin before is over and close when it settles.
+    """Who says that bets open and close: a person with ``bets.open`` and ``bets.close``, or the
+    wheel: they open when the spin before is over and close when it settles.
     """
     turns: Count = 3
-    """Whole turns that the ball or the wheel has to make, where the device counts them; 0: none. No decree gives a number:
-    three are the fewest that can be called several.
+    """Whole turns that the ball or the wheel has to make, where the device counts them; 0: none. No
+    decree gives a number: three are the fewest that can be called several.
     """
     too_few_turns: Asked = "ask"
     """It came to rest before it had made them."""
     between: Asked = "ask"
     """The ball rests between two holes, or the tongue between two cells."""
     launched_again: Asked = "ask"
-    """It was set going again in the same round, and nobody had said what became of the first time."""
+    """It was set going again in the same round, and nobody had said what became of the
+    first time.
+    """
     last_rounds_count: Literal["valid", "all"] = "valid"
-    """Which spins the announced last ones are: those with a result, or null ones as well. Not said."""
+    """Which spins the announced last ones are: those with a result, or null ones as well.
+    Not said.
+    """
 
     highest: Highest = msgspec.field(default_factory=dict)
-    """The highest stakes that the authorisation fixes, or of which the casino gave notice: by the name of the bet."""
+    """The highest stakes that the authorisation fixes, or of which the casino gave notice: by the
+    name of the bet.
+    """
 
 
-BREACHES: dict[str, WheelBreach] = {name: WheelBreach("inspector", name) for name in ("too_few_turns", "between", "launched_again")}
+BREACHES: dict[str, WheelBreach] = {
+    name: WheelBreach("inspector", name) for name in ("too_few_turns", "between", "launched_again")
+}
 """The breaches that a setting of the same name decides, at both games."""
 
 LAWS = (

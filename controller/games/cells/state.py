@@ -11,7 +11,9 @@ from devices.readings import WheelCell, WheelNumber
 
 
 class CellsCounts(WheelTally, frozen=True):
-    """Where the results of a session have led: the last number, and how often each has come, by its text."""
+    """Where the results of a session have led: the last number, and how often each has come, by its
+    text.
+    """
 
     counts: dict[str, int] = msgspec.field(default_factory=dict)
 
@@ -26,7 +28,8 @@ class CellsCounts(WheelTally, frozen=True):
 class CellsState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """Such a table between two inputs.
 
-    ``held``: a place that the wheel told while it still moved; it counts when the wheel has settled.
+    ``held``: a place that the wheel told while it still moved; it counts when the wheel has
+    settled.
     """
 
     held: WheelCell | WheelNumber | None = None

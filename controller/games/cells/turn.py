@@ -1,4 +1,6 @@
-"""One step of a table whose wheel tells places: what boule and the wheel of fortune have besides the moves of every wheel."""
+"""One step of a table whose wheel tells places: what boule and the wheel of fortune have besides
+the moves of every wheel.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
 
 
 class CellsTurn(WheelTurn):
-    """One step of such a table. The wheel has no phase in which bets are open: they are when the spin before is over."""
+    """One step of such a table. The wheel has no phase in which bets are open: they are when the
+    spin before is over.
+    """
 
     settings: CellsSettings
     state: CellsState
@@ -47,19 +51,27 @@ class CellsTurn(WheelTurn):
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether bets are open by themselves: also where a fault is all that came of the spin, if no silence hid what followed;
-        not after the last of the announced rounds.
+        """Whether bets are open by themselves: also where a fault is all that came of the spin, if
+        no silence hid what followed; not after the last of the announced rounds.
         """
         state = self.state
-        rests = state.phase in self.opening or (not state.gap and not OUTCOMES.isdisjoint(state.faults))
+        rests = state.phase in self.opening or (
+            not state.gap and not OUTCOMES.isdisjoint(state.faults)
+        )
         free = state.open and state.current is None and state.left("close") != 0
         return self.settings.phases == "device" and rests and free
 
     @property
     def moving(self) -> bool:
-        """Whether the wheel says that it was set going and has not settled, and what became of that is not decided."""
+        """Whether the wheel says that it was set going and has not settled, and what became of that
+        is not decided.
+        """
         state = self.state
-        return state.phase in ("launched", "settling") and not state.spent and self.over(state.spin) is None
+        return (
+            state.phase in ("launched", "settling")
+            and not state.spent
+            and self.over(state.spin) is None
+        )
 
     def silence(self, given: Reading) -> None:
         """What the wheel did is unknown, and so is what it does now."""
@@ -76,18 +88,32 @@ class CellsTurn(WheelTurn):
         return super().begin(spin)
 
     def last_call(self) -> None:
-        """Are the bets made? The wheel is about to come to rest; where the decree words the question, and once."""
+        """Are the bets made? The wheel is about to come to rest; where the decree words the
+        question, and once.
+        """
         current, call = self.state.current, self.book.announcements.get("last_call")
         if current and not current.closed and call and "last_call" not in current.said:
             self.change_current(said=(*current.said, "last_call"))
             self.say(BetsLastCall(round=current.round, spin=current.spin, announcement=call))
 
-    def result(self, of: WheelRound | WheelEntry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+    def result(
+        self,
+        of: WheelRound | WheelEntry,
+        number: Number,
+        confirmed_by: str | None = None,
+        cell: int | None = None,
+    ) -> None:
         """A result; where nobody opens the bets, the next round begins with it."""
         super().result(of, number, confirmed_by, cell)
         self._next()
 
-    def unresolved(self, of: WheelRound | WheelEntry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+    def unresolved(
+        self,
+        of: WheelRound | WheelEntry,
+        why: Why,
+        candidate: Number | None = None,
+        cell: int | None = None,
+    ) -> None:
         """No result; where nobody opens the bets, the next round begins all the same."""
         super().unresolved(of, why, candidate, cell)
         self._next()

@@ -1,4 +1,6 @@
-"""What a table of chemin de fer or two-cloth baccarat makes of a person's commands; what cannot be followed is rejected."""
+"""What a table of chemin de fer or two-cloth baccarat makes of a person's commands; what cannot be
+followed is rejected.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,11 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
         raise RejectedError(f"the talla is over: {law.rule}, {law.article}")
-    turn.change(round=state.round + 1, current=CheminCoup(round=state.round + 1, cards=state.unplaced), unplaced=())
+    turn.change(
+        round=state.round + 1,
+        current=CheminCoup(round=state.round + 1, cards=state.unplaced),
+        unplaced=(),
+    )
     turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
 
 
@@ -107,7 +113,9 @@ def void(turn: CheminTurn, given: RoundVoid) -> None:
     """The round is null: no bet wins or loses, and its cards are out of the game."""
     law = turn.book.void.get(given.reason)
     if law is None:
-        raise RejectedError(f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}")
+        raise RejectedError(
+            f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}"
+        )
     turn.void(_undecided(turn, given.round), given.reason, law, given)
     turn.expect()
 
@@ -124,22 +132,32 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         raise RejectedError("the round does not wait for a confirmation")
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
-        raise RejectedError(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
-    if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
+        raise RejectedError(
+            f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}"
+        )
+    if of.question == "two_third_cards" and any(
+        each.startswith("two_third_cards ") for each in of.said
+    ):
         raise RejectedError("say which of the two cards counts: card.decide")
     turn.change_current(question=None, confirmed_by=who)
     settle(turn)
 
 
 def _winner(turn: CheminTurn, said: str | None) -> str:
-    """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a comma."""
+    """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a
+    comma.
+    """
     said = said or ""
     given = said.split(",")
     if len(given) != len(turn.book.hands) or any(
-        each not in (who, turn.book.bank, "tie") for each, who in zip(given, turn.book.hands, strict=True)
+        each not in (who, turn.book.bank, "tie")
+        for each, who in zip(given, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
-        raise RejectedError(f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not won")
+        raise RejectedError(
+            f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not "
+            "won"
+        )
     return said
 
 
@@ -150,14 +168,18 @@ def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - w
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
-    """The round that a decision is about: the one in hand, else the one unresolved, else it must be named."""
+    """The round that a decision is about: the one in hand, else the one unresolved, else it must be
+    named.
+    """
     coup, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
         if coup is not None:
             return coup
         if len(waiting) == 1:
             return waiting[0]
-        raise RejectedError("say which round" if waiting else "no round is in hand, and none waits for a decision")
+        raise RejectedError(
+            "say which round" if waiting else "no round is in hand, and none waits for a decision"
+        )
     if coup is not None and coup.round == number:
         return coup
     entry = turn.state.entry(number)
@@ -165,7 +187,10 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
         raise RejectedError(f"round {number} is not among the rounds remembered of this session")
     if entry.kind != "unresolved":
         law: Law = turn.book.laws["no_claim"]
-        raise RejectedError(f"round {number} is decided; no claim once the bets are settled: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"round {number} is decided; no claim once the bets are settled: {law.rule}, "
+            f"{law.article}"
+        )
     return entry
 
 

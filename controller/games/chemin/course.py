@@ -1,7 +1,8 @@
-"""How a round goes on by itself after each input: cards find their hands, words are held against cards, the result follows.
+"""How a round goes on by itself after each input: cards find their hands, words are held against
+cards, the result follows.
 
-Whatever the cards say, the table is told nothing of it before they lie face up: a word that breaks the rule is found when
-the hand is turned, and then put right as the decree has it.
+Whatever the cards say, the table is told nothing of it before they lie face up: a word that breaks
+the rule is found when the hand is turned, and then put right as the decree has it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def settle(turn: CheminTurn) -> None:
 
 
 def exempt(turn: CheminTurn) -> bool:
-    """Whether the rule does not hold for the hand: who plays alone for the whole bank may be free."""
+    """Whether the rule does not hold for the hand: who plays alone for the whole bank may
+    be free.
+    """
     free = turn.book.banco == "always" or turn.settings.banco == "free"
     return turn.current.banco and free and "ruled" not in turn.current.said
 
@@ -58,7 +61,12 @@ def _naturals(turn: CheminTurn) -> None:
         return
     for who in turn.book.hands:
         coup = turn.current
-        if who not in coup.words and who not in coup.fates and is_open(coup, who) and opening(turn.book, coup, who) >= NATURAL:
+        if (
+            who not in coup.words
+            and who not in coup.fates
+            and is_open(coup, who)
+            and opening(turn.book, coup, who) >= NATURAL
+        ):
             turn.decide(who, "natural")
     bank, coup = turn.book.bank, turn.current
     if bank in coup.fates or not is_open(coup, bank) or opening(turn.book, coup, bank) < NATURAL:
@@ -67,7 +75,10 @@ def _naturals(turn: CheminTurn) -> None:
         return
     if any_third(coup):  # he has given a card, and with it away his right
         if bank not in coup.words:
-            turn.once(f"natural_forgotten {bank}", lambda: turn.irregular("natural_forgotten", detail=bank))
+            turn.once(
+                f"natural_forgotten {bank}",
+                lambda: turn.irregular("natural_forgotten", detail=bank),
+            )
             turn.decide(bank, "stand")
         return
     if any(who not in coup.words and who not in coup.fates for who in turn.book.hands):
@@ -94,10 +105,14 @@ def _words(turn: CheminTurn) -> None:
 
 
 def _wrong(turn: CheminTurn, who: str, what: str) -> None:
-    """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears the error."""
+    """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears
+    the error.
+    """
     drew = turn.current.words[who] == "draw"
     bears = what == "player_word" and turn.current.banco and not baccarat(turn, who)
-    natural = turn.current.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
+    natural = turn.current.words.get(turn.book.bank) == "natural" or (
+        what == "natural_forgotten" and not drew
+    )
     if bears or natural:
         turn.irregular(what, detail=who)
     else:
@@ -110,7 +125,9 @@ def baccarat(turn: CheminTurn, who: str) -> bool:
 
 
 def _restore(turn: CheminTurn, who: str, what: str) -> None:
-    """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides anew."""
+    """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides
+    anew.
+    """
     if what == "natural_forgotten":
         turn.irregular(what, detail=who)
         if turn.current.words[who] == "stand":
@@ -131,7 +148,9 @@ def restore(turn: CheminTurn, who: str, right: str) -> None:
 
 
 def _hold_before(turn: CheminTurn, who: str) -> None:
-    """Third cards of the hands before this one stay; its own and all later ones go anew, also where a person had put them."""
+    """Third cards of the hands before this one stay; its own and all later ones go anew, also where
+    a person had put them.
+    """
     before = turn.book.everyone[: turn.book.everyone.index(who)]
     for at, card in enumerate(turn.current.cards):
         if card.third and card.out is None and card.to is not None:
@@ -139,7 +158,9 @@ def _hold_before(turn: CheminTurn, who: str) -> None:
 
 
 def _two_thirds(turn: CheminTurn) -> None:
-    """Of two third cards a hand has the one that makes more, the bank the one that makes less: now that it lies open."""
+    """Of two third cards a hand has the one that makes more, the bank the one that makes less: now
+    that it lies open.
+    """
     for who in turn.book.everyone:
         key = f"two_third_cards {who}"
         if key not in turn.current.said or not is_open(turn.current, who):
@@ -151,9 +172,15 @@ def _two_thirds(turn: CheminTurn) -> None:
 
 
 def keep_one(turn: CheminTurn, who: str) -> None:
-    """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
+    """The other leaves the game. If a person has said which, and it is the wrong one, a person says
+    what becomes of it.
+    """
     coup = turn.current
-    both = [at for at, card in enumerate(coup.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
+    both = [
+        at
+        for at, card in enumerate(coup.cards)
+        if card.kept and card.third and card.to == who and card.out != "basket"
+    ]
     makes = {at: (opening(turn.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
     has = [at for at in both if coup.cards[at].out is None]
     if not has:
@@ -181,7 +208,9 @@ def _unclaimed(turn: CheminTurn) -> None:
     elif "false_card" in coup.said or coup.restored:
         for at in lying:
             turn.remove(at, "restored" if coup.restored else "false_card")
-    elif any(f"fifth_card {at}" in coup.said for at in lying):  # it came too early, and nobody may have it
+    elif any(
+        f"fifth_card {at}" in coup.said for at in lying
+    ):  # it came too early, and nobody may have it
         for at in lying:
             turn.remove(at, "fifth_card")
     else:
@@ -189,20 +218,28 @@ def _unclaimed(turn: CheminTurn) -> None:
 
 
 def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
-    """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
-    because a play is put right, the banker says whether he takes it.
+    """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one
+    that lay there before, because a play is put right, the banker says whether he takes it.
     """
     if all(turn.current.cards[at].last_announced_to is None for at in lying):
         turn.decide(turn.book.bank, "draw")
         return
     turn.change_current(question="bank_choice")
-    turn.irregular("restored" if turn.current.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
+    turn.irregular(
+        "restored" if turn.current.restored else "false_card",
+        asks=turn.asks(),
+        detail=turn.book.bank,
+    )
 
 
 def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
     """A card came before the hand has spoken."""
     for at in lying:
-        if turn.current.restored or turn.current.cards[at].kept or f"fifth_card {at}" in turn.current.said:
+        if (
+            turn.current.restored
+            or turn.current.cards[at].kept
+            or f"fifth_card {at}" in turn.current.said
+        ):
             continue
         if "fifth_card" in turn.book.errors:
             turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
@@ -213,15 +250,27 @@ def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
 
 
 def _finish(turn: CheminTurn) -> None:
-    """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then the result."""
+    """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then
+    the result.
+    """
     book, coup = turn.book, turn.current
     if not shows(book, coup) or not is_face_up(book, coup):
         return
-    if "loses" not in coup.fates.values() and bank_plays(book, coup) and coup.words.get(book.bank) in ("draw", "stand"):
+    if (
+        "loses" not in coup.fates.values()
+        and bank_plays(book, coup)
+        and coup.words.get(book.bank) in ("draw", "stand")
+    ):
         duty = bank_duty(book, coup, table=turn.settings.banker == "table")
         if made_natural(turn):
-            turn.once(f"natural_forgotten {book.bank}", lambda: turn.irregular("natural_forgotten", detail=book.bank))
-        if (duty, coup.words[book.bank]) in (("T", "stand"), ("P", "draw")) and "bank_word" not in turn.current.said:
+            turn.once(
+                f"natural_forgotten {book.bank}",
+                lambda: turn.irregular("natural_forgotten", detail=book.bank),
+            )
+        if (duty, coup.words[book.bank]) in (
+            ("T", "stand"),
+            ("P", "draw"),
+        ) and "bank_word" not in turn.current.said:
             turn.change_current(said=(*turn.current.said, "bank_word"))
             law = book.laws[bank_bound_by(book, coup)]
             turn.question("bank_word", law, detail=coup.words[book.bank])
@@ -232,4 +281,6 @@ def _finish(turn: CheminTurn) -> None:
 def made_natural(turn: CheminTurn) -> bool:
     """Whether the bank has drawn to an eight or nine."""
     bank = turn.book.bank
-    return turn.current.words.get(bank) == "draw" and opening(turn.book, turn.current, bank) >= NATURAL
+    return (
+        turn.current.words.get(bank) == "draw" and opening(turn.book, turn.current, bank) >= NATURAL
+    )

@@ -1,4 +1,6 @@
-"""What a person decides about cards at a table of chemin de fer or two-cloth baccarat, and what only people see of them."""
+"""What a person decides about cards at a table of chemin de fer or two-cloth baccarat, and what
+only people see of them.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,15 @@ IN_BASKET = "card_in_basket"
 
 
 def decide(turn: CheminTurn, given: CardDecide) -> None:
-    """About a fact that people saw; else about the first card that waits, the question, or the last card."""
+    """About a fact that people saw; else about the first card that waits, the question, or the last
+    card.
+    """
     act, first = _SEEN.get(given.action), _first_doubt(turn)
-    if given.action == "exposed" and first is not None and turn.current.cards[first].doubt == "card_exposed":
+    if (
+        given.action == "exposed"
+        and first is not None
+        and turn.current.cards[first].doubt == "card_exposed"
+    ):
         _came_face_up(turn, given, first)
     elif act is not None:
         act(turn, given)
@@ -51,9 +59,13 @@ def _first_doubt(turn: CheminTurn) -> int | None:
 
 
 def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """The shoe was right: the card is of no use, the one that it said or, where the person names another, that one."""
+    """The shoe was right: the card is of no use, the one that it said or, where the person names
+    another, that one.
+    """
     was = turn.current.cards[at]
-    card = was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
+    card = (
+        was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
+    )
     turn.change_card(at, card=card.card, frame=card.frame, up=True)
     turn.change_current(confirmed_by=confirmer(given))
     turn.remove(at, "card_exposed")
@@ -70,7 +82,9 @@ def _loose(turn: CheminTurn, given: CardDecide) -> None:
     elif given.action in ("accept", "next_round", "read"):
         others[at] = _sound(turn, given, card)
     else:
-        raise RejectedError("no round is in hand: accept the card for the next one, read it, or remove it")
+        raise RejectedError(
+            "no round is in hand: accept the card for the next one, read it, or remove it"
+        )
     turn.change(unplaced=tuple(others))
 
 
@@ -82,7 +96,11 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
     if given.action == "read":
         name = read_card(given)
         if now is not None:
-            turn.change(shoe=(shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name))[0])
+            turn.change(
+                shoe=(
+                    shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name)
+                )[0]
+            )
         # What the shoe took it for, nobody has seen: its frame is told no more.
         return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
     if card.card is None or not is_card(card.card):
@@ -103,7 +121,14 @@ def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
     turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
     turn.change_current(confirmed_by=confirmer(given))
     if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
-        turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.current, sound.to)), card=sound.card))
+        turn.say(
+            CardTurned(
+                round=turn.number,
+                to=sound.to,
+                index=len(cards_of(turn.current, sound.to)),
+                card=sound.card,
+            )
+        )
 
 
 def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
@@ -147,7 +172,10 @@ _DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, int], None]] = {
 
 def _question(turn: CheminTurn, given: CardDecide) -> None:
     coup = turn.current
-    what, words = coup.question, {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]}
+    what, words = (
+        coup.question,
+        {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]},
+    )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
@@ -155,7 +183,11 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
         turn.change_current(question=None, confirmed_by=confirmer(given))
-    elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(coup, whose):
+    elif (
+        what in ("player_word", "bank_word", "natural_forgotten")
+        and given.action == "remove"
+        and thirds(coup, whose)
+    ):
         _keep_thirds(turn)
         for at, card in enumerate(turn.current.cards):
             if card.third and card.to == whose and card.out is None:
@@ -165,7 +197,11 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     elif what == "cards_shown":
         raise RejectedError("say that they are exposed, whose they are, and by whose fault")
     else:
-        raise RejectedError("say accept" if what in ("silence", "overdraw", IN_BASKET) else f"no card of {whose} may be removed")
+        raise RejectedError(
+            "say accept"
+            if what in ("silence", "overdraw", IN_BASKET)
+            else f"no card of {whose} may be removed"
+        )
 
 
 # The last card
@@ -236,7 +272,9 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
 
 
 def _one_of_two(turn: CheminTurn, who: str) -> None:
-    """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a person tells."""
+    """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a
+    person tells.
+    """
     if len(thirds(turn.current, who)) > 1:
         _keep_thirds(turn)
         turn.change_current(said=(*turn.current.said, f"two_third_cards {who}"))
@@ -246,7 +284,11 @@ def _one_of_two(turn: CheminTurn, who: str) -> None:
 def _which(turn: CheminTurn, given: CardDecide) -> None:
     """A person says which of two third cards counts."""
     two = [who for who in turn.book.everyone if len(thirds(turn.current, who)) > 1]
-    places = [at for at, card in enumerate(turn.current.cards) if card.third and card.to in two and card.out is None]
+    places = [
+        at
+        for at, card in enumerate(turn.current.cards)
+        if card.third and card.to in two and card.out is None
+    ]
     named = [at for at in places if turn.current.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise RejectedError("say accept and the card that counts")
@@ -265,7 +307,13 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     if who is None or who not in turn.book.everyone:
         raise RejectedError(f"say whose cards: {', '.join(turn.book.everyone)}")
     mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
-    meant = mine if given.index is None else mine[given.index - 1 : given.index] if given.index > 0 else []
+    meant = (
+        mine
+        if given.index is None
+        else mine[given.index - 1 : given.index]
+        if given.index > 0
+        else []
+    )
     if not meant:
         raise RejectedError(f"{who} has no such card")
     return who, meant
@@ -295,7 +343,9 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     turn.turn_up(who, given.index)
     shown = tuple(index for index, card in enumerate(first(turn.current, who), 1) if card.up)
     turn.change_current(shown={**turn.current.shown, who: shown})
-    turn.irregular("cards_shown", detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ","))
+    turn.irregular(
+        "cards_shown", detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ",")
+    )
     if who == turn.book.bank or fault == "player":
         return
     both = len(shown) == 2
@@ -303,7 +353,9 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
         if both:
             turn.change_current(bank_fault=fault == "banker")
     elif fault == "croupier":
-        turn.change_current(said=(*turn.current.said, "ruled"), table=both or coup.table, optional=both)
+        turn.change_current(
+            said=(*turn.current.said, "ruled"), table=both or coup.table, optional=both
+        )
     else:
         turn.change_current(owed=shown, table=both or coup.table)
 
@@ -345,7 +397,15 @@ def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | No
         if fault == "player":
             return None if card.up else "loses"
         dealt = not card.third and not any_third(turn.current) and who not in turn.current.words
-        return None if fault == "croupier" else "nine" if card.third else "natural_nine" if dealt else None
+        return (
+            None
+            if fault == "croupier"
+            else "nine"
+            if card.third
+            else "natural_nine"
+            if dealt
+            else None
+        )
     if card.up:
         return None
     if next_dealt(turn.book, turn.current) is not None:
@@ -365,4 +425,8 @@ def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
     assert not waits(turn.current)
 
 
-_SEEN: Mapping[str, Callable[[CheminTurn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}
+_SEEN: Mapping[str, Callable[[CheminTurn, CardDecide], None]] = {
+    "floor": _floor,
+    "exposed": _exposed,
+    "basket": _basket,
+}

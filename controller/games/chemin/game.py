@@ -1,13 +1,16 @@
 """Chemin de fer and two-cloth baccarat: one state machine; the rulebook makes the difference.
 
-A round begins when the bank is called (``round.opened``), its bets close (``bets.closed``), and the banker draws: one card
-at a time to each hand and to himself, twice, face down (``card.dealt`` without a card). Hands speak in order, the bank last
-(``hand.decided``), third cards lie face up, and when all cards do (``card.turned``) the round has its ``round.result``. What
-nobody at the table has seen yet the machine keeps to itself, though it knows it: a wrong word is found when cards are turned.
+A round begins when the bank is called (``round.opened``), its bets close (``bets.closed``), and the
+banker draws: one card at a time to each hand and to himself, twice, face down (``card.dealt``
+without a card). Hands speak in order, the bank last (``hand.decided``), third cards lie face up,
+and when all cards do (``card.turned``) the round has its ``round.result``. What nobody at the table
+has seen yet the machine keeps to itself, though it knows it: a wrong word is found when cards are
+turned.
 
-Where to read on: ``chemin.readings`` for what the shoe says; ``chemin.commands``, ``chemin.words`` and ``chemin.errors`` for
-what a person says; ``chemin.course`` for what follows by itself; ``chemin.hands`` for the rules as pure functions;
-``chemin.turn`` for the moves that all are made of, ``chemin.state`` for what is remembered.
+Where to read on: ``chemin.readings`` for what the shoe says; ``chemin.commands``, ``chemin.words``
+and ``chemin.errors`` for what a person says; ``chemin.course`` for what follows by itself;
+``chemin.hands`` for the rules as pure functions; ``chemin.turn`` for the moves that all are made
+of, ``chemin.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ INPUTS = Inputs(
 
 
 class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     state_type = CheminState
     turn_type = CheminTurn
@@ -70,10 +75,14 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
 
     def __init__(self, book: Chemin, settings: CheminSettings) -> None:
         if settings.modality not in book.deductions:
-            raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
+            raise ValueError(
+                f"modality: the decree has {', '.join(book.deductions)}: {book.article}"
+            )
         super().__init__(book, settings)
 
-    def confidential(self, state: CheminState, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(
+        self, state: CheminState, given: device.AnyReading | person.AnyCommand
+    ) -> bool:
         """So is what a shoe may say of a round in hand."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.current is not None
@@ -92,7 +101,11 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
             "asks": list(turn.asks()),
             "to_act": next_to_act(self.book, coup) if coup else None,
             "expected": state.expected,
-            "hands": {who: [card.told for card in cards_of(coup, who)] for who in self.book.everyone} if coup else {},
+            "hands": {
+                who: [card.told for card in cards_of(coup, who)] for who in self.book.everyone
+            }
+            if coup
+            else {},
             "words": coup.words if coup else {},
             "table_followed": bool(coup and coup.table) or self.settings.banker == "table",
             "bets": stakes.shown(coup),
@@ -114,8 +127,8 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
         return [line(entry, **_outcomes(entry)) for entry in state.entries[-SHOWN:]]
 
     def _phase(self, turn: CheminTurn) -> str:
-        """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``words``, ``showing``,
-        ``decision``.
+        """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``,
+        ``words``, ``showing``, ``decision``.
         """
         state, coup = turn.state, turn.state.current
         if not state.open:
@@ -123,7 +136,9 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
         if turn.asks():
             return "decision"
         if coup is None:
-            return "no_shoe" if state.shoe is None else "shoe_over" if state.shoe.over else "waiting"
+            return (
+                "no_shoe" if state.shoe is None else "shoe_over" if state.shoe.over else "waiting"
+            )
         if not coup.closed:
             return "bets_open"
         if next_dealt(self.book, coup) is not None:
@@ -136,4 +151,7 @@ def _times(minimum: int | None, factor: int) -> int | None:
 
 
 def _outcomes(entry: CheminEntry) -> dict[str, Any]:
-    return {"winner": entry.winner, "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands}}
+    return {
+        "winner": entry.winner,
+        "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands},
+    }

@@ -1,4 +1,6 @@
-"""What the rules make of the cards of a round: whose each one is, who speaks, what the bank must do, who wins. All pure."""
+"""What the rules make of the cards of a round: whose each one is, who speaks, what the bank must
+do, who wins. All pure.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def total(book: Chemin, coup: CheminCoup, who: str) -> int:
 def next_dealt(book: Chemin, coup: CheminCoup) -> str | None:
     """To whom the next card of the deal goes; None: all have their two."""
     given = Counter(card.to for card in coup.cards if not card.third and card.out != "removed")
-    due = [(2 if who in coup.fates else given[who], at, who) for at, who in enumerate(book.everyone)]
+    due = [
+        (2 if who in coup.fates else given[who], at, who) for at, who in enumerate(book.everyone)
+    ]
     fewest, _, who = min(due)
     return who if fewest < 2 else None
 
@@ -101,7 +105,9 @@ def awaited(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
 
 
 def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
-    """Every card where it belongs: the deal in its order, then third cards, in their order, to who asked for one."""
+    """Every card where it belongs: the deal in its order, then third cards, in their order, to who
+    asked for one.
+    """
     if not coup.closed or coup.question is not None:
         return coup
     for at, card in enumerate(coup.cards):
@@ -110,7 +116,11 @@ def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
         if card.out is None and card.to is None and not card.third:
             to = next_dealt(book, coup)
             coup = with_card(coup, at, replace(card, to=to, third=to is None))
-    fixed = {card.to for card in coup.cards if card.third and card.out != "removed" and (card.kept or card.out == "basket")}
+    fixed = {
+        card.to
+        for card in coup.cards
+        if card.third and card.out != "removed" and (card.kept or card.out == "basket")
+    }
     left = [who for who in entitled(book, coup) if who not in fixed]
     for at, card in enumerate(coup.cards):
         if card.doubt:
@@ -123,7 +133,11 @@ def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
 
 def unplaced(coup: CheminCoup) -> list[int]:
     """Where third cards lie that nobody has."""
-    return [at for at, card in enumerate(coup.cards) if card.third and card.to is None and card.out is None and not card.doubt]
+    return [
+        at
+        for at, card in enumerate(coup.cards)
+        if card.third and card.to is None and card.out is None and not card.doubt
+    ]
 
 
 def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
@@ -136,7 +150,12 @@ def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
 
 def next_to_act(book: Chemin, coup: CheminCoup) -> str | None:
     """The hand whose word is awaited; the bank speaks last, when the hands have their cards."""
-    if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or book.bank in coup.words:
+    if (
+        not coup.closed
+        or waits(coup)
+        or next_dealt(book, coup) is not None
+        or book.bank in coup.words
+    ):
         return None
     for who in book.hands:
         if who not in coup.words and who not in coup.fates:
@@ -151,7 +170,11 @@ def bank_plays(book: Chemin, coup: CheminCoup) -> bool:
 
 def playing(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
     """The hands that have laid down no natural and lost nothing."""
-    return tuple(who for who in book.hands if coup.words.get(who) != "natural" and coup.fates.get(who) not in _SETTLED)
+    return tuple(
+        who
+        for who in book.hands
+        if coup.words.get(who) != "natural" and coup.fates.get(who) not in _SETTLED
+    )
 
 
 def expected(book: Chemin, coup: CheminCoup) -> str | None:
@@ -175,8 +198,12 @@ def shows(book: Chemin, coup: CheminCoup) -> bool:
 
 
 def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether the cards of all hands lie face up; of a hand whose cards are in the basket none are missed."""
-    return all(card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who))
+    """Whether the cards of all hands lie face up; of a hand whose cards are in the basket none are
+    missed.
+    """
+    return all(
+        card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who)
+    )
 
 
 # What the rules demand
@@ -201,10 +228,11 @@ def cell(book: Chemin, coup: CheminCoup, who: str) -> Cell:
 
 
 def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
-    """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the table in any case.
+    """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the
+    table in any case.
 
-    At two cloths it is free in an ordinary round, also against a natural; what the decrees say of «the banker in restored plays»
-    binds it in these alone.
+    At two cloths it is free in an ordinary round, also against a natural; what the decrees say of
+    «the banker in restored plays» binds it in these alone.
     """
     made, against = opening(book, coup, book.bank), playing(book, coup)
     if not bank_plays(book, coup) or made >= NATURAL:
@@ -255,8 +283,12 @@ def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Ou
     return "win" if own > other else "lose"
 
 
-def _by_two_cards(book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int], *, nine_beats: bool) -> Outcome:
-    """Where an eight of two cards beats an eight or nine of three; else the higher wins, and equal is null."""
+def _by_two_cards(
+    book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int], *, nine_beats: bool
+) -> Outcome:
+    """Where an eight of two cards beats an eight or nine of three; else the higher wins, and equal
+    is null.
+    """
     own, other = made
     mine, theirs = (len(cards_of(coup, each)) == 2 for each in (who, book.bank))
     if book.natural_beats and mine != theirs:
@@ -269,12 +301,19 @@ def _by_two_cards(book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int
 def hands_of(book: Chemin, coup: CheminCoup, *, nine_beats: bool) -> tuple[Hand, ...]:
     """The hands as a result tells them: of each what lies face up."""
     against = {who: outcome(book, coup, who, nine_beats=nine_beats) for who in book.hands}
-    mirror: dict[Outcome | None, Outcome | None] = {"win": "lose", "lose": "win", "tie": "tie", None: None}
+    mirror: dict[Outcome | None, Outcome | None] = {
+        "win": "lose",
+        "lose": "win",
+        "tie": "tie",
+        None: None,
+    }
     banks = {mirror[each] for each in against.values()}
     return tuple(
         Hand(
             who=who,
-            cards=tuple(card.card for card in cards_of(coup, who) if card.up and card.card is not None),
+            cards=tuple(
+                card.card for card in cards_of(coup, who) if card.up and card.card is not None
+            ),
             points=total(book, coup, who),
             kind=coup.fates.get(who) or ("natural" if coup.words.get(who) == "natural" else None),
             outcome=against[who] if who in against else banks.pop() if len(banks) == 1 else None,

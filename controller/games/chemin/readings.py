@@ -1,4 +1,6 @@
-"""What a table of chemin de fer or two-cloth baccarat makes of its shoe's readings. A card is never acted upon by guess."""
+"""What a table of chemin de fer or two-cloth baccarat makes of its shoe's readings. A card is never
+acted upon by guess.
+"""
 
 from __future__ import annotations
 
@@ -53,13 +55,17 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
 
 
 def _dealt_face_up(turn: CheminTurn, before: CheminCoup) -> bool:
-    """Whether the card that has just come is dealt face up: a third one that was asked for, or that the bank draws."""
+    """Whether the card that has just come is dealt face up: a third one that was asked for, or that
+    the bank draws.
+    """
     drawn = next_to_act(turn.book, before) == turn.book.bank and not unplaced(before)
     return drawn or placed(turn.book, turn.current).cards[-1].up
 
 
 def face_up(turn: CheminTurn, at: int) -> None:
-    """A card that lies face up when it leaves the shoe is of no use; the next one takes its place."""
+    """A card that lies face up when it leaves the shoe is of no use; the next one takes
+    its place.
+    """
     turn.change_card(at, up=True)
     turn.irregular("card_exposed")
     turn.remove(at, "card_exposed")
@@ -81,7 +87,9 @@ def _early(turn: CheminTurn) -> None:
 
 
 def take_silence(turn: CheminTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: cards may be missing from the count, and from the round in hand."""
+    """The shoe is not heard, or was not: cards may be missing from the count, and from the round in
+    hand.
+    """
     state = turn.state
     if isinstance(given, LinkUp) and not state.silent:
         return

@@ -1,4 +1,6 @@
-"""The settings of one table of chemin de fer or two-cloth baccarat, and the irregularities that the game names."""
+"""The settings of one table of chemin de fer or two-cloth baccarat, and the irregularities that the
+game names.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,30 @@ from controller.games.shoe import ShoeSettings
 
 
 class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     modality: Literal["limited", "free"] = "limited"
     """Whether the bank answers with what lies on the table only, or without limit."""
     banker: Literal["free", "table"] = "free"
     """Whether the banker is free, or keeps to the table of plays at every round."""
     banco: Literal["ruled", "free"] = "ruled"
-    """Whether the director of games has authorised who plays alone for the whole bank to draw as they like."""
+    """Whether the director of games has authorised who plays alone for the whole bank to draw as
+    they like.
+    """
     early_card: Literal["ask", "keep"] = "ask"
-    """A card drawn before the bets are closed: the inspector is asked, or it is played, as the rule is."""
+    """A card drawn before the bets are closed: the inspector is asked, or it is played, as the rule
+    is.
+    """
     cut_first: Literal["play", "end"] = "play"
-    """The cut card comes before the first card of a round: the round is played, or the talla is over before it."""
+    """The cut card comes before the first card of a round: the round is played, or the talla is
+    over before it.
+    """
     natural_nine: Literal["beats", "ties"] = "beats"
-    """Where an eight of two cards beats an eight or nine of three: what a nine of two cards does against a nine of three."""
+    """Where an eight of two cards beats an eight or nine of three: what a nine of two cards does
+    against a nine of three.
+    """
 
 
 LAWS = (

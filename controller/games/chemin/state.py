@@ -1,4 +1,6 @@
-"""What a table of chemin de fer or two-cloth baccarat remembers: cards that lie face down too, so it is never shown."""
+"""What a table of chemin de fer or two-cloth baccarat remembers: cards that lie face down too, so
+it is never shown.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,13 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 
 
 class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it is.
+    """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it
+    is.
 
-    ``to``: the hand it belongs to, None while it waits. ``last_announced_to``: the hand it was last said to lie with. ``third``: it came
-    after the deal. ``kept``: a person has put it there. ``up``: it lies face up. ``doubt``: the irregularity about which a
-    person must decide; it and all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
+    ``to``: the hand it belongs to, None while it waits. ``last_announced_to``: the hand it was last
+    said to lie with. ``third``: it came after the deal. ``kept``: a person has put it there.
+    ``up``: it lies face up. ``doubt``: the irregularity about which a person must decide; it and
+    all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
     """
 
     card: str | None = None
@@ -45,14 +49,16 @@ class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``cards``: all that came, in their order. ``words``: what each hand has said.
+    """The round in hand. ``cards``: all that came, in their order. ``words``: what each hand has
+    said.
 
-    ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
-    bank keeps to the table of plays; ``optional``: it draws in the optional cells. ``restored``: a wrong word was put right;
-    ``bank_fault``: the banker has shown both cards of a cloth. ``shown``: cards that were exposed before their time, by hand;
-    ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
-    ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``confirmed_by``: who let it go on.
-    ``bets``: those that were told.
+    ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into
+    the basket. ``table``: the bank keeps to the table of plays; ``optional``: it draws in the
+    optional cells. ``restored``: a wrong word was put right; ``bank_fault``: the banker has shown
+    both cards of a cloth. ``shown``: cards that were exposed before their time, by hand; ``owed``:
+    those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two
+    first cards. ``said``: what was reported already. ``question``: the irregularity that waits for
+    a person. ``confirmed_by``: who let it go on. ``bets``: those that were told.
     """
 
     round: int
@@ -93,9 +99,9 @@ class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``unplaced``: cards that came while no round was in hand. ``silent``: the
-    device is not heard now. ``expected``: what was last said of the next card. ``last``: announced last hands that are left,
-    from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``unplaced``: cards that came while no round was in
+    hand. ``silent``: the device is not heard now. ``expected``: what was last said of the next
+    card. ``last``: announced last hands that are left, from round ``last_since`` on.
     """
 
     past: Past = ()

@@ -1,6 +1,8 @@
-"""One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands are made of.
+"""One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands
+are made of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A card is told only once it lies up.
+Each move changes the state and says its event in one go, so that the two cannot part. A card is
+told only once it lies up.
 """
 
 from __future__ import annotations
@@ -79,8 +81,18 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self.change(current=placed(self.book, before))
         for at, card in enumerate(self.current.cards):
             if card.to is not None and card.to != card.last_announced_to and card.out is None:
-                index = [each for each in self.current.cards if each.to == card.to and each.out is None].index(card) + 1
-                self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.last_announced_to))
+                index = [
+                    each for each in self.current.cards if each.to == card.to and each.out is None
+                ].index(card) + 1
+                self.say(
+                    CardDealt(
+                        round=self.number,
+                        to=card.to,
+                        index=index,
+                        card=card.told,
+                        was=card.last_announced_to,
+                    )
+                )
                 self._put(at, replace(card, last_announced_to=card.to))
 
     def add(self, card: CheminCard) -> None:
@@ -108,7 +120,12 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self._put(at, replace(card, out="basket" if basket else "removed", doubt=None))
         self.say(
             CardRemoved(
-                round=self.number, why=why, card=card.told, to=card.last_announced_to, law=cause.rule, article=cause.article
+                round=self.number,
+                why=why,
+                card=card.told,
+                to=card.last_announced_to,
+                law=cause.rule,
+                article=cause.article,
             )
         )
 
@@ -135,11 +152,15 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self.change_current(words={**self.current.words, who: word})
         call = {"draw": "card", "stand": "no"}.get(word, "")
         announcement = self.call(call) if who in self.book.hands else None
-        self.say(HandDecided(round=self.number, who=who, decision=word, by=by, announcement=announcement))
+        self.say(
+            HandDecided(round=self.number, who=who, decision=word, by=by, announcement=announcement)
+        )
 
     def unsay(self, who: str) -> None:
         """What the hand has said does not hold: it speaks anew."""
-        self.change_current(words={each: word for each, word in self.current.words.items() if each != who})
+        self.change_current(
+            words={each: word for each, word in self.current.words.items() if each != who}
+        )
 
     # The outcome of a round
 
@@ -152,8 +173,13 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             return
         single = len(self.book.hands) == 1
         tied = single and hands[0].outcome == "tie"
-        winner = next((each.who for each in hands if single and each.outcome == "win"), "tie" if tied else None)
-        marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
+        winner = next(
+            (each.who for each in hands if single and each.outcome == "win"),
+            "tie" if tied else None,
+        )
+        marks: tuple[str, ...] = (
+            ("natural",) if any(each.kind == "natural" for each in hands) else ()
+        )
         marks += ("tie",) if tied else ()
         self._record(CheminEntry(round=coup.round, kind="result", winner=winner, hands=hands))
         self.say(
@@ -175,11 +201,17 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         frames = frames_up(coup) if coup is not None and coup.round == number else ()
         marks = ("tie",) if winner == "tie" else ()
         self._record(CheminEntry(round=number, kind="result", winner=winner))
-        self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
+        self.say(
+            RoundResult(
+                round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by
+            )
+        )
         count_down(self, number)
         self._over()
 
-    def void(self, of: CheminCoup | CheminEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self, of: CheminCoup | CheminEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
         """The round is null."""
         self._record(CheminEntry(round=of.round, kind="void", reason=reason, article=law.article))
         self.say_void(of.round, reason, law, by)
@@ -200,7 +232,12 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     def _over(self) -> None:
         """After the round in which the cut card came, the talla is over."""
         now = self.state.shoe
-        if self.state.current is None and now is not None and now.cut_at is not None and not now.over:
+        if (
+            self.state.current is None
+            and now is not None
+            and now.cut_at is not None
+            and not now.over
+        ):
             self.end_talla("cut")
 
     def clear_shoe(self, left: int | None = None) -> None:
@@ -229,7 +266,9 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
-        """A person must decide about this card of the round; it waits, and so do all that come after it."""
+        """A person must decide about this card of the round; it waits, and so do all that come
+        after it.
+        """
         self.change_card(at, doubt=what)
         self.irregular(what, asks=self.asks())
 

@@ -1,4 +1,6 @@
-"""What hands say at a table of chemin de fer or two-cloth baccarat, by the croupier's keys, and when their cards are turned."""
+"""What hands say at a table of chemin de fer or two-cloth baccarat, by the croupier's keys, and
+when their cards are turned.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +34,34 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         if due is not None and who in (None, due):
             _owed(turn)
             turn.decide(due, word, by)
-        elif who in turn.book.hands and who is not None and {coup.words.get(who), word} == {"draw", "stand"}:
+        elif (
+            who in turn.book.hands
+            and who is not None
+            and {coup.words.get(who), word} == {"draw", "stand"}
+        ):
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
             raise RejectedError(f"the bank speaks after {due}: {law.rule}, {law.article}")
         else:
-            raise RejectedError("nobody's word is awaited" if due is None else f"it is for {due} to speak")
+            raise RejectedError(
+                "nobody's word is awaited" if due is None else f"it is for {due} to speak"
+            )
     settle(turn)
 
 
 def _owed(turn: CheminTurn) -> None:
-    """The banker who has shown a card must show his own that belongs to it before anybody speaks."""
+    """The banker who has shown a card must show his own that belongs to it before anybody
+    speaks.
+    """
     bank = first(turn.current, turn.book.bank)
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
-        raise RejectedError(f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, {law.article}")
+        raise RejectedError(
+            f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, "
+            f"{law.article}"
+        )
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
@@ -87,8 +100,9 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that said no. By the table the bank has the first card where it makes 0 to 5, and
-    no other card counts; the banker says it, and it is held against his cards when they are turned.
+    """The croupier called a card for a hand that said no. By the table the bank has the first card
+    where it makes 0 to 5, and no other card counts; the banker says it, and it is held against his
+    cards when they are turned.
     """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
@@ -100,7 +114,9 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
 
 
 def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
-    """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown before their time."""
+    """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown
+    before their time.
+    """
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
         raise RejectedError(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
@@ -113,7 +129,8 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     ):
         turn.change_current(question=None)
     if coup.question == "two_third_cards" and any(
-        f"two_third_cards {who}" in coup.said and is_open(turn.current, who) for who in turn.book.everyone
+        f"two_third_cards {who}" in coup.said and is_open(turn.current, who)
+        for who in turn.book.everyone
     ):
         turn.change_current(question=None)
     settle(turn)
@@ -124,7 +141,9 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
 
 
 def _too_early(turn: CheminTurn) -> None:
-    """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a person must say."""
+    """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a
+    person must say.
+    """
     if turn.state.current is None or turn.asks():
         return
     for who in turn.book.hands:

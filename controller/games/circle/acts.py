@@ -23,7 +23,10 @@ def act(turn: CircleTurn, given: HandAct) -> None:
 def allow_no_return(given: HandAct) -> None:
     """Reject a word that is taken back: what was said wrongly is said anew."""
     if not given.valid:
-        raise RejectedError("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
+        raise RejectedError(
+            "in a circle a word is not taken back; a hand that was told as given up is put back "
+            "by hand.act in"
+        )
 
 
 def close(turn: CircleTurn, given: BettingClose) -> None:
@@ -32,7 +35,9 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open")
     if turn.state.troubles:
-        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(
+            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+        )
     if given.winner is None:
         turn.close_betting(given.by)
         return
@@ -50,7 +55,9 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
     seat = _speaker(turn, given)
     hand = turn.current
     if given.action == "check" and hand.bet:
-        raise RejectedError(f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold")
+        raise RejectedError(
+            f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold"
+        )
     if given.action == "bet" and hand.bet:
         raise RejectedError("there is a bet in this interval: say raise")
     turn.change_current(begun=True, spoken=True)
@@ -63,7 +70,9 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
     _say(turn, given)
     most = turn.book.raises
     if given.action == "raise" and most is not None and seat.raises >= most and len(hand.live) > 2:
-        turn.irregular("raise_limit", detail=f"{seat.who}, {seat.raises + 1} raises; {most} are allowed")
+        turn.irregular(
+            "raise_limit", detail=f"{seat.who}, {seat.raises + 1} raises; {most} are allowed"
+        )
 
 
 def _folds(turn: CircleTurn, given: HandAct) -> None:
@@ -81,12 +90,16 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
 
 
 def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
-    """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
+    """A player has no part in the round any more: no card is due to him, and he is asked
+    nothing.
+    """
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
         turn.doubt()
     turn.change_current(due=tuple(place for place in turn.current.due if place.to != who))
-    asked = tuple(each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks)
+    asked = tuple(
+        each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks
+    )
     turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))
 
 
@@ -121,14 +134,25 @@ def _sits_out(turn: CircleTurn, given: HandAct) -> None:
 
 
 def _is_back(turn: CircleTurn, given: HandAct) -> None:
-    """Who rests is back, from the next round on; else a hand of this round is put together again, which had not been given up."""
+    """Who rests is back, from the next round on; else a hand of this round is put together again,
+    which had not been given up.
+    """
     hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
     rests = given.who.removeprefix("seat:") in turn.state.resting
-    if not rests and hand is not None and seat is not None and seat.status in ("folded", "mucked", "all_in"):
+    if (
+        not rests
+        and hand is not None
+        and seat is not None
+        and seat.status in ("folded", "mucked", "all_in")
+    ):
         cards = {len(hand.of(each.who)) - each.discards for each in (seat, *hand.live)}
         due = [place for place in hand.due if place.to.startswith("seat:")]
-        if len(cards) > 1 or (due and [(place.to, place.turn) for place in due] != [(each.who, False) for each in hand.live]):
+        if len(cards) > 1 or (
+            due
+            and [(place.to, place.turn) for place in due]
+            != [(each.who, False) for each in hand.live]
+        ):
             raise RejectedError(f"the others have got cards since {seat.who} gave up")
         turn.change_seat(seat.who, status="in")
         if due:
@@ -138,7 +162,9 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
     number = str(_place(turn, given.who))
     if number not in turn.state.resting:
         raise RejectedError(f"{given.who} does not rest")
-    turn.change(resting={name: rounds for name, rounds in turn.state.resting.items() if name != number})
+    turn.change(
+        resting={name: rounds for name, rounds in turn.state.resting.items() if name != number}
+    )
     _say(turn, given)
 
 
@@ -192,7 +218,8 @@ def _place(turn: CircleTurn, who: str) -> int:
     number = next((number for number in turn.state.seated if who == f"seat:{number}"), None)
     if number is None:
         raise RejectedError(
-            f"nobody sits at {who!r}; seated are {', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}"
+            f"nobody sits at {who!r}; seated are "
+            f"{', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}"
         )
     return number
 
@@ -200,4 +227,8 @@ def _place(turn: CircleTurn, who: str) -> int:
 def _say(turn: CircleTurn, given: HandAct) -> None:
     number = turn.state.current.round if turn.state.current is not None else 0
     call = turn.book.announcements.get(given.action)
-    turn.say(HandDecided(round=number, who=given.who, decision=given.action, by=given.by, announcement=call))
+    turn.say(
+        HandDecided(
+            round=number, who=given.who, decision=given.action, by=given.by, announcement=call
+        )
+    )

@@ -12,7 +12,9 @@ from controller.games.game import RejectedError
 
 
 def deal(turn: CircleTurn, given: CardsDeal) -> None:
-    """So many cards were dealt by hand: to one receiver, or where the next ones go. Those face up are named."""
+    """So many cards were dealt by hand: to one receiver, or where the next ones go. Those face up
+    are named.
+    """
     proper(given.cards)
     _begin(turn)
     count = max(given.count, len(given.cards))
@@ -22,7 +24,8 @@ def deal(turn: CircleTurn, given: CardsDeal) -> None:
         _first(turn, given.who, count)
     if count < 1 or count > len(turn.current.due):
         raise RejectedError(
-            f"{len(turn.current.due)} cards are due in this deal, not {count}: deal.error tells one too many or too few"
+            f"{len(turn.current.due)} cards are due in this deal, not {count}: deal.error tells "
+            "one too many or too few"
         )
     _put(turn, count, given.cards)
 
@@ -30,7 +33,9 @@ def deal(turn: CircleTurn, given: CardsDeal) -> None:
 def burn(turn: CircleTurn, given: CardsBurn) -> None:
     """Cards were burned, unseen."""
     _begin(turn)
-    if given.count < 1 or not all(place.to in ("burn", "dead") for place in turn.current.due[: given.count]):
+    if given.count < 1 or not all(
+        place.to in ("burn", "dead") for place in turn.current.due[: given.count]
+    ):
         raise RejectedError(f"the next card goes to {turn.current.due[0].to}, it is not burned")
     _put(turn, given.count, ())
 
@@ -48,7 +53,10 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
     elif hand.seat(given.who) in hand.live:
         _show_seat(turn, given)
     else:
-        raise RejectedError(f"{given.who!r} does not play for the pot: {', '.join(seat.who for seat in hand.live)} do")
+        raise RejectedError(
+            f"{given.who!r} does not play for the pot: "
+            f"{', '.join(seat.who for seat in hand.live)} do"
+        )
     turn.settle()
     turn.expect()
 
@@ -94,7 +102,9 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
     unread = [each for each in lying if each.up and each.card is None]
     if unread:
         if len(unread) != len(given.cards):
-            raise RejectedError(f"{len(unread)} cards of {given.who} are not known, not {len(given.cards)}")
+            raise RejectedError(
+                f"{len(unread)} cards of {given.who} are not known, not {len(given.cards)}"
+            )
         if contradicted(turn, given.who, given.cards):
             return
         for card, value in zip(unread, given.cards, strict=True):
@@ -112,7 +122,9 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
 
 def _correct(turn: CircleTurn, given: CardsShow) -> None:
     """An open common card is another than was read, or said."""
-    card = next((each for each in turn.current.of(given.who) if each.index == given.index and each.up), None)
+    card = next(
+        (each for each in turn.current.of(given.who) if each.index == given.index and each.up), None
+    )
     if card is None or len(given.cards) != 1:
         raise RejectedError(f"no open card {given.index} of {given.who} is told: say one card")
     if card.card == given.cards[0]:
@@ -125,9 +137,13 @@ def _correct(turn: CircleTurn, given: CardsShow) -> None:
 
 def _uncover(turn: CircleTurn, given: CardsShow) -> None:
     """Covered common cards are turned: one in an interval, those too many are null."""
-    covered = sorted((each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index)
+    covered = sorted(
+        (each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index
+    )
     if len(given.cards) > len(covered):
-        raise RejectedError(f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}")
+        raise RejectedError(
+            f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}"
+        )
     own = covered[: len(given.cards)]
     if any(card.card not in (None, value) for card, value in zip(own, given.cards, strict=True)):
         turn.trouble("shown_differs", who=given.who)
@@ -169,7 +185,10 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
     if all(each.told for each in own) and {each.card for each in own} == {*given.cards}:
         raise RejectedError(f"the cards of {given.who} lie open already")
     if len(own) != len(given.cards):
-        raise RejectedError(f"{given.who} has {len(own)} cards, not {len(given.cards)}: deal.error tells a wrong count")
+        raise RejectedError(
+            f"{given.who} has {len(own)} cards, not {len(given.cards)}: deal.error tells a wrong "
+            "count"
+        )
     read = {each.card for each in own if each.card is not None}
     if read - {*given.cards}:
         turn.trouble("shown_differs", who=given.who)
@@ -183,8 +202,12 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
     opened(turn, given.who)
 
 
-def contradicted(turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[CircleCard] | None = None) -> bool:
-    """Whether these cards cannot be: one is none of the pack, there twice, or lies elsewhere. Then a person decides."""
+def contradicted(
+    turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[CircleCard] | None = None
+) -> bool:
+    """Whether these cards cannot be: one is none of the pack, there twice, or lies elsewhere. Then
+    a person decides.
+    """
     if any(card not in turn.pack for card in cards):
         turn.trouble("card_foreign", who=who)
         return True
@@ -213,9 +236,13 @@ def _begin(turn: CircleTurn) -> None:
     if hand is None:
         raise RejectedError("no round is in hand: say bets.open")
     if hand.open:
-        raise RejectedError("bets are open: say betting.close, or deal.error for a card that came too early")
+        raise RejectedError(
+            "bets are open: say betting.close, or deal.error for a card that came too early"
+        )
     if any(each.what == "deal_exposed_in_cut" for each in turn.state.troubles):
-        raise RejectedError("a card was seen in the cut: the pack is shuffled again, card.decide says so")
+        raise RejectedError(
+            "a card was seen in the cut: the pack is shuffled again, card.decide says so"
+        )
     if not hand.closed:
         turn.close_antes()
     if not turn.current.due or turn.current.due[0].turn:
@@ -234,7 +261,10 @@ def _first(turn: CircleTurn, who: str, count: int) -> None:
     """These places of ``who`` are dealt to next, as the person says."""
     own = [place for place in turn.current.due if place.to == who][:count]
     if len(own) < count:
-        raise RejectedError(f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or too few")
+        raise RejectedError(
+            f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or "
+            "too few"
+        )
     left = list(turn.current.due)
     for place in own:
         left.remove(place)

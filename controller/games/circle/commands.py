@@ -1,4 +1,6 @@
-"""What persons say at a table of circle poker of sessions, places, the hand, the pack, and the outcome of rounds."""
+"""What persons say at a table of circle poker of sessions, places, the hand, the pack, and the
+outcome of rounds.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, confirmer, no_round, session, undecided, void_law
+from controller.games.session import (
+    another_round,
+    confirmer,
+    no_round,
+    session,
+    undecided,
+    void_law,
+)
 
 # Sessions
 
@@ -69,14 +78,21 @@ def announce_limit(turn: CircleTurn, given: LimitAnnounce) -> None:
 
 
 def _limits(turn: CircleTurn) -> None:
-    """Whether lowest bet, highest bet and ante stand to each other as the decree wants, as far as they are told."""
+    """Whether lowest bet, highest bet and ante stand to each other as the decree wants, as far as
+    they are told.
+    """
     low, high, ante = turn.state.minimum, turn.settings.maximum, turn.settings.ante
     wrong = []
     if low is not None and high is not None and turn.book.minimum is not None:
         least, most = turn.book.minimum
         if not least * high <= 100 * low <= most * high:
             wrong.append(f"minimum {low}: it is {least} to {most} % of the maximum {high}")
-    if low is not None and ante is not None and turn.book.ante is not None and 100 * ante > turn.book.ante * low:
+    if (
+        low is not None
+        and ante is not None
+        and turn.book.ante is not None
+        and 100 * ante > turn.book.ante * low
+    ):
         wrong.append(f"ante {ante}: it is at most {turn.book.ante} % of the minimum {low}")
     if wrong:
         turn.irregular("limits", detail="; ".join(wrong))
@@ -94,7 +110,9 @@ def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
     most = turn.book.most
     law = turn.book.laws["players_too_many"]
     if most is not None and len(seats) > most:
-        raise RejectedError(f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}"
+        )
     resting = {name: rounds for name, rounds in turn.state.resting.items() if int(name) in seats}
     rested = {name: rounds for name, rounds in turn.state.rested.items() if int(name) in seats}
     turn.change(seated=seats, resting=resting, rested=rested)
@@ -111,7 +129,10 @@ def set_button(turn: CircleTurn, given: ButtonSet) -> None:
     elif given.seat in turn.state.seated:
         turn.set_button(given.seat, given.by)
     else:
-        raise RejectedError(f"nobody sits at {given.seat}: seated are {', '.join(map(str, turn.state.seated)) or 'none'}")
+        raise RejectedError(
+            f"nobody sits at {given.seat}: seated are "
+            f"{', '.join(map(str, turn.state.seated)) or 'none'}"
+        )
     turn.change(fresh=True)
 
 
@@ -119,7 +140,15 @@ def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
     """A person has counted the pack and looked whether it is whole."""
     count_right = given.cards == len(turn.pack)
     right = count_right and given.right
-    turn.say(DeckChecked(right=right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by))
+    turn.say(
+        DeckChecked(
+            right=right,
+            count=given.cards,
+            count_right=count_right,
+            set_right=given.right,
+            by=given.by,
+        )
+    )
     checked(turn, right)
 
 
@@ -134,14 +163,24 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
     playing = tuple(number for number in state.seated if str(number) not in state.resting)
     if len(state.seated) < book.fewest:
         law = book.laws["players_too_few"]
-        raise RejectedError(f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, "
+            f"{law.article}"
+        )
     if len(playing) < 2:
         raise RejectedError("fewer than two players are in this round, the others rest")
-    if (need := needed(book, turn.settings, len(playing))) > len(cards := pack(book, len(state.seated))):
-        raise RejectedError(f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}")
+    if (need := needed(book, turn.settings, len(playing))) > len(
+        cards := pack(book, len(state.seated))
+    ):
+        raise RejectedError(
+            f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}"
+        )
     if state.deck is False:
         law = book.laws["deck_defective"]
-        raise RejectedError(f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is there")
+        raise RejectedError(
+            f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is "
+            "there"
+        )
     if state.button is None:
         raise RejectedError("nobody has the hand: say button.set")
     if state.troubles:
@@ -167,7 +206,9 @@ def close_bets(turn: CircleTurn, given: BetsClose) -> None:
     if hand is None or hand.closed:
         raise RejectedError("no antes are asked for")
     if turn.state.troubles:
-        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(
+            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+        )
     turn.close_antes(given.by)
     turn.expect()
 
@@ -188,7 +229,9 @@ def _rest(turn: CircleTurn) -> None:
     for name, rounds in resting.items():
         over = (rested[name] if turn.book.rest_in == "match" else rounds) - turn.book.rest
         if over == 1 or (over > 1 and rounds == 1):
-            turn.irregular("rest_too_long", detail=f"seat:{name}, more than {turn.book.rest} rounds")
+            turn.irregular(
+                "rest_too_long", detail=f"seat:{name}, more than {turn.book.rest} rounds"
+            )
 
 
 # Outcomes
@@ -201,17 +244,25 @@ def void(turn: CircleTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
-    """A person stands for a result that the table cannot know: not against the cards that lie open."""
+    """A person stands for a result that the table cannot know: not against the cards that
+    lie open.
+    """
     of = undecided(turn.state, turn.state.current, given.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
     if given.winner not in (*allowed, TIE):
         raise RejectedError(f"say the winner: {', '.join(allowed)} or tie")
     if isinstance(of, CircleRound):
         if not of.showdown:
-            raise RejectedError("the round is being played: betting.close names a winner to whom all gave up")
+            raise RejectedError(
+                "the round is being played: betting.close names a winner to whom all gave up"
+            )
         against_cards(turn, of, given.winner)
     marks = ("split",) if given.winner == TIE else ()
-    hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, CircleRound) else ()
+    hands = (
+        tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards)
+        if isinstance(of, CircleRound)
+        else ()
+    )
     turn.result(of, CircleShown(hands, given.winner, marks), confirmer(given))
 
 
@@ -225,4 +276,6 @@ def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> No
         each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown
     ):  # on any row of common cards
         law = turn.book.laws["showdown"]
-        raise RejectedError(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
+        raise RejectedError(
+            f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}"
+        )

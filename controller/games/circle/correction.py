@@ -1,7 +1,8 @@
-"""A published result of circle poker that a person corrects: by the cards of the hands that were shown, or by the winner.
+"""A published result of circle poker that a person corrects: by the cards of the hands that were
+shown, or by the winner.
 
-Where hands were compared the cards speak, and nobody's word goes before them. Where the pot was given without that, or hands of the
-round are not remembered any more, a person says the winner.
+Where hands were compared the cards speak, and nobody's word goes before them. Where the pot was
+given without that, or hands of the round are not remembered any more, a person says the winner.
 """
 
 from __future__ import annotations
@@ -37,19 +38,29 @@ def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) 
     return PokerOutcome(hands=shown.hands, marks=shown.marks, winner=shown.winner)
 
 
-def _right(turn: CircleTurn, entry: PokerEntry, given: ResultCorrect, hand: CircleRound | None) -> dict[str, tuple[str, ...]]:
+def _right(
+    turn: CircleTurn, entry: PokerEntry, given: ResultCorrect, hand: CircleRound | None
+) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
-    return right_cards(entry, given, cards, [each.told for each in hand.cards] if hand is not None else ())
+    return right_cards(
+        entry, given, cards, [each.told for each in hand.cards] if hand is not None else ()
+    )
 
 
-def _by_word(turn: CircleTurn, entry: PokerEntry, hand: CircleRound | None, given: ResultCorrect) -> None:
+def _by_word(
+    turn: CircleTurn, entry: PokerEntry, hand: CircleRound | None, given: ResultCorrect
+) -> None:
     """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
     was = entry.winner
     if given.winner is None and not given.hands:
         raise RejectedError("say the winner, a seat or tie, or the hands that were told wrongly")
     if "blank" in entry.marks:
         raise RejectedError(f"nobody opened the pot of round {entry.round}: nobody wins it")
-    hands = relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand)) if given.hands else entry.hands
+    hands = (
+        relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand))
+        if given.hands
+        else entry.hands
+    )
     before = PokerOutcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
     if given.winner is None:
         tell(turn, entry, before, replace(before, hands=hands), given)
@@ -60,7 +71,9 @@ def _by_word(turn: CircleTurn, entry: PokerEntry, hand: CircleRound | None, give
     if hand is not None:
         against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
-    after = PokerOutcome(hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner)
+    after = PokerOutcome(
+        hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner
+    )
     tell(turn, entry, before, after, given, UNSET if was is None else was)
 
 

@@ -1,8 +1,10 @@
-"""Covered poker with discards: who opens the pot, what the players draw, and a pack that runs short.
+"""Covered poker with discards: who opens the pot, what the players draw, and a pack that runs
+short.
 
-The street of the draw has a place for each player at which no card comes: he says ``discard`` and how many, and as many come before
-the next one discards. Nobody sees which cards they were; who shows at the end has told it, ``circle.drawn`` finds them. Where a
-hand is needed to open, ``circle.opening`` says whether it was there.
+The street of the draw has a place for each player at which no card comes: he says ``discard`` and
+how many, and as many come before the next one discards. Nobody sees which cards they were; who
+shows at the end has told it, ``circle.drawn`` finds them. Where a hand is needed to open,
+``circle.opening`` says whether it was there.
 """
 
 from __future__ import annotations
@@ -60,16 +62,26 @@ def _has_not_opened(turn: DrawTurn, who: str) -> None:
 
 
 def _discards(turn: DrawTurn, given: HandAct) -> None:
-    """As many cards come as a player discards; of four, the last after all others are served, where the decree says so.
+    """As many cards come as a player discards; of four, the last after all others are served, where
+    the decree says so.
 
     The number may be said again, before bets open.
     """
     hand, draw = turn.state.current, turn.draw
     seat = hand.seat(given.who) if hand is not None else None
-    if hand is None or hand.street < 1 or not hand.due or hand.open or seat not in hand.live or seat is None:
+    if (
+        hand is None
+        or hand.street < 1
+        or not hand.due
+        or hand.open
+        or seat not in hand.live
+        or seat is None
+    ):
         raise RejectedError("nobody discards now")
     if turn.state.troubles:
-        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(
+            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+        )
     first = hand.due[0]
     if not first.turn and first.to != seat.who:
         raise RejectedError("nobody discards now")
@@ -77,13 +89,24 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
         raise RejectedError(f"{first.to} discards first")
     if given.count is None or not 0 <= given.count <= draw.most:
         raise RejectedError(f"say how many cards {seat.who} discards: 0 to {draw.most}")
-    left = given.count - (len(hand.of(seat.who)) - FIRST)  # more than none lie there where the number is said again
+    left = given.count - (
+        len(hand.of(seat.who)) - FIRST
+    )  # more than none lie there where the number is said again
     if left < 0:
-        raise RejectedError(f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many")
+        raise RejectedError(
+            f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many"
+        )
     call = turn.book.announcements.get("served") if given.count == 0 else None
     turn.change_seat(seat.who, discards=given.count, shown=False)
     turn.say(
-        HandDecided(round=hand.round, who=seat.who, decision="discard", by=given.by, count=given.count, announcement=call),
+        HandDecided(
+            round=hand.round,
+            who=seat.who,
+            decision="discard",
+            by=given.by,
+            count=given.count,
+            announcement=call,
+        ),
     )
     rest = tuple(place for place in hand.due if place.to != seat.who)
     later = min(left, 1) if given.count == draw.last_apart else 0
@@ -104,7 +127,9 @@ def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
 
 
 def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
-    """The first card of a player lay face up: the round begins anew. About another card a person decides."""
+    """The first card of a player lay face up: the round begins anew. About another card a person
+    decides.
+    """
     hand = turn.state.current
     if hand is None or not hand.closed:
         raise RejectedError("no card of a round was dealt")
@@ -117,7 +142,8 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
-    """Cards too many go back on top of the pack, cards too few come from there, if nobody has seen them; else anew.
+    """Cards too many go back on top of the pack, cards too few come from there, if nobody has seen
+    them; else anew.
 
     Whose the covered cards are that a reader has read nobody knows then.
     """
@@ -136,28 +162,39 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
     if error.name == "too_many":
         _back(turn, error.count)
     turn.disbelieve()
-    turn.change(troubles=tuple(each for each in turn.state.troubles if each.what != "deal_premature"))
+    turn.change(
+        troubles=tuple(each for each in turn.state.troubles if each.what != "deal_premature")
+    )
     turn.expect()
 
 
 def _back(turn: DrawTurn, count: int) -> None:
-    """So many cards return to the top: first those that lie with nobody, then those that a reader told last."""
+    """So many cards return to the top: first those that lie with nobody, then those that a reader
+    told last.
+    """
     hand = turn.current
     strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
     read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
     keep = max(len(hand.cards) - (count - strays), 0) if read else len(hand.cards)
     again = tuple(CirclePlace(to=card.to) for card in hand.cards[keep:])
     used = None if hand.used is None else hand.used - strays - len(again)
-    turn.change_current(held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used)
+    turn.change_current(
+        held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used
+    )
 
 
 def _recut(turn: DrawTurn, error: CircleDealError) -> None:
-    """The pack was put away too early. Its top part is found; or what was not used is shuffled and cut, and a card is burned."""
+    """The pack was put away too early. Its top part is found; or what was not used is shuffled and
+    cut, and a card is burned.
+    """
     hand = turn.state.current
     if hand is None or not hand.due or hand.open:
         raise RejectedError("no card is due now: the pack is not needed")
     found = error.by is not None and error.by.recoverable
-    turn.irregular(error.what, detail="the top of the pack was found" if found else "shuffled and cut, one card is burned")
+    turn.irregular(
+        error.what,
+        detail="the top of the pack was found" if found else "shuffled and cut, one card is burned",
+    )
     if not found:
         turn.change_current(due=(CirclePlace(to="burn"), *turn.current.due))
     turn.dealt()
@@ -217,16 +254,22 @@ class DrawTurn(CircleTurn):
     # The draw
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As always; in the draw the opener discards first, where there is one, else who has the hand."""
+        """As always; in the draw the opener discards first, where there is one, else who has the
+        hand.
+        """
         if streets(self.book, self.settings)[street]:
             return super().coming(street)
         numbers = [seat.number for seat in self.current.seats]
         start = numbers.index(self.current.opener) if self.current.opener in numbers else 0
         order = (*self.current.seats[start:], *self.current.seats[:start])
-        return tuple(CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.current.live)
+        return tuple(
+            CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.current.live
+        )
 
     def dealt(self) -> None:
-        """As always; who plays no more neither discards nor draws, and a pack that is short gets the discards."""
+        """As always; who plays no more neither discards nor draws, and a pack that is short gets
+        the discards.
+        """
         hand = self.state.current
         if hand is not None and hand.street > 0 and not hand.open:
             live = {seat.who for seat in hand.live} | {"burn"}
@@ -245,11 +288,18 @@ class DrawTurn(CircleTurn):
             return
         following = next(place.to for place in hand.due if place.to != "burn")
         alone = {place.to for place in hand.due} - {"burn"} == {following}
-        back = [seat for seat in hand.seats if seat.discards and not seat.returned and not self._stays_out(seat, following, alone)]
+        back = [
+            seat
+            for seat in hand.seats
+            if seat.discards and not seat.returned and not self._stays_out(seat, following, alone)
+        ]
         told = f"{left} cards are left, {needed} are needed"
         whose = ", ".join(seat.who for seat in back)
         cuts = f"; {self._before(following)} cuts" if penultimate else ""
-        self.irregular("deck_short", detail=f"{told}: the discards of {whose} are mixed in{cuts}" if back else told)
+        self.irregular(
+            "deck_short",
+            detail=f"{told}: the discards of {whose} are mixed in{cuts}" if back else told,
+        )
         for seat in back:
             self.change_seat(seat.who, returned=True)
         used = hand.used - sum(seat.discards for seat in back)
@@ -277,7 +327,9 @@ class DrawTurn(CircleTurn):
     # The opening
 
     def close_betting(self, by: str | None = None) -> None:
-        """As always; where nobody has opened the hand is blank, and a higher pair opens the next."""
+        """As always; where nobody has opened the hand is blank, and a higher pair opens
+        the next.
+        """
         if not self.unopened:
             super().close_betting(by)
             return
@@ -286,7 +338,9 @@ class DrawTurn(CircleTurn):
         self.result(self.current, CircleShown((), None, ("blank",)))
 
     def record(self, entry: PokerEntry) -> None:
-        """As always; blank hands are counted, until one is played. A null round counts for nothing."""
+        """As always; blank hands are counted, until one is played. A null round counts
+        for nothing.
+        """
         last = self.state.current is not None and self.state.current.round == entry.round
         if last and entry.kind == "result":
             self.change(blanks=self.state.blanks + 1 if "blank" in entry.marks else 0)
@@ -295,7 +349,13 @@ class DrawTurn(CircleTurn):
     def settle(self) -> None:
         """As always; the opener does not win before he has proved his hand."""
         hand = self.state.current
-        if hand is not None and not self.state.troubles and hand.showdown and hand.open_whole and len(hand.live) > 1:
+        if (
+            hand is not None
+            and not self.state.troubles
+            and hand.showdown
+            and hand.open_whole
+            and len(hand.live) > 1
+        ):
             ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
             if f"seat:{hand.opener}" in ahead and not self._opening_stands():
                 return
@@ -309,21 +369,31 @@ class DrawTurn(CircleTurn):
             super().win(who, confirmed_by)
 
     def _opening_stands(self) -> bool:
-        """Whether the opener has proved that he might open. If he has not, his hand is false, or the table asks for his cards."""
+        """Whether the opener has proved that he might open. If he has not, his hand is false, or
+        the table asks for his cards.
+        """
         rank = lowest(self.draw, self.state.blanks)
         found = True if rank is None else proved(self.book, self.current, rank)
         if found is None:
             if not self.current.showdown or not self.current.asked:
                 self.change_current(showdown=True, open=False, due=(), asked=True)
                 asks = ("cards.show", "cards.turn", "round.confirm", "deal.error")
-                self.irregular("opening_unproven", detail=f"seat:{self.current.opener}, a pair of {rank} or more", asks=asks)
+                self.irregular(
+                    "opening_unproven",
+                    detail=f"seat:{self.current.opener}, a pair of {rank} or more",
+                    asks=asks,
+                )
                 self.expect()
         elif not found:
-            self.false_opening(next(seat for seat in self.current.seats if seat.number == self.current.opener))
+            self.false_opening(
+                next(seat for seat in self.current.seats if seat.number == self.current.opener)
+            )
         return found is True
 
     def false_opening(self, seat: CircleSeat) -> None:
-        """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the next round."""
+        """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the
+        next round.
+        """
         law = self.book.laws["deal_false_opening"]
         self.irregular("deal_false_opening", detail=seat.who)
         self.change_seat(seat.who, status="annulled")

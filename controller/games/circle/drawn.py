@@ -18,7 +18,13 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
     seat = hand.seat(given.who) if hand is not None else None
     if hand is not None and given.who == PILE:
         _show_pile(turn, given)
-    elif hand is not None and seat is not None and seat in hand.live and seat.discards and given.index is None:
+    elif (
+        hand is not None
+        and seat is not None
+        and seat in hand.live
+        and seat.discards
+        and given.index is None
+    ):
         _show_hand(turn, given, seat)
     else:
         cards.show(turn, given)
@@ -39,7 +45,11 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
             raise RejectedError(f"which cards {seat.who} has kept nobody told: say cards.show")
         cards.turn_up(turn, given)
         return
-    ready = [seat for seat in hand.live if not (seat.discards or seat.shown) and all(each.card for each in hand.of(seat.who))]
+    ready = [
+        seat
+        for seat in hand.live
+        if not (seat.discards or seat.shown) and all(each.card for each in hand.of(seat.who))
+    ]
     if not ready:
         raise RejectedError("no hand can be turned: say cards.show")
     for seat in ready:
@@ -58,7 +68,8 @@ def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
     forget(turn, given.cards, but=seat.who)
     if len(given.cards) != len(own) - seat.discards:
         raise RejectedError(
-            f"{seat.who} has {len(own) - seat.discards} cards, not {len(given.cards)}: deal.error tells a wrong count"
+            f"{seat.who} has {len(own) - seat.discards} cards, not {len(given.cards)}: deal.error "
+            "tells a wrong count"
         )
     if cards.contradicted(turn, seat.who, given.cards, list(own)):
         return
@@ -77,8 +88,12 @@ def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
 
 
 def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCard, str] | None:
-    """Which card each shown one is; None where they cannot be. The cards that were drawn are there; of the first, those kept."""
-    laid: dict[CircleCard, str] = {each: each.card for each in own if each.card is not None and each.card in shown}
+    """Which card each shown one is; None where they cannot be. The cards that were drawn are there;
+    of the first, those kept.
+    """
+    laid: dict[CircleCard, str] = {
+        each: each.card for each in own if each.card is not None and each.card in shown
+    }
     left = [value for value in shown if value not in laid.values()]
     drawn = [each for each in own if each.index > FIRST]
     if any(each.card is not None and each not in laid for each in drawn):
@@ -95,7 +110,9 @@ def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None
     hand = turn.current
     left = tuple(card for card in hand.cards if card not in gone)
     if seat.number == hand.opener:
-        pile = tuple(replace(card, to=PILE, index=place, up=False) for place, card in enumerate(gone, 1))
+        pile = tuple(
+            replace(card, to=PILE, index=place, up=False) for place, card in enumerate(gone, 1)
+        )
         turn.change_current(cards=(*left, *pile))
     else:
         known = () if seat.returned else tuple(card.card for card in gone if card.card is not None)
@@ -106,7 +123,9 @@ def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = No
     """A card that went back into the pack comes again: with whom it lay it was discarded."""
     back = {seat.who for seat in turn.current.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
-        replace(each, card=None, frame=None) if each.to in back and not each.up and each.card in named and each.card else each
+        replace(each, card=None, frame=None)
+        if each.to in back and not each.up and each.card in named and each.card
+        else each
         for each in turn.current.cards
     )
     turn.change_current(cards=cards)

@@ -1,4 +1,6 @@
-"""Errors of the deal, and what the decree makes of them: the rulebook's ``errors`` says which remedy an error has."""
+"""Errors of the deal, and what the decree makes of them: the rulebook's ``errors`` says which
+remedy an error has.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,9 @@ REASONS: Mapping[str, VoidReason] = {
 OF_THE_PACK = ("missing_card", "foreign_card", "defective")
 """Errors after which the pack may not be played with."""
 DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
-"""After these a person has decided that the cards are right: then what a reader said of the covered ones is not. After a
-``silence`` it is, as long as every card that was due comes from the reader (``Turn.doubt``).
+"""After these a person has decided that the cards are right: then what a reader said of the covered
+ones is not. After a ``silence`` it is, as long as every card that was due comes from the reader
+(``Turn.doubt``).
 """
 
 
@@ -60,22 +63,49 @@ def report(turn: CircleTurn, given: DealError) -> None:
         _take_back(turn, given, f"deal_{name}")
         return
     if name not in turn.book.errors:
-        raise RejectedError(f"the decree has no rule for {name!r} in this game: say round.void, or go on")
-    apply(turn, CircleDealError(name=name, who=given.who, index=given.index, count=given.count, seen=given.seen, by=given))
+        raise RejectedError(
+            f"the decree has no rule for {name!r} in this game: say round.void, or go on"
+        )
+    apply(
+        turn,
+        CircleDealError(
+            name=name,
+            who=given.who,
+            index=given.index,
+            count=given.count,
+            seen=given.seen,
+            by=given,
+        ),
+    )
 
 
 def named(given: DealError) -> str:
-    """The rulebook's name of the error: one more common card, and cards that a player shows by mistake, have their own."""
+    """The rulebook's name of the error: one more common card, and cards that a player shows by
+    mistake, have their own.
+    """
     if given.error == "too_many" and (given.who or "").startswith("board"):
         return "extra_common"
-    return "shown_by_player" if given.error == "exposed" and given.fault == "player" else given.error
+    return (
+        "shown_by_player" if given.error == "exposed" and given.fault == "player" else given.error
+    )
 
 
 def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
-    """There was no such error: who is in charge stands for it, and what waited for a decision goes on."""
+    """There was no such error: who is in charge stands for it, and what waited for a decision goes
+    on.
+    """
     if given.role not in IN_CHARGE:
-        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}")
-    trouble = next((each for each in turn.state.troubles if each.what == what and given.who in (None, each.who)), None)
+        raise RejectedError(
+            f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}"
+        )
+    trouble = next(
+        (
+            each
+            for each in turn.state.troubles
+            if each.what == what and given.who in (None, each.who)
+        ),
+        None,
+    )
     if trouble is None:
         raise RejectedError(f"no error {given.error} waits for a decision: none is taken back")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
@@ -124,7 +154,9 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     if error.name in OF_THE_PACK:
         turn.change(deck=False)
         turn.raise_alert("deck_defective")
-    turn.void(turn.current, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
+    turn.void(
+        turn.current, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by
+    )
 
 
 def _ask(turn: CircleTurn, error: CircleDealError) -> None:
@@ -134,8 +166,8 @@ def _ask(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
-    """Before the bets begin a person says whether it was put right. After that it cannot be: the round is null, unless the error
-    is taken back because there was none.
+    """Before the bets begin a person says whether it was put right. After that it cannot be: the
+    round is null, unless the error is taken back because there was none.
     """
     _in_round(turn)
     if turn.current.begun:
@@ -159,7 +191,9 @@ def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
 
 
 def _replace(turn: CircleTurn, error: CircleDealError) -> None:
-    """A common card is null: it came too early, or was one too many in its interval. Another takes its place later."""
+    """A common card is null: it came too early, or was one too many in its interval. Another takes
+    its place later.
+    """
     _in_round(turn)
     hand, law = turn.current, turn.book.laws[error.what]
     boards = [each for each in hand.cards if each.to.startswith("board")]
@@ -200,7 +234,9 @@ def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _seat(turn: CircleTurn, error: CircleDealError) -> None:
-    """A card went to an absent player or an empty place: no misdeal. The place is dealt to, its cards are collected."""
+    """A card went to an absent player or an empty place: no misdeal. The place is dealt to, its
+    cards are collected.
+    """
     _in_round(turn)
     number = _number(error.who)
     turn.irregular(error.what, detail=error.who)
@@ -219,7 +255,9 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
         index = len(turn.current.of(place.to)) + 1
         turn.change_current(cards=(*turn.current.cards, replace(card, to=place.to, index=index)))
         if (place.to, index) != (card.to, card.index):
-            turn.say(CardDealt(round=was.round, to=place.to, index=index, card=card.told, was=card.to))
+            turn.say(
+                CardDealt(round=was.round, to=place.to, index=index, card=card.told, was=card.to)
+            )
     turn.dealt()
 
 
@@ -240,7 +278,9 @@ REMEDIES: Mapping[Remedy, Callable[[CircleTurn, CircleDealError], None]] = {
 
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
-    """A person decides about what waits: it was put right, or the card that waits leaves the game."""
+    """A person decides about what waits: it was put right, or the card that waits leaves
+    the game.
+    """
     if not turn.state.troubles:
         raise RejectedError("nothing waits for a decision")
     trouble, *others = turn.state.troubles

@@ -18,16 +18,19 @@ def _left_of_button(hand: CircleRound, _book: Circle) -> str | None:
 
 def _bettor(hand: CircleRound, book: Circle) -> str | None:
     """Who made the last bet; where nobody did, who has the hand."""
-    return next((seat.who for seat in hand.live if seat.number == hand.bettor and seat.status == "in"), None) or _left_of_button(
-        hand, book
-    )
+    return next(
+        (seat.who for seat in hand.live if seat.number == hand.bettor and seat.status == "in"), None
+    ) or _left_of_button(hand, book)
 
 
 def _opener(hand: CircleRound, _book: Circle) -> str | None:
     """Who opened the pot; where he gave up, the next after him."""
     numbers = [seat.number for seat in hand.seats]
     start = numbers.index(hand.opener) if hand.opener in numbers else 0
-    return next((seat.who for seat in (*hand.seats[start:], *hand.seats[:start]) if seat.status == "in"), None)
+    return next(
+        (seat.who for seat in (*hand.seats[start:], *hand.seats[:start]) if seat.status == "in"),
+        None,
+    )
 
 
 def _after_blinds(hand: CircleRound, _book: Circle) -> str | None:
@@ -36,7 +39,9 @@ def _after_blinds(hand: CircleRound, _book: Circle) -> str | None:
 
 
 def _lowest_up(hand: CircleRound, book: Circle) -> str | None:
-    """Who has the lowest open cards; of equals the nearest to the hand, in the order of the deal."""
+    """Who has the lowest open cards; of equals the nearest to the hand, in the order of
+    the deal.
+    """
     shown = _shown(hand, book)
     return min(shown, key=lambda who: shown[who]) if shown else None
 
@@ -54,7 +59,10 @@ def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
         return {}
     name = ranking(book, hand.players)
     size = RANKINGS[name].size
-    worth = {who: showing(cards, name) if len(cards) <= size else best(cards, name) for who, cards in found.items()}
+    worth = {
+        who: showing(cards, name) if len(cards) <= size else best(cards, name)
+        for who, cards in found.items()
+    }
     return {who: value.key for who, value in worth.items() if value is not None}
 
 
@@ -70,8 +78,15 @@ FIRST_TO_ACT: Mapping[str, Callable[[CircleRound, Circle], str | None]] = {
 
 
 def showers(hand: CircleRound) -> tuple[str, ...]:
-    """Who shows, in order: the last bettor first, then round the table; without a bet from who has the hand."""
+    """Who shows, in order: the last bettor first, then round the table; without a bet from who has
+    the hand.
+    """
     live = [seat for seat in hand.live if not seat.shown]
     numbers = [seat.number for seat in hand.seats]
     start = numbers.index(hand.bettor) if hand.bettor in numbers else 0
-    return tuple(seat.who for seat in sorted(live, key=lambda each: (numbers.index(each.number) - start) % len(numbers)))
+    return tuple(
+        seat.who
+        for seat in sorted(
+            live, key=lambda each: (numbers.index(each.number) - start) % len(numbers)
+        )
+    )

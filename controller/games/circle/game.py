@@ -1,18 +1,21 @@
 """Circle poker: one state machine for all variants; the rulebook makes the difference.
 
-The players play against each other; the table follows the cards, and the bets only as far as the croupier tells them. A round
-begins with ``bets.open`` (``button.moved``, ``round.opened``). Then, street by street, cards are dealt (``card.dealt``,
-``cards.burned``), by a reader, a shuffler's packets or the croupier's word, and a betting interval follows
-(``betting.opened``, ``hand.decided``, ``betting.closed``). After the last one the hands are shown (``card.turned``) and the
-cards speak: ``round.result``. Where all but one give up, nothing is shown.
+The players play against each other; the table follows the cards, and the bets only as far as the
+croupier tells them. A round begins with ``bets.open`` (``button.moved``, ``round.opened``). Then,
+street by street, cards are dealt (``card.dealt``, ``cards.burned``), by a reader, a shuffler's
+packets or the croupier's word, and a betting interval follows (``betting.opened``,
+``hand.decided``, ``betting.closed``). After the last one the hands are shown (``card.turned``) and
+the cards speak: ``round.result``. Where all but one give up, nothing is shown.
 
-A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. One with errors of its own adds
-them to ``circle.errors.REMEDIES``, another way to open an interval to ``circle.first_to_act.FIRST_TO_ACT``, another act to
-``circle_acts.ACTS``. A family with moves of its own has a ``Turn`` of its own: ``circle.stud``, ``circle.draw``.
+A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. One
+with errors of its own adds them to ``circle.errors.REMEDIES``, another way to open an interval to
+``circle.first_to_act.FIRST_TO_ACT``, another act to ``circle_acts.ACTS``. A family with moves of
+its own has a ``Turn`` of its own: ``circle.stud``, ``circle.draw``.
 
-Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins, ``circle.turn`` for the moves that
-all is made of, ``circle.readings``, ``circle.cards``, ``circle.acts``, ``circle.errors`` and ``circle.commands`` for what devices
-and persons say, ``circle.state`` for what is remembered.
+Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins,
+``circle.turn`` for the moves that all is made of, ``circle.readings``, ``circle.cards``,
+``circle.acts``, ``circle.errors`` and ``circle.commands`` for what devices and persons say,
+``circle.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -83,28 +86,54 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
     inputs = INPUTS
 
     def __init__(self, book: Circle, settings: CircleSettings) -> None:
-        """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
+        """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does
+        not have.
+        """
         book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
-        super().__init__(replace(book, low="low-any") if book.low and settings.low_hand == "common_eight" else book, settings)
-        self.turn_type = DrawTurn if book.draw else StudTurn if book.first_to_act[-1].endswith("_up") else CircleTurn
+        super().__init__(
+            replace(book, low="low-any")
+            if book.low and settings.low_hand == "common_eight"
+            else book,
+            settings,
+        )
+        self.turn_type = (
+            DrawTurn
+            if book.draw
+            else StudTurn
+            if book.first_to_act[-1].endswith("_up")
+            else CircleTurn
+        )
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
             rake, percent = allowed.get(settings.rake), settings.rake_percent
             if rake is None:
                 raise ValueError(f"rake = {settings.rake!r}: the decree has {', '.join(allowed)}")
             if percent is None or not rake.least <= percent <= rake.most:
-                raise ValueError(f"rake_percent = {percent}: for {rake.of} the decree has {rake.least} to {rake.most}")
+                raise ValueError(
+                    f"rake_percent = {percent}: for {rake.of} the decree has {rake.least} to "
+                    f"{rake.most}"
+                )
         if settings.limit is not None and settings.limit not in book.limits:
-            raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
+            raise ValueError(
+                f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}"
+            )
 
-    def taker(self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand) -> Callable[[CircleTurn, Any], None] | None:
-        """Some variants take an input in their own way. Nobody plays on while a card waits of which it is not known how it lies."""
+    def taker(
+        self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand
+    ) -> Callable[[CircleTurn, Any], None] | None:
+        """Some variants take an input in their own way. Nobody plays on while a card waits of which
+        it is not known how it lies.
+        """
         hand = turn.state.current
         if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
-            raise RejectedError("a card waits that came face up, as a reader says: say card.decide or round.void")
+            raise RejectedError(
+                "a card waits that came face up, as a reader says: say card.decide or round.void"
+            )
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
-    def confidential(self, state: CircleState, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(
+        self, state: CircleState, given: device.AnyReading | person.AnyCommand
+    ) -> bool:
         """So is any fault of a shoe."""
         return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
@@ -122,10 +151,16 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
             "resting": {f"seat:{name}": rounds for name, rounds in state.resting.items()},
             "button": state.button,
             "interval": hand.interval if hand else None,
-            "hands": {each.who: list(each.cards) for each in on_table if not each.who.startswith("board")},
-            "counts": {seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live} if hand else {},
+            "hands": {
+                each.who: list(each.cards) for each in on_table if not each.who.startswith("board")
+            },
+            "counts": {seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live}
+            if hand
+            else {},
             "statuses": {seat.who: seat.status for seat in hand.seats} if hand else {},
-            "boards": {each.who: list(each.cards) for each in on_table if each.who.startswith("board")},
+            "boards": {
+                each.who: list(each.cards) for each in on_table if each.who.startswith("board")
+            },
             "shows": list(showers(hand)) if hand and hand.showdown else [],
             "deck_right": state.deck,
             "unresolved": [entry.round for entry in state.unresolved()],
@@ -163,7 +198,9 @@ def _with_pack(book: Circle, pack: str) -> Circle:
 
 
 def _phase(state: CircleState) -> str:
-    """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``, ``decision``."""
+    """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``,
+    ``decision``.
+    """
     hand = state.current
     if not state.open:
         return "closed"

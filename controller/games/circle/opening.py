@@ -18,17 +18,23 @@ FIRST = 5
 
 
 def lowest(draw: Draw, blanks: int) -> str | None:
-    """The rank of the lowest pair that opens after so many blank hands; None where no hand is needed."""
+    """The rank of the lowest pair that opens after so many blank hands; None where no hand is
+    needed.
+    """
     return draw.opening[min(blanks, len(draw.opening) - 1)] if draw.opening else None
 
 
 def opens(cards: Iterable[str], rank: str, name: str) -> bool:
-    """Whether these cards, or all hands that they may be of, open the pot: a pair of ``rank`` or more."""
+    """Whether these cards, or all hands that they may be of, open the pot: a pair of ``rank`` or
+    more.
+    """
     cards = tuple(cards)
     if not cards:
         return False
     whole = len(cards) == RANKINGS[name].size
-    worth = showing(cards, name if whole else name.removesuffix("-figures"))  # of fewer cards only equal ranks tell
+    worth = showing(
+        cards, name if whole else name.removesuffix("-figures")
+    )  # of fewer cards only equal ranks tell
     ranks = RANKINGS[name].ranks
     if worth.category == "pair":
         return ranks.index(worth.cards[0][0]) >= ranks.index(rank)
@@ -36,9 +42,11 @@ def opens(cards: Iterable[str], rank: str, name: str) -> bool:
 
 
 def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
-    """Whether the open cards of the opener, his discards among them, show that he might open; None: not all of them lie open.
+    """Whether the open cards of the opener, his discards among them, show that he might open; None:
+    not all of them lie open.
 
-    Where nobody has read which of his cards he kept, it is enough that he may have kept the right ones.
+    Where nobody has read which of his cards he kept, it is enough that he may have kept the right
+    ones.
     """
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if not seat.shown:
@@ -49,7 +57,13 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     if seat.drawn:
         kept = list(combinations(own, max(len(own) - len(pile), 0)))
     else:
-        kept = [tuple(each.told for each in hand.of(seat.who) if each.index <= FIRST and each.told is not None)]
+        kept = [
+            tuple(
+                each.told
+                for each in hand.of(seat.who)
+                if each.index <= FIRST and each.told is not None
+            )
+        ]
     if all(opens(cards, rank, name) for cards in kept):
         return True
     shown = cards_of(hand, PILE)

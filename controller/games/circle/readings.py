@@ -1,4 +1,6 @@
-"""What a table of circle poker makes of its devices: a reader of cards, a shuffler that gives packets, one that counts."""
+"""What a table of circle poker makes of its devices: a reader of cards, a shuffler that gives
+packets, one that counts.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def take_packet(turn: CircleTurn, given: ShufflerPacket) -> None:
         left.remove(place)
     turn.change_current(due=(*fit, *left))
     for place in fit:
-        if turn.state.current is not None and turn.current.due[:1] == (place,):  # else the deal has taken another course
+        if turn.state.current is not None and turn.current.due[:1] == (
+            place,
+        ):  # else the deal has taken another course
             turn.put(None)
     if given.size > len(own) and turn.state.current is not None:
         apply(turn, CircleDealError(name="too_many", who=who))
@@ -100,22 +104,40 @@ def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
 
 
 def _premature(turn: CircleTurn, given: Came, count: int) -> None:
-    """A card came while bets were open. A common one is null and replaced where the decree says so; else a person decides."""
+    """A card came while bets were open. A common one is null and replaced where the decree says so;
+    else a person decides.
+    """
     hand, card = turn.current, given.card if isinstance(given, CardDrawn) else None
     error = "deal_premature" if hand.spoken else "deal_extra_common"
     following = _following(turn)
-    if turn.book.errors["premature"] == "replace" and following is not None and following.up and not following.turn:
+    if (
+        turn.book.errors["premature"] == "replace"
+        and following is not None
+        and following.up
+        and not following.turn
+    ):
         law = turn.book.laws[error]
         turn.irregular(error)
         told = turn.believed(card)
         leave(turn, given, count)
         why = error.removeprefix("deal_")
-        turn.say(CardRemoved(round=hand.round, why=why, card=told, to=following.to, law=law.rule, article=law.article))
+        turn.say(
+            CardRemoved(
+                round=hand.round,
+                why=why,
+                card=told,
+                to=following.to,
+                law=law.rule,
+                article=law.article,
+            )
+        )
         return
     known = turn.believed(card)
     held = CircleCard(to="", index=0, card=known, frame=frame_of(given))
     used = None if hand.used is None else hand.used + count
-    turn.change_current(held=(*hand.held, held, *[CircleCard(to="", index=0)] * (count - 1)), used=used)
+    turn.change_current(
+        held=(*hand.held, held, *[CircleCard(to="", index=0)] * (count - 1)), used=used
+    )
     if turn.book.errors["premature"] == "burn":
         turn.irregular("deal_premature")
     else:
@@ -142,7 +164,9 @@ def _following(turn: CircleTurn) -> CirclePlace | None:
 
 
 def take_silence(turn: CircleTurn, given: AnyReading) -> None:
-    """The device is not heard, or was not, or started afresh: a card may have gone unseen, until it is heard again."""
+    """The device is not heard, or was not, or started afresh: a card may have gone unseen, until it
+    is heard again.
+    """
     was = turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
         others = tuple(each for each in was if each != given.device)
@@ -161,7 +185,10 @@ def lose_place(turn: CircleTurn, detail: str | None = None) -> None:
         turn.change_current(doubted=True)
         due = sum(not place.turn for place in hand.due)
         to = hand.due[0].to
-        lies = f"{due} cards are due, the next to {to}; cards.deal, cards.burn or cards.show say first what lies there already"
+        lies = (
+            f"{due} cards are due, the next to {to}; cards.deal, cards.burn or cards.show say "
+            "first what lies there already"
+        )
         turn.trouble("silence", detail=detail or lies)
 
 
@@ -172,8 +199,17 @@ def take_verdict(turn: CircleTurn, given: ShufflerVerdict) -> None:
     """A shuffler has counted the pack."""
     if given.late:
         return
-    counted = given.count_right if given.count is None else given.count == len(turn.pack) and given.count_right is not False
-    right = counted is not False and given.set_right is not False and not given.missing and not given.extra
+    counted = (
+        given.count_right
+        if given.count is None
+        else given.count == len(turn.pack) and given.count_right is not False
+    )
+    right = (
+        counted is not False
+        and given.set_right is not False
+        and not given.missing
+        and not given.extra
+    )
     turn.say(
         DeckChecked(
             right=right,

@@ -1,4 +1,5 @@
-"""A card that waits because a reader says that it came face up where it must lie face down: a person looks first.
+"""A card that waits because a reader says that it came face up where it must lie face down: a
+person looks first.
 
 Until then it is told to nobody, and what comes after it waits with it.
 """
@@ -29,12 +30,23 @@ from controller.games.moves import frame_of
 from controller.games.session import confirmer
 from devices.readings import CardDrawn
 
-OF_THE_ROUND = (BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn, DealError, HandAct, RoundConfirm)
+OF_THE_ROUND = (
+    BettingClose,
+    CardsBurn,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    DealError,
+    HandAct,
+    RoundConfirm,
+)
 """What nobody may say of the round before it is known how the card lies."""
 
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
-    """About the card that waits: it lies face down after all, it does lie face up, or it leaves the game. Else as always."""
+    """About the card that waits: it lies face down after all, it does lie face up, or it leaves the
+    game. Else as always.
+    """
     hand = turn.state.current
     if hand is None or not hand.waiting:
         errors.decide(turn, given)
@@ -51,9 +63,20 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
         case "remove":
             law, to = turn.book.laws["deal_exposed"], hand.due[0].to
             leave(turn, first, 1)
-            turn.say(CardRemoved(round=hand.round, why="exposed", card=None, to=to, law=law.rule, article=law.article))
+            turn.say(
+                CardRemoved(
+                    round=hand.round,
+                    why="exposed",
+                    card=None,
+                    to=to,
+                    law=law.rule,
+                    article=law.article,
+                )
+            )
         case _:
-            raise RejectedError("accept that the card lies face down, say that it is exposed, or remove it")
+            raise RejectedError(
+                "accept that the card lies face down, say that it is exposed, or remove it"
+            )
     for each in others:
         if turn.state.current is None:
             break
@@ -66,7 +89,9 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
 
 
 def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
-    """It is told, as the person reads it where another is named, and the decree's consequence follows."""
+    """It is told, as the person reads it where another is named, and the decree's consequence
+    follows.
+    """
     named = given.card
     if named is not None and not is_card(named):
         raise RejectedError(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
@@ -74,4 +99,9 @@ def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
     if turn.state.current is not None:
-        apply(turn, CircleDealError(name="shown_by_player" if given.fault == "player" else "exposed", who=to))
+        apply(
+            turn,
+            CircleDealError(
+                name="shown_by_player" if given.fault == "player" else "exposed", who=to
+            ),
+        )

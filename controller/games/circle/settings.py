@@ -10,30 +10,38 @@ from controller.games.amounts import Count, Money, Times
 
 
 class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     direction: Literal["clockwise", "anticlockwise"] = "anticlockwise"
     """How cards and hand go round, where the decree does not say it."""
     numbers: Literal["from_right", "from_left"] = "from_right"
-    """From which side of the croupier the places are numbered: with ``from_right`` the numbers rise against the clock."""
+    """From which side of the croupier the places are numbered: with ``from_right`` the numbers rise
+    against the clock.
+    """
     first_card: Literal["hand", "next"] = "hand"
     """Who gets the first card: the player who has the hand, or the one after him."""
     after_misdeal: Literal["stays", "moves"] = "stays"
     """Whether the hand moves on before a round that is dealt again."""
     common: Literal["laid", "drawn"] = "laid"
-    """Synthetic poker, where the decree does not say it: all common cards are laid down covered with the deal, or each is
-    drawn from the pack when its turn comes.
+    """Synthetic poker, where the decree does not say it: all common cards are laid down covered
+    with the deal, or each is drawn from the pack when its turn comes.
     """
     low_hand: Literal["eight_or_better", "common_eight"] = "eight_or_better"
-    """Omaha high and low, where the decree speaks of three common cards up to 8 alone: whether a player's own cards of the low hand
-    may be higher.
+    """Omaha high and low, where the decree speaks of three common cards up to 8 alone: whether a
+    player's own cards of the low hand may be higher.
     """
     first_common: Literal["with_flop", "with_deal"] = "with_flop"
     """Omaha with five cards: whether the first common card is shown with the deal."""
     pack: Literal["by_players", "deck_52", "deck_32"] = "by_players"
-    """Draw, where the decree does not say with how many players which pack is used: by their number, or always the same."""
+    """Draw, where the decree does not say with how many players which pack is used: by their
+    number, or always the same.
+    """
     deck_check_rounds: Times = 30
-    """Rounds after which a pack that has to be looked at now and then was not looked at for too long."""
+    """Rounds after which a pack that has to be looked at now and then was not looked at for too
+    long.
+    """
     rake: Literal["pot", "session", "hand"] | None = None
     """Which way the house takes its share, of those that the decree has; None: not told."""
     rake_percent: Count | None = None
@@ -80,4 +88,6 @@ LAWS = (
     "deal_absent",
     "deal_touched",
 )
-"""The laws that every variant cites: a rulebook has each of them, and those of the errors that are its own."""
+"""The laws that every variant cites: a rulebook has each of them, and those of the errors that are
+its own.
+"""

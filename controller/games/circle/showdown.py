@@ -22,8 +22,8 @@ TIE = "tie"
 
 
 class CircleShown(msgspec.Struct, frozen=True):
-    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` where several share the pot, None
-    where nobody has it.
+    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie``
+    where several share the pot, None where nobody has it.
     """
 
     hands: tuple[Hand, ...]
@@ -43,17 +43,32 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
     all_in = any(seat.status == "all_in" for seat in hand.live)
     for row in rows:
         common = cards_of(hand, row)
-        high = {who: _high(book, ranking(book, hand.players), cards, common) for who, cards in own.items()}
+        high = {
+            who: _high(book, ranking(book, hand.players), cards, common)
+            for who, cards in own.items()
+        }
         top = max(value.key for value in high.values())
         best = frozenset(who for who, value in high.items() if value.key == top)
-        lows = {who: value for who, cards in own.items() if (value := _low(book, cards, common)) is not None}
+        lows = {
+            who: value
+            for who, cards in own.items()
+            if (value := _low(book, cards, common)) is not None
+        }
         lowest = max((value.key for value in lows.values()), default=None)
         least = frozenset(who for who, value in lows.items() if value.key == lowest)
         wins += [best, least] if least else [best]
         if book.low is not None:
             marks.append("low" if least else "no_low")
-        beside = {who: value.key for who, value in high.items() if hand.seat(who) not in sitting_out}
-        bet = "pot" if len(rows) == 1 and book.low is None else "high" if book.low is not None else row
+        beside = {
+            who: value.key for who, value in high.items() if hand.seat(who) not in sitting_out
+        }
+        bet = (
+            "pot"
+            if len(rows) == 1 and book.low is None
+            else "high"
+            if book.low is not None
+            else row
+        )
         for who in sorted(high, key=lambda each: high[each].key, reverse=True):
             settled = [Settled(bet, _outcome(who, best))]
             if least:
@@ -61,13 +76,17 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
             if len(beside) < len(high) and who in beside:
                 first = frozenset(each for each in beside if beside[each] == max(beside.values()))
                 settled.append(Settled("side_pot", _outcome(who, first)))
-            aside = all_in and not all(_beaten(who, values, able) for values in (high, lows) if who in values)
+            aside = all_in and not all(
+                _beaten(who, values, able) for values in (high, lows) if who in values
+            )
             found.append(_hand(who, own[who], high[who], lows.get(who), tuple(settled), aside))
     shared = len(frozenset().union(*wins)) > 1
     marks += ["split"] if shared else []
     marks += ["all_in"] if any(seat.status == "all_in" for seat in hand.seats) else []
     marks += ["side_pot"] if sitting_out else []
-    return CircleShown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
+    return CircleShown(
+        (*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks)
+    )
 
 
 def cards_of(hand: CircleRound, who: str) -> tuple[str, ...]:
@@ -86,9 +105,13 @@ def open_boards(hand: CircleRound) -> tuple[Hand, ...]:
 
 
 def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
-    """What is kept of a round with its result: how the players stand, and of cards beside ``hands`` those that lie open."""
+    """What is kept of a round with its result: how the players stand, and of cards beside ``hands``
+    those that lie open.
+    """
     shown = {card for each in hands for card in each.cards}
-    rest = (replace(each, card=each.told, frame=None) for each in hand.cards if each.told not in shown)
+    rest = (
+        replace(each, card=each.told, frame=None) for each in hand.cards if each.told not in shown
+    )
     kept = tuple(each for each in rest if each.card is not None or each.to.startswith("board"))
     return replace(hand, cards=kept, gone=(), held=(), due=())
 
@@ -96,7 +119,9 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
 def laid_open(hand: CircleRound, lie: Mapping[str, tuple[str, ...]]) -> CircleRound:
     """A round that is kept, with these cards face up."""
     cards = (
-        CircleCard(to=who, index=place, up=True, card=card) for who, own in lie.items() for place, card in enumerate(own, start=1)
+        CircleCard(to=who, index=place, up=True, card=card)
+        for who, own in lie.items()
+        for place, card in enumerate(own, start=1)
     )
     return replace(hand, cards=(*hand.cards, *cards))
 
@@ -121,12 +146,23 @@ def _outcome(who: str, best: frozenset[str]) -> Outcome:
 
 
 def _beaten(who: str, values: Mapping[str, Value], able: list[str]) -> bool:
-    """Whether a player beats a hand who has put in as much as anybody, so that he beats it in every part of the pot."""
+    """Whether a player beats a hand who has put in as much as anybody, so that he beats it in every
+    part of the pot.
+    """
     return any(values[other].key > values[who].key for other in able if other in values)
 
 
-def _hand(who: str, cards: tuple[str, ...], high: Value, low: Value | None, settled: tuple[Settled, ...], aside: bool) -> Hand:
-    """``aside``: only players who were all in beat it, so that it may have won a side pot, which nobody tells us of."""
+def _hand(
+    who: str,
+    cards: tuple[str, ...],
+    high: Value,
+    low: Value | None,
+    settled: tuple[Settled, ...],
+    aside: bool,
+) -> Hand:
+    """``aside``: only players who were all in beat it, so that it may have won a side pot, which
+    nobody tells us of.
+    """
     outcomes = {each.outcome for each in settled}
     alone: Outcome = "win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie"
     return Hand(

@@ -21,8 +21,8 @@ QUEUE = 53
 
 
 class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a card has to go: ``up`` if it lies face up there; ``turn``: no card comes, one that lies there is turned;
-    at a seat: the player discards, or gets one that lies elsewhere.
+    """Where a card has to go: ``up`` if it lies face up there; ``turn``: no card comes, one that
+    lies there is turned; at a seat: the player discards, or gets one that lies elsewhere.
     """
 
     to: str
@@ -31,10 +31,12 @@ class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face up, ``told`` then.
+    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face
+    up, ``told`` then.
 
-    No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays when one before it is null and is
-    given again to what takes that one's place, and it may be found to lie with another than it was dealt to.
+    No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays
+    when one before it is null and is given again to what takes that one's place, and it may be
+    found to lie with another than it was dealt to.
     """
 
     to: str
@@ -50,10 +52,11 @@ class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A player in a round. ``side``: bets no more and has no part in what the others bet from now on. ``shown``: the whole hand
-    lies open; ``raises``: in the interval. ``shown_by_player``: the next card comes face up. ``discards``: so many of the first cards were
-    discarded, nobody has seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and which of the
-    cards he kept is not known.
+    """A player in a round. ``side``: bets no more and has no part in what the others bet from now
+    on. ``shown``: the whole hand lies open; ``raises``: in the interval. ``shown_by_player``: the
+    next card comes face up. ``discards``: so many of the first cards were discarded, nobody has
+    seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and
+    which of the cards he kept is not known.
     """
 
     number: int
@@ -82,15 +85,17 @@ class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``seats``: in the order of the deal, the hand first.
 
-    ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards still have to go. ``cards``:
-    all that were dealt, in their order, and ``gone``, what is known of cards that left; ``used``: how many left the pack, None
-    once a silence may have hidden one. ``held``: cards that came while bets were open. ``waiting``: a card that came face up, as a
-    reader says, and all that came after it, until a person has looked. ``interval``: the betting interval that is or was open
-    last; ``bet``: somebody bet in it, ``bettor``: who did so last. ``begun``: bets have begun in this round.
-    ``doubted``: a card of this street may have gone unseen; ``blind``: what a reader says of its cards is not believed any more.
-    ``confirmed_by``: who decided last.
-    ``players``: so many were seated. ``opener``: who opened the pot. ``straight_to_showdown``: there is no interval any more.
-    ``asked``: the opener was asked to prove his hand.
+    ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards
+    still have to go. ``cards``: all that were dealt, in their order, and ``gone``, what is known of
+    cards that left; ``used``: how many left the pack, None once a silence may have hidden one.
+    ``held``: cards that came while bets were open. ``waiting``: a card that came face up, as a
+    reader says, and all that came after it, until a person has looked. ``interval``: the betting
+    interval that is or was open last; ``bet``: somebody bet in it, ``bettor``: who did so last.
+    ``begun``: bets have begun in this round. ``doubted``: a card of this street may have gone
+    unseen; ``blind``: what a reader says of its cards is not believed any more. ``confirmed_by``:
+    who decided last. ``players``: so many were seated. ``opener``: who opened the pot.
+    ``straight_to_showdown``: there is no interval any more. ``asked``: the opener was asked to
+    prove his hand.
     """
 
     round: int
@@ -140,7 +145,9 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def unread(self) -> tuple[CircleCard, ...]:
         """The cards that lie open and count, and of which nobody has said what they are."""
         count = {*self.boards, *(seat.who for seat in self.live)}
-        return tuple(each for each in self.cards if each.up and each.card is None and each.to in count)
+        return tuple(
+            each for each in self.cards if each.up and each.card is None and each.to in count
+        )
 
     @property
     def board_open(self) -> bool:
@@ -155,17 +162,20 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     @property
     def known(self) -> tuple[str, ...]:
         """Every card of which it is known that it left the pack in this round."""
-        return (*self.gone, *(each.card for each in (*self.cards, *self.held) if each.card is not None))
+        return (
+            *self.gone,
+            *(each.card for each in (*self.cards, *self.held) if each.card is not None),
+        )
 
 
 class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of circle poker between two inputs.
 
-    ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds; ``rested``: how many rounds each
-    has sat out in this match. ``button``: who has the hand;
-    ``fresh``: it was given since the last round. ``deck``: whether the pack was found right when it was looked at last,
-    ``unchecked``: rounds since then. ``anew``: the round before was null and is dealt again. ``raised``: the next minimum.
-    ``blanks``: blank hands running.
+    ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds;
+    ``rested``: how many rounds each has sat out in this match. ``button``: who has the hand;
+    ``fresh``: it was given since the last round. ``deck``: whether the pack was found right when it
+    was looked at last, ``unchecked``: rounds since then. ``anew``: the round before was null and is
+    dealt again. ``raised``: the next minimum. ``blanks``: blank hands running.
     """
 
     seated: tuple[int, ...] = ()
@@ -193,7 +203,11 @@ class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
             if hand.unread:
                 found.append("cards.show")
             if hand.due and hand.due[0].turn:
-                found += ["hand.act"] if hand.due[0].to.startswith("seat:") else ["cards.turn", "cards.show"]
+                found += (
+                    ["hand.act"]
+                    if hand.due[0].to.startswith("seat:")
+                    else ["cards.turn", "cards.show"]
+                )
             if hand.showdown:
                 found += ["cards.show", "cards.turn", "hand.act", "round.confirm"]
         return tuple(dict.fromkeys(found))

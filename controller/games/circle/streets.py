@@ -12,10 +12,16 @@ from controller.rulebooks.circle import Circle
 Street = tuple[str, ...]
 
 
-def around(book: Circle, settings: CircleSettings, numbers: Iterable[int], first: int) -> tuple[int, ...]:
-    """These places in the order in which cards and hand go round, from ``first``, or from who comes next where it is not there."""
+def around(
+    book: Circle, settings: CircleSettings, numbers: Iterable[int], first: int
+) -> tuple[int, ...]:
+    """These places in the order in which cards and hand go round, from ``first``, or from who comes
+    next where it is not there.
+    """
     against = (book.direction or settings.direction) == "anticlockwise"
-    rising = against == (settings.numbers == "from_right")  # numbered from the croupier's right they rise against the clock
+    rising = against == (
+        settings.numbers == "from_right"
+    )  # numbered from the croupier's right they rise against the clock
     ordered = sorted(numbers) if rising else sorted(numbers, reverse=True)
     before = [number for number in ordered if (number < first if rising else number > first)]
     return tuple(ordered[len(before) :] + before)
@@ -25,14 +31,23 @@ def streets(book: Circle, settings: CircleSettings) -> tuple[Street, ...]:
     """The streets as this table deals them: where the decree leaves a choice, by its setting."""
     found = book.streets
     if "common" in book.doubts and settings.common == "drawn":
-        found = tuple(tuple("board u" if deal.startswith("board ud") else deal for deal in street) for street in found)
+        found = tuple(
+            tuple("board u" if deal.startswith("board ud") else deal for deal in street)
+            for street in found
+        )
     if "first_common" in book.doubts and settings.first_common == "with_deal":
         first, flop, *rest = found
-        found = ((*first, "board u"), tuple("board uu" if deal == "board uuu" else deal for deal in flop), *rest)
+        found = (
+            (*first, "board u"),
+            tuple("board uu" if deal == "board uuu" else deal for deal in flop),
+            *rest,
+        )
     return found
 
 
-def places(street: Street, seats: Iterable[CircleSeat], cards: tuple[CircleCard, ...]) -> tuple[CirclePlace, ...]:
+def places(
+    street: Street, seats: Iterable[CircleSeat], cards: tuple[CircleCard, ...]
+) -> tuple[CirclePlace, ...]:
     """Where the cards of a street go, in the order of the deal: to the seats one at a time."""
     found: list[CirclePlace] = []
     who = [seat.who for seat in seats]
@@ -42,12 +57,17 @@ def places(street: Street, seats: Iterable[CircleSeat], cards: tuple[CircleCard,
             if letter == "t":
                 found.append(_turned(to, cards))
             else:
-                found += [CirclePlace(to=each, up=letter == "u") for each in (who if to == "seats" else [to])]
+                found += [
+                    CirclePlace(to=each, up=letter == "u")
+                    for each in (who if to == "seats" else [to])
+                ]
     return tuple(found)
 
 
 def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
-    """The next common card lies covered and is turned; or it was null, and a new one comes in its place."""
+    """The next common card lies covered and is turned; or it was null, and a new one comes in its
+    place.
+    """
     lying = [card for card in cards if card.to == to]
     covered = [card.index for card in lying if not card.up]
     return CirclePlace(to=to, up=True, turn=bool(covered) and min(covered) < free(lying))
@@ -74,9 +94,13 @@ def needed(book: Circle, settings: CircleSettings, players: int) -> int:
 
 def pack(book: Circle, players: int) -> tuple[str, ...]:
     """The cards that so many play with."""
-    return deck(book.few.deck if book.few is not None and players <= book.few.players else book.deck)
+    return deck(
+        book.few.deck if book.few is not None and players <= book.few.players else book.deck
+    )
 
 
 def ranking(book: Circle, players: int) -> str:
     """How the hands of so many are ranked."""
-    return book.few.ranking if book.few is not None and players <= book.few.players else book.ranking
+    return (
+        book.few.ranking if book.few is not None and players <= book.few.players else book.ranking
+    )

@@ -1,7 +1,9 @@
-"""Stud with five and with seven cards: most of them lie open, and the best or lowest open ones say who speaks.
+"""Stud with five and with seven cards: most of them lie open, and the best or lowest open ones say
+who speaks.
 
-Betting opens when all open cards are known. Seven cards have remedies of their own: dead cards, which are kept for a last deal
-that goes wrong or short, covered cards that were seen, a last card that was, a card that came too early.
+Betting opens when all open cards are known. Seven cards have remedies of their own: dead cards,
+which are kept for a last deal that goes wrong or short, covered cards that were seen, a last card
+that was, a card that came too early.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow, HandAct
-from controller.contract.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
+from controller.contract.events import (
+    BetPlaced,
+    BettingClosed,
+    BettingOpened,
+    CardDealt,
+    CardRemoved,
+    Frame,
+    HandDecided,
+)
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import CircleDealError, apply, of_a_player
 from controller.games.circle.first_to_act import FIRST_TO_ACT
@@ -29,12 +39,19 @@ HOLE = 2
 
 
 def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
-    """A covered card was seen: in the first deal it is the open one, in the last the player chooses."""
+    """A covered card was seen: in the first deal it is the open one, in the last the player
+    chooses.
+    """
     seat = _player(turn, error)
     card = _card(turn, error, seat)
     if seat is None:
         turn.irregular(error.what, detail=error.who)  # a dead card: nobody has it
-    elif card is not None and turn.current.street == 0 and card.index <= HOLE and not turn.current.begun:
+    elif (
+        card is not None
+        and turn.current.street == 0
+        and card.index <= HOLE
+        and not turn.current.begun
+    ):
         _first_cards(turn, error, seat, card)
     elif card is not None and turn.dealing_last and card.index == turn.size:
         _last_card(turn, error, seat, card)
@@ -51,9 +68,17 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
     turn.release()
 
 
-def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
-    """One of the first two: it is the open card, the third comes covered. Both: the player has his ante back, and is out."""
-    both = any(each.up for each in turn.current.of(seat.who) if each.index <= HOLE and each.index != card.index)
+def _first_cards(
+    turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard
+) -> None:
+    """One of the first two: it is the open card, the third comes covered. Both: the player has his
+    ante back, and is out.
+    """
+    both = any(
+        each.up
+        for each in turn.current.of(seat.who)
+        if each.index <= HOLE and each.index != card.index
+    )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
         turn.trouble(error.what, who=seat.who)  # the third lies open already
@@ -64,17 +89,25 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card:
     if both:
         law = turn.book.laws[what]
         by = None if error.by is None else error.by.by
-        turn.say(BetPlaced(round=turn.current.round, who=seat.who, bet="ante", withdrawn=True, by=by))
+        turn.say(
+            BetPlaced(round=turn.current.round, who=seat.who, bet="ante", withdrawn=True, by=by)
+        )
         turn.change_seat(seat.who, status="annulled")
         turn.collect(seat.who, error.name, law)
         turn.change_current(due=tuple(place for place in turn.current.due if place.to != seat.who))
         turn.settle()
     else:
-        turn.change_current(due=tuple(replace(place, up=False) if place is third else place for place in turn.current.due))
+        turn.change_current(
+            due=tuple(
+                replace(place, up=False) if place is third else place for place in turn.current.due
+            )
+        )
 
 
 def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
-    """The last card. Of two players: no more bets, both show. Else the player says whether he goes on betting."""
+    """The last card. Of two players: no more bets, both show. Else the player says whether he goes
+    on betting.
+    """
     hand = turn.current
     if hand.spoken and hand.open:
         turn.trouble(error.what, who=seat.who)
@@ -93,7 +126,11 @@ def _is_face_up(turn: StudTurn, card: CircleCard) -> None:
     if not card.up and card.card is not None:
         turn.turn(card, card.card)
     elif not card.up:
-        turn.change_current(cards=tuple(replace(each, up=True) if each == card else each for each in turn.current.cards))
+        turn.change_current(
+            cards=tuple(
+                replace(each, up=True) if each == card else each for each in turn.current.cards
+            )
+        )
         turn.irregular("card_unread", asks=("cards.show",), detail=f"{card.to} {card.index}")
 
 
@@ -122,13 +159,19 @@ def show(turn: StudTurn, given: CardsShow) -> None:
     _show(turn, given)
     after = turn.speaker
     if before is not None and after not in (None, before):
-        turn.say(BettingOpened(round=turn.current.round, interval=turn.current.interval, first=after))
+        turn.say(
+            BettingOpened(round=turn.current.round, interval=turn.current.interval, first=after)
+        )
 
 
 def _show(turn: StudTurn, given: CardsShow) -> None:
     """As always; where so many open cards of a player were not read, these they are."""
     hand = turn.state.current
-    unread = [each for each in hand.of(given.who) if each.up and each.card is None] if hand is not None else []
+    unread = (
+        [each for each in hand.of(given.who) if each.up and each.card is None]
+        if hand is not None
+        else []
+    )
     covered = any(not each.up for each in hand.of(given.who)) if hand is not None else False
     if given.index is not None or not covered or len(unread) != len(given.cards):
         cards.show(turn, given)
@@ -139,22 +182,41 @@ def _show(turn: StudTurn, given: CardsShow) -> None:
 
 
 def act(turn: StudTurn, given: HandAct) -> None:
-    """A player whose last card was seen says ``go``, it is covered again, or ``pass``: he bets no more. Else as always."""
+    """A player whose last card was seen says ``go``, it is covered again, or ``pass``: he bets no
+    more. Else as always.
+    """
     if given.action not in ("go", "pass"):
         acts.act(turn, given)
         return
     acts.allow_no_return(given)
-    trouble = next((each for each in turn.state.troubles if (each.what, each.who) == ("deal_last_card", given.who)), None)
+    trouble = next(
+        (
+            each
+            for each in turn.state.troubles
+            if (each.what, each.who) == ("deal_last_card", given.who)
+        ),
+        None,
+    )
     if trouble is None:
         raise RejectedError(f"{given.who} is not asked whether he goes on")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
-    turn.say(HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by))
+    turn.say(
+        HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by)
+    )
     if given.action == "pass":
         turn.change_seat(given.who, status="side")
     else:
         last = turn.current.of(given.who)[-1]
-        turn.change_current(cards=tuple(replace(each, up=False) if each == last else each for each in turn.current.cards))
-    if turn.current.open and not turn.current.spoken and sum(seat.status == "in" for seat in turn.current.live) <= 1:
+        turn.change_current(
+            cards=tuple(
+                replace(each, up=False) if each == last else each for each in turn.current.cards
+            )
+        )
+    if (
+        turn.current.open
+        and not turn.current.spoken
+        and sum(seat.status == "in" for seat in turn.current.live) <= 1
+    ):
         turn.close_unspoken(given.by)
     turn.dealt()
 
@@ -163,14 +225,20 @@ def act(turn: StudTurn, given: HandAct) -> None:
 
 
 def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
-    """A player was skipped. At the last card, if the others have seen theirs, he gets the first dead one, after them."""
+    """A player was skipped. At the last card, if the others have seen theirs, he gets the first
+    dead one, after them.
+    """
     seat = _player(turn, error)
     assert seat is not None
     if not turn.dealing_last:
         apply(turn, replace(error, name="order"))
         return
     hand = turn.current
-    order = [place.to for place in turn.coming(hand.street) if place.to != seat.who and place.to.startswith("seat:")]
+    order = [
+        place.to
+        for place in turn.coming(hand.street)
+        if place.to != seat.who and place.to.startswith("seat:")
+    ]
     lying = [each for each in hand.cards if each.index == turn.size and each.to.startswith("seat:")]
     if not error.seen or not hand.of(DEAD) or len(lying) > len(order) or hand.open or hand.showdown:
         turn.trouble(error.what, who=seat.who)
@@ -190,12 +258,22 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
 
 def _moves(turn: StudTurn, card: CircleCard, to: str) -> None:
     if card.to != to:
-        turn.change_current(cards=tuple(replace(each, to=to) if each is card else each for each in turn.current.cards))
-        turn.say(CardDealt(round=turn.current.round, to=to, index=card.index, card=card.told, was=card.to))
+        turn.change_current(
+            cards=tuple(
+                replace(each, to=to) if each is card else each for each in turn.current.cards
+            )
+        )
+        turn.say(
+            CardDealt(
+                round=turn.current.round, to=to, index=card.index, card=card.told, was=card.to
+            )
+        )
 
 
 def _burn(turn: StudTurn, error: CircleDealError) -> None:
-    """A card came before the bets were closed: it waits, and leaves with as many as there are players."""
+    """A card came before the bets were closed: it waits, and leaves with as many as there are
+    players.
+    """
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open: no card is too early")
@@ -207,7 +285,10 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
 class StudTurn(CircleTurn):
     """One step of a table of stud."""
 
-    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {HandAct: act, CardsShow: show}
+    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
+        HandAct: act,
+        CardsShow: show,
+    }
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
         "hole_cards": _hole_cards,
         "next_up": _next_up,
@@ -221,7 +302,9 @@ class StudTurn(CircleTurn):
     @property
     def size(self) -> int:
         """Cards that a player has at the end."""
-        deals = [deal.partition(" ") for street in streets(self.book, self.settings) for deal in street]
+        deals = [
+            deal.partition(" ") for street in streets(self.book, self.settings) for deal in street
+        ]
         return sum(len(letters) for to, _, letters in deals if to == "seats")
 
     @property
@@ -237,7 +320,9 @@ class StudTurn(CircleTurn):
         """Whether the last street is dealt, or was."""
         return self.current.street == len(streets(self.book, self.settings)) - 1
 
-    def put(self, card: str | None, frame: Frame | None = None, *, exposed: bool = False, **how: bool) -> None:
+    def put(
+        self, card: str | None, frame: Frame | None = None, *, exposed: bool = False, **how: bool
+    ) -> None:
         """As always; a covered card that was seen holds up what follows."""
         place = self.current.due[0]
         own = self.book.errors["exposed"] == "hole_cards"
@@ -275,7 +360,11 @@ class StudTurn(CircleTurn):
 
     def open_betting(self) -> None:
         """As always, but not before it is known which cards lie open, and who bets."""
-        unread = any(card.up and card.card is None for seat in self.current.live for card in self.current.of(seat.who))
+        unread = any(
+            card.up and card.card is None
+            for seat in self.current.live
+            for card in self.current.of(seat.who)
+        )
         if self.current.straight_to_showdown:
             self.show_down()
         elif unread or any(each.what == "deal_last_card" for each in self.state.troubles):
@@ -290,13 +379,26 @@ class StudTurn(CircleTurn):
         self.show_down()
 
     def next_street(self) -> None:
-        """As always; cards that came too early leave first, and as many as there are players with them."""
+        """As always; cards that came too early leave first, and as many as there are players with
+        them.
+        """
         hand = self.current
         if hand.held and self.book.errors["premature"] == "burn" and not self.dealing_last:
             law = self.book.laws["deal_premature"]
-            self.change_current(held=(), gone=(*hand.gone, *(each.card for each in hand.held if each.card is not None)))
+            self.change_current(
+                held=(),
+                gone=(*hand.gone, *(each.card for each in hand.held if each.card is not None)),
+            )
             for _ in hand.held:
-                self.say(CardRemoved(round=hand.round, why="premature", card=None, law=law.rule, article=law.article))
+                self.say(
+                    CardRemoved(
+                        round=hand.round,
+                        why="premature",
+                        card=None,
+                        law=law.rule,
+                        article=law.article,
+                    )
+                )
             self._burns = len(hand.live)
         super().next_street()
         self._burns = 0
@@ -304,12 +406,19 @@ class StudTurn(CircleTurn):
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """As always; who has shown covered cards gets the next one face up."""
         shown_by_player = {seat.who for seat in self.current.live if seat.shown_by_player}
-        self.change_current(seats=tuple(replace(seat, shown_by_player=False) for seat in self.current.seats))
-        found = tuple(replace(place, up=place.up or place.to in shown_by_player) for place in super().coming(street))
+        self.change_current(
+            seats=tuple(replace(seat, shown_by_player=False) for seat in self.current.seats)
+        )
+        found = tuple(
+            replace(place, up=place.up or place.to in shown_by_player)
+            for place in super().coming(street)
+        )
         return (*[CirclePlace(to="burn")] * self._burns, *found)
 
     def look_for_lack(self) -> None:
-        """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one is for all."""
+        """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one
+        is for all.
+        """
         hand, dead = self.current, self.current.of(DEAD)
         if hand.used is None or not dead or not self.dealing_last:
             super().look_for_lack()
@@ -318,11 +427,28 @@ class StudTurn(CircleTurn):
         if needed <= left:
             return
         law = self.book.laws["cards_lacking"]
-        self.irregular("cards_lacking", detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in")
-        self.change_current(cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead))
-        self.say(CardRemoved(round=hand.round, why="mixed_in", card=None, to=DEAD, law=law.rule, article=law.article))
+        self.irregular(
+            "cards_lacking",
+            detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in",
+        )
+        self.change_current(
+            cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead)
+        )
+        self.say(
+            CardRemoved(
+                round=hand.round,
+                why="mixed_in",
+                card=None,
+                to=DEAD,
+                law=law.rule,
+                article=law.article,
+            )
+        )
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
             self.change_current(due=(*burns, CirclePlace(to="board", up=True)))
-            self.irregular("cards_lacking", detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all")
+            self.irregular(
+                "cards_lacking",
+                detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all",
+            )
         super().look_for_lack()

@@ -1,8 +1,8 @@
 """One step of a table of circle poker: the moves that readings and commands are made of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A round goes ``open_round``,
-``close_antes``, then for each street ``next_street``, ``put`` card by card, ``open_betting``, ``close_betting``; at last
-``show_down`` and ``settle``.
+Each move changes the state and says its event in one go, so that the two cannot part. A round goes
+``open_round``, ``close_antes``, then for each street ``next_street``, ``put`` card by card,
+``open_betting``, ``close_betting``; at last ``show_down`` and ``settle``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,21 @@ from controller.contract.events import (
 )
 from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.showdown import CircleShown, compare, open_boards, open_hands, remembered
-from controller.games.circle.state import CircleCard, CirclePlace, CircleRound, CircleSeat, CircleState, CircleTrouble
+from controller.games.circle.showdown import (
+    CircleShown,
+    compare,
+    open_boards,
+    open_hands,
+    remembered,
+)
+from controller.games.circle.state import (
+    CircleCard,
+    CirclePlace,
+    CircleRound,
+    CircleSeat,
+    CircleState,
+    CircleTrouble,
+)
 from controller.games.circle.streets import around, free, pack, places, streets
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry
@@ -42,7 +55,9 @@ DECISIONS = ("card.decide", "round.void")
 
 
 class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
-    """One step of a table of circle poker. A family of variants with moves of its own derives from it."""
+    """One step of a table of circle poker. A family of variants with moves of its own derives from
+    it.
+    """
 
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
     """Who takes an input where a variant does it in its own way."""
@@ -60,7 +75,12 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     @property
     def pack(self) -> tuple[str, ...]:
         """The cards that are played with."""
-        return pack(self.book, self.state.current.players if self.state.current is not None else len(self.state.seated))
+        return pack(
+            self.book,
+            self.state.current.players
+            if self.state.current is not None
+            else len(self.state.seated),
+        )
 
     @property
     def number(self) -> int:
@@ -73,7 +93,11 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def change_seat(self, who: str, **fields: Any) -> None:
         """Change how a player of the round in hand stands."""
-        self.change_current(seats=tuple(replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats))
+        self.change_current(
+            seats=tuple(
+                replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats
+            )
+        )
 
     # The course of a round
 
@@ -82,7 +106,9 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         was = self.state.button
         assert was is not None
         order = around(self.book, self.settings, {*self.state.seated, was}, was)
-        self.set_button(next(number for number in (*order[1:], was) if number in self.state.seated), by)
+        self.set_button(
+            next(number for number in (*order[1:], was) if number in self.state.seated), by
+        )
 
     def set_button(self, seat: int, by: str | None = None) -> None:
         """A player gets the hand."""
@@ -96,14 +122,20 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         order = around(self.book, self.settings, playing, button)
         if self.settings.first_card == "next" and order[0] == button:
             order = (*order[1:], button)
-        hand = CircleRound(round=number, seats=tuple(CircleSeat(number=each) for each in order), players=len(self.state.seated))
+        hand = CircleRound(
+            round=number,
+            seats=tuple(CircleSeat(number=each) for each in order),
+            players=len(self.state.seated),
+        )
         relaunch = self.state.anew
         self.change(round=number, current=hand, anew=False, fresh=False)
         call = self.book.announcements.get("bets_open")
         self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
 
     def close_antes(self, by: str | None = None) -> None:
-        """The antes are in, the deal begins. Where nobody says so, the first card shows it: one may have come unseen before."""
+        """The antes are in, the deal begins. Where nobody says so, the first card shows it: one may
+        have come unseen before.
+        """
         self.change_current(closed=True, used=self.current.used if by is None else 0)
         self.say(BetsClosed(round=self.current.round, by=by, unobserved=by is None))
         self.next_street()
@@ -131,14 +163,21 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """Where the cards of a street go."""
-        return places(streets(self.book, self.settings)[street], self.current.live, self.current.cards)
+        return places(
+            streets(self.book, self.settings)[street], self.current.live, self.current.cards
+        )
 
     def look_for_lack(self) -> None:
-        """A round that the pack has no cards for any more is null. Those that are held have come already."""
+        """A round that the pack has no cards for any more is null. Those that are held have come
+        already.
+        """
         hand = self.current
         coming = sum(not place.turn for place in hand.due) - len(hand.held)
         if hand.used is not None and hand.used + coming > len(self.pack):
-            self.irregular("cards_lacking", detail=f"{len(self.pack) - hand.used} cards are left, {coming} are needed")
+            self.irregular(
+                "cards_lacking",
+                detail=f"{len(self.pack) - hand.used} cards are left, {coming} are needed",
+            )
             self.void(hand, "cards_lacking", self.book.void["cards_lacking"])
 
     def put(
@@ -152,8 +191,8 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     ) -> None:
         """A card goes where the next one is due. What is not known of it nobody guesses.
 
-        ``exposed``: it came face up where it should lie covered; ``unread``: a reader should have known it; ``counted``: it left
-        the pack before.
+        ``exposed``: it came face up where it should lie covered; ``unread``: a reader should have
+        known it; ``counted``: it left the pack before.
         """
         hand, place = self.current, self.current.due[0]
         hidden = not place.up and place.to != "burn"
@@ -166,8 +205,15 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         else:
             lies = place.up or exposed
             index = free(hand.of(place.to))
-            self.change_current(cards=(*self.current.cards, CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame)))
-            self.say(CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None))
+            self.change_current(
+                cards=(
+                    *self.current.cards,
+                    CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame),
+                )
+            )
+            self.say(
+                CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None)
+            )
             if not lies or known is None:
                 self.change_seat(place.to, shown=False)
             if lies and unread:
@@ -176,7 +222,12 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def dealt(self) -> None:
         """If all cards of the street lie, bets open."""
-        if self.state.current is None or self.current.due or self.current.open or self.current.showdown:
+        if (
+            self.state.current is None
+            or self.current.due
+            or self.current.open
+            or self.current.showdown
+        ):
             self.expect()
             return
         for seat in self.current.seats:
@@ -185,7 +236,8 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.open_betting()
 
     def believed(self, card: str | None, times: int = 1) -> str | None:
-        """The card as read; None where it cannot be: it is none of the pack, or it is in the round already.
+        """The card as read; None where it cannot be: it is none of the pack, or it is in the round
+        already.
 
         ``times`` is 0 for a card that is counted among those known already.
         """
@@ -200,12 +252,23 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         return card
 
     def disbelieve(self) -> None:
-        """What a reader said of covered cards does not count: they are known when they are shown."""
-        cards = tuple(each if each.up else replace(each, card=None, frame=None) for each in self.current.cards)
-        self.change_current(cards=cards, gone=(), held=tuple(replace(each, card=None) for each in self.current.held), blind=True)
+        """What a reader said of covered cards does not count: they are known when they
+        are shown.
+        """
+        cards = tuple(
+            each if each.up else replace(each, card=None, frame=None) for each in self.current.cards
+        )
+        self.change_current(
+            cards=cards,
+            gone=(),
+            held=tuple(replace(each, card=None) for each in self.current.held),
+            blind=True,
+        )
 
     def doubt(self) -> None:
-        """Not all cards that were due came from the reader. If one may have gone unseen, one did: who has which is not known."""
+        """Not all cards that were due came from the reader. If one may have gone unseen, one did:
+        who has which is not known.
+        """
         if self.current.doubted:
             self.disbelieve()
 
@@ -214,27 +277,54 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         own = self.current.of(who)
         if own:
             left = tuple(each for each in self.current.cards if each.to != who)
-            self.change_current(cards=left, gone=(*self.current.gone, *(each.card for each in own if each.card is not None)))
-            self.say(CardRemoved(round=self.current.round, why=why, card=None, to=who, law=law.rule, article=law.article))
+            self.change_current(
+                cards=left,
+                gone=(*self.current.gone, *(each.card for each in own if each.card is not None)),
+            )
+            self.say(
+                CardRemoved(
+                    round=self.current.round,
+                    why=why,
+                    card=None,
+                    to=who,
+                    law=law.rule,
+                    article=law.article,
+                )
+            )
 
     def remove(self, card: CircleCard, why: str, law: Law) -> None:
         """A card is null; it is told if it lay open."""
         hand = self.current
         left = tuple(each for each in hand.cards if each != card)
         self.change_current(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
-        self.say(CardRemoved(round=hand.round, why=why, card=card.told, to=card.to, law=law.rule, article=law.article))
+        self.say(
+            CardRemoved(
+                round=hand.round,
+                why=why,
+                card=card.told,
+                to=card.to,
+                law=law.rule,
+                article=law.article,
+            )
+        )
 
     def turn(self, card: CircleCard, value: str) -> None:
         """A card that lay covered lies open now: it is this one."""
-        frame = card.frame if card.card == value else None  # else it would tell what the reader took it for
+        frame = (
+            card.frame if card.card == value else None
+        )  # else it would tell what the reader took it for
         opened = replace(card, up=True, card=value, frame=frame)
-        self.change_current(cards=tuple(opened if each == card else each for each in self.current.cards))
+        self.change_current(
+            cards=tuple(opened if each == card else each for each in self.current.cards)
+        )
         self.say(CardTurned(round=self.current.round, to=card.to, index=card.index, card=value))
 
     # Bets
 
     def open_betting(self) -> None:
-        """A betting interval begins; there is none where at most one player has anything left to bet."""
+        """A betting interval begins; there is none where at most one player has anything left to
+        bet.
+        """
         able = [seat for seat in self.current.live if seat.status == "in"]
         if len(able) <= 1:
             self.next_street()
@@ -245,7 +335,9 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         first = FIRST_TO_ACT[words[min(number, len(words)) - 1]](self.current, self.book)
         self.change_current(interval=number, open=True, bet=False, spoken=False, seats=seats)
         call = self.book.announcements.get("first_interval") if number == 1 else None
-        self.say(BettingOpened(round=self.current.round, interval=number, first=first, announcement=call))
+        self.say(
+            BettingOpened(round=self.current.round, interval=number, first=first, announcement=call)
+        )
         self.expect()
 
     def close_betting(self, by: str | None = None) -> None:
@@ -277,10 +369,18 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         hand = self.current
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
-    def result(self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None) -> None:
+    def result(
+        self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None
+    ) -> None:
         """The round has its result. Of the cards only those are evidence that lie open."""
-        entry = PokerEntry(round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks)
-        frames = tuple(each.frame for each in of.cards if each.frame and each.told) if isinstance(of, CircleRound) else ()
+        entry = PokerEntry(
+            round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
+        )
+        frames = (
+            tuple(each.frame for each in of.cards if each.frame and each.told)
+            if isinstance(of, CircleRound)
+            else ()
+        )
         confirmer = confirmed_by or (of.confirmed_by if isinstance(of, CircleRound) else None)
         if isinstance(of, CircleRound):
             self.change(played=(*self.state.played, remembered(of, shown.hands)))
@@ -298,7 +398,9 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.count_down(of.round)
         self.expect()
 
-    def void(self, of: CircleRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self, of: CircleRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
         """The round is null: its cards are collected, and it is dealt again."""
         self.annul(of.round, reason, law, by)
         if isinstance(of, CircleRound):
@@ -322,10 +424,16 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
         hand = self.state.current
-        due: tuple[CirclePlace, ...] = hand.due if hand is not None and not (hand.open or hand.waiting) else ()
+        due: tuple[CirclePlace, ...] = (
+            hand.due if hand is not None and not (hand.open or hand.waiting) else ()
+        )
         to = due[0].to if due and not due[0].turn else None
         if to != self.state.expected:
-            begins = hand is not None and self.state.expected is None and hand.street == len(self.book.streets) - 1 != self.resumed
+            begins = (
+                hand is not None
+                and self.state.expected is None
+                and hand.street == len(self.book.streets) - 1 != self.resumed
+            )
             call = self.book.announcements.get("last_card") if begins else None
             self.change(expected=to)
             self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
@@ -334,8 +442,17 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         """What a variant's retained state tells besides."""
         return {}
 
-    def trouble(self, what: str, *, who: str | None = None, asks: tuple[str, ...] = DECISIONS, detail: str | None = None) -> None:
+    def trouble(
+        self,
+        what: str,
+        *,
+        who: str | None = None,
+        asks: tuple[str, ...] = DECISIONS,
+        detail: str | None = None,
+    ) -> None:
         """What stops the table until a person decides; said once until then."""
         if not any((each.what, each.who) == (what, who) for each in self.state.troubles):
-            self.change(troubles=(*self.state.troubles, CircleTrouble(what=what, who=who, asks=asks)))
+            self.change(
+                troubles=(*self.state.troubles, CircleTrouble(what=what, who=who, asks=asks))
+            )
             self.irregular(what, asks=asks, detail=detail or who)

@@ -1,6 +1,7 @@
 """What a throw of two dice does to every bet of craps: pure functions over the bets of a rulebook.
 
-A bet that stands on a number of its own has it in its name: ``come:6``, ``right:10``. The others go by their word alone.
+A bet that stands on a number of its own has it in its name: ``come:6``, ``right:10``. The others go
+by their word alone.
 """
 
 from __future__ import annotations
@@ -27,16 +28,24 @@ def offered(book: Craps, settings: CrapsSettings) -> dict[str, CrapsBet]:
 
 def _read(word: str, bet: CrapsBet, settings: CrapsSettings) -> CrapsBet:
     if word == "field" and settings.field_four == "wins":
-        return replace(bet, win=tuple(sorted({*bet.win, 4})), lose=tuple(total for total in bet.lose if total != 4))
+        return replace(
+            bet,
+            win=tuple(sorted({*bet.win, 4})),
+            lose=tuple(total for total in bet.lose if total != 4),
+        )
     if bet.kind == "place" and settings.place_eight == "absent":
         return replace(bet, numbers=tuple(number for number in bet.numbers if number != 8))
-    if bet.kind == "multiple" and (settings.multiples == "for_one" or (settings.multiples == "layout" and bet.pays[0] >= 15)):
+    if bet.kind == "multiple" and (
+        settings.multiples == "for_one" or (settings.multiples == "layout" and bet.pays[0] >= 15)
+    ):
         return replace(bet, pays=(bet.pays[0] - 1, bet.pays[1]))
     return bet
 
 
 def next_point(points: tuple[int, ...], point: int | None, total: int) -> int | None:
-    """The point after a throw: set by the first throw of a series, gone with the point or with 7."""
+    """The point after a throw: set by the first throw of a series, gone with the point or
+    with 7.
+    """
     if point is None:
         return total if total in points else None
     return None if total in (point, SEVEN) else point
@@ -48,10 +57,14 @@ def sevens_out(point: int | None, total: int) -> bool:
 
 
 def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
-    """The bet of a name, and the number of its own that it stands on. Raises ``ValueError`` for a name that there is not."""
+    """The bet of a name, and the number of its own that it stands on. Raises ``ValueError`` for a
+    name that there is not.
+    """
     word, colon, digits = name.partition(":")
     bet = bets.get(word)
-    number = next((number for number in bet.numbers if str(number) == digits), None) if bet else None
+    number = (
+        next((number for number in bet.numbers if str(number) == digits), None) if bet else None
+    )
     needs = bet is not None and bet.on == "own" and not bet.win
     if bet is None or (colon and (number is None or bet.on != "own")) or (needs and not colon):
         raise ValueError(f"no bet {name!r}; there are: {', '.join(all_names(bets))}")
@@ -70,7 +83,9 @@ def _stages(word: str, bet: CrapsBet) -> list[str]:
 
 
 def standing(bets: Bets, point: int | None) -> list[str]:
-    """Every bet that may lie on the table at a throw against this point, None for the first of a series."""
+    """Every bet that may lie on the table at a throw against this point, None for the first of a
+    series.
+    """
     names = []
     for name in all_names(bets):
         bet, number = parse(bets, name)
@@ -81,7 +96,8 @@ def standing(bets: Bets, point: int | None) -> list[str]:
 
 
 def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
-    """What a throw makes of one bet. ``point``: what the throw is made against, None for the first of a series.
+    """What a throw makes of one bet. ``point``: what the throw is made against, None for the first
+    of a series.
 
     Raises ``ValueError`` for a name that there is not.
     """
@@ -92,7 +108,9 @@ def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
     if bet.side is None or number is None:
         win, lose, void = bet.win, bet.lose, bet.void
     else:
-        win, lose, void = ((number,), (SEVEN,), ()) if bet.side == "right" else ((SEVEN,), (number,), ())
+        win, lose, void = (
+            ((number,), (SEVEN,), ()) if bet.side == "right" else ((SEVEN,), (number,), ())
+        )
     easy = bet.hard and len(set(dice)) > 1
     if total in win and not easy:
         key = total if number is None else number
@@ -108,7 +126,9 @@ def settle_all(bets: Bets, dice: Dice, point: int | None) -> tuple[Settled, ...]
 
 
 def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
-    """Where a bet lies after a throw: where it lay, on the number that was thrown, or, decided, nowhere."""
+    """Where a bet lies after a throw: where it lay, on the number that was thrown, or, decided,
+    nowhere.
+    """
     if settle(bets, name, dice, point).outcome != "stays":
         return None
     bet, number = parse(bets, name)
@@ -116,8 +136,9 @@ def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
 
 
 def highest_alone(bet: CrapsBet, number: int | None, simple: int, gain: int) -> Fraction | None:
-    """The highest stake of a bet that stands by itself, where ``simple`` is that of a simple bet and ``gain`` how many times the
-    gain on it a multiple bet may bring; None where the decree gives none.
+    """The highest stake of a bet that stands by itself, where ``simple`` is that of a simple bet
+    and ``gain`` how many times the gain on it a multiple bet may bring; None where the decree gives
+    none.
     """
     if bet.kind == "simple":
         return Fraction(simple)
@@ -128,7 +149,9 @@ def highest_alone(bet: CrapsBet, number: int | None, simple: int, gain: int) -> 
 
 
 def highest(bets: Bets, name: str, point: int | None, base: int) -> Fraction | None:
-    """The highest stake of an associated bet beside a ``base`` stake; None where the decree gives none."""
+    """The highest stake of an associated bet beside a ``base`` stake; None where the decree gives
+    none.
+    """
     bet, number = parse(bets, name)
     percent = bet.maximum.get(str(number or point))
     return None if percent is None or bet.base is None else Fraction(base * percent, 100)

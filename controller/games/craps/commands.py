@@ -1,5 +1,5 @@
-"""What a table of craps makes of a person's commands about sessions, bets and results. One that cannot be followed is
-rejected, and the person is told why.
+"""What a table of craps makes of a person's commands about sessions, bets and results. One that
+cannot be followed is rejected, and the person is told why.
 """
 
 from __future__ import annotations
@@ -30,10 +30,20 @@ from controller.rulebooks.law import Law
 
 
 def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
-    """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its highest stake."""
+    """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its
+    highest stake.
+    """
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
-    if given.minimum and highest is not None and not low * given.minimum <= highest <= high * given.minimum:
-        raise refuse(turn, "bet_maximum_simple", f"the highest stake, {highest}, is {low} to {high} times the minimum")
+    if (
+        given.minimum
+        and highest is not None
+        and not low * given.minimum <= highest <= high * given.minimum
+    ):
+        raise refuse(
+            turn,
+            "bet_maximum_simple",
+            f"the highest stake, {highest}, is {low} to {high} times the minimum",
+        )
     turn.open_session(
         given,
         current=None,
@@ -52,7 +62,9 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: CrapsTurn, given: SessionClose) -> None:
-    """The table closes. A throw without a result stays unresolved; the dice of today are not those of tomorrow."""
+    """The table closes. A throw without a result stays unresolved; the dice of today are not those
+    of tomorrow.
+    """
     session(turn)
     current, dice = turn.state.current, turn.state.set
     if current and (current.closed or current.asks):
@@ -60,7 +72,10 @@ def close_session(turn: CrapsTurn, given: SessionClose) -> None:
     if (point := turn.point) is not None:
         turn.change(current=None)
         turn.irregular("series_unfinished", detail=f"point {point}")
-    past = (*turn.state.used, *(dice.serials if dice else ())) or turn.state.past  # a session without dice used none
+    past = (
+        *turn.state.used,
+        *(dice.serials if dice else ()),
+    ) or turn.state.past  # a session without dice used none
     turn.change(open=False, current=None, set=None, used=(), past=past, relaunch=False)
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
@@ -76,11 +91,15 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if state.current:
         raise RejectedError(f"round {state.current.round} is in hand; it has no result yet")
     if waiting := state.unresolved():
-        raise RejectedError(f"round {waiting[0].round} has no result yet: say round.confirm or round.void")
+        raise RejectedError(
+            f"round {waiting[0].round} has no result yet: say round.confirm or round.void"
+        )
     if state.last == 0:
         raise RejectedError("the last shooter has thrown: the table closes")
     if lacking := turn.lacking():
-        raise RejectedError(f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}")
+        raise RejectedError(
+            f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}"
+        )
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=given.by)
 
@@ -110,7 +129,9 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
         raise RejectedError("no throw waits for its dice: bets were not opened")
     _in_order(turn, current.round)
     if current.dice is not None:
-        raise RejectedError(f"round {current.round} has its dice and waits for {' or '.join(current.asks)}")
+        raise RejectedError(
+            f"round {current.round} has its dice and waits for {' or '.join(current.asks)}"
+        )
     if not current.closed:
         if not turn.by_itself:
             raise RejectedError(f"bets are still open{_cited(turn, 'throw_before_close')}")
@@ -121,11 +142,16 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
 
 
 def void(turn: CrapsTurn, given: RoundVoid) -> None:
-    """The throw is null, for a reason that the decree has, or by the word of the person in charge."""
+    """The throw is null, for a reason that the decree has, or by the word of the person
+    in charge.
+    """
     of = _undecided(turn, given.round, "round.void")
     law = turn.book.void.get(given.reason)
     if law is None:
-        raise RejectedError(f"the decree does not make a throw null for {given.reason}; it does for {', '.join(turn.book.void)}")
+        raise RejectedError(
+            f"the decree does not make a throw null for {given.reason}; it does for "
+            f"{', '.join(turn.book.void)}"
+        )
     turn.void(of, given.reason, law, given)
 
 
@@ -151,11 +177,15 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased, and so is every later one that stood on its point."""
+    """A published result was wrong: it is replaced, never erased, and so is every later one that
+    stood on its point.
+    """
     corrects(given, "dice")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(f"round {given.round} is not among the throws remembered of this session")
+        raise RejectedError(
+            f"round {given.round} is not among the throws remembered of this session"
+        )
     if entry.kind != "result":
         raise RejectedError(f"round {given.round} is {entry.kind}: it has no result to correct")
     if given.dice is None:
@@ -206,7 +236,9 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultC
     elif before and not after:
         if turn.state.last is not None:
             turn.change(last=turn.state.last + 1)
-            turn.say(LastRounds(round=now.round, purpose="close", left=turn.state.last or 0, by=given.by))
+            turn.say(
+                LastRounds(round=now.round, purpose="close", left=turn.state.last or 0, by=given.by)
+            )
         turn.give_dice(now.shooter, "corrected", number=now.round, by=given.by)
 
 
@@ -253,11 +285,15 @@ def _dice(values: Dice) -> Dice:
 def _in_order(turn: CrapsTurn, number: int) -> None:
     """A throw is decided against the point of the throw before, so that one comes first."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
-        raise RejectedError(f"round {waiting[0].round} comes first: without its dice the point is not known")
+        raise RejectedError(
+            f"round {waiting[0].round} comes first: without its dice the point is not known"
+        )
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
-    """The round that a decision is about: the one in hand, else the first unresolved one, else it must be named."""
+    """The round that a decision is about: the one in hand, else the first unresolved one, else it
+    must be named.
+    """
     current, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
         if current and not waiting and (command == "round.void" or current.asks):
@@ -265,8 +301,19 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
         if len(waiting) == 1 and not (current and current.asks):
             return waiting[0]
         if not waiting:
-            raise RejectedError(f"round {current.round} waits for no decision" if current else "no throw waits for a decision")
+            raise RejectedError(
+                f"round {current.round} waits for no decision"
+                if current
+                else "no throw waits for a decision"
+            )
         raise RejectedError(
-            f"say which round: {', '.join(str(each.round) for each in (*waiting, *((current,) if current else ())))}"
+            "say which round: "
+            f"{', '.join(str(each.round) for each in (*waiting, *((current,) if current else ())))}"
         )
-    return named(turn.state, current, number, rounds="throws", has="has its result; to replace it say result.correct")
+    return named(
+        turn.state,
+        current,
+        number,
+        rounds="throws",
+        has="has its result; to replace it say result.correct",
+    )

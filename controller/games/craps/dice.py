@@ -1,4 +1,6 @@
-"""The six dice of a table of craps: which there are, which two are played with, and which were lost."""
+"""The six dice of a table of craps: which there are, which two are played with, and which were
+lost.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,17 @@ from controller.games.session import session
 
 
 def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
-    """The dice of the session, by serial number. Those that may not be used are reported, and others asked for."""
+    """The dice of the session, by serial number. Those that may not be used are reported, and
+    others asked for.
+    """
     session(turn)
     serials, was = given.serials, turn.state.set
     if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
-        raise refuse(turn, "dice_number", f"a table has {turn.book.dice} dice, each with its own serial number")
+        raise refuse(
+            turn,
+            "dice_number",
+            f"a table has {turn.book.dice} dice, each with its own serial number",
+        )
     _not_thrown(turn)
     if turn.point is not None and turn.lacking() != "dice.set" and was:
         raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
@@ -29,7 +37,9 @@ def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
     low, high = turn.book.side
     wrong = {
         "dice_reused": ", ".join(again),
-        "dice_size": f"{given.side / 10:g} mm" if given.side is not None and not low <= given.side <= high else "",
+        "dice_size": f"{given.side / 10:g} mm"
+        if given.side is not None and not low <= given.side <= high
+        else "",
         "dice_colour": "not of the same colour" if given.same_colour is False else "",
     }
     unfit = tuple(what for what, detail in wrong.items() if detail)
@@ -40,7 +50,9 @@ def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
 
 
 def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
-    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the floor. A broken one may go."""
+    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the
+    floor. A broken one may go.
+    """
     session(turn)
     dice = turn.state.set
     if dice is None or dice.unfit:
@@ -69,19 +81,27 @@ def report_die(turn: CrapsTurn, given: DieReport) -> None:
         if serial not in dice.serials:
             raise RejectedError(f"the table has no die {serial}; it has {', '.join(dice.serials)}")
         if given.found == (serial not in dice.lost):
-            raise RejectedError(f"die {serial} is not lost" if given.found else f"die {serial} is lost already")
+            raise RejectedError(
+                f"die {serial} is not lost" if given.found else f"die {serial} is lost already"
+            )
         others = tuple(each for each in dice.lost if each != serial)
         playing = tuple(each for each in dice.playing if each != serial)
         lost = others if given.found else (*others, serial)
         unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
         turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))
-    turn.say(DieLost(round=current.round if current else 0, serial=serial, found=given.found, by=given.by))
+    turn.say(
+        DieLost(
+            round=current.round if current else 0, serial=serial, found=given.found, by=given.by
+        )
+    )
     if current and current.closed and fell:
         turn.ask("die_off_table", detail=serial)
 
 
 def _broken(turn: CrapsTurn) -> bool:
-    """Whether the throw before was null because a die broke: those in reserve are there to take its place."""
+    """Whether the throw before was null because a die broke: those in reserve are there to take its
+    place.
+    """
     last = turn.state.entries[-1:]
     return bool(last) and last[0].reason == "die_broken"
 

@@ -1,12 +1,13 @@
 """Craps: one state machine; the rulebook makes the difference.
 
-A throw is a round. Bets open and close (``round.opened``, ``bets.closed``), the shooter throws, and the throw has its result
-(``round.result``) with what becomes of every bet, or it ends as ``round.void`` or ``round.unresolved``. The point is what the
-results so far make it, so a throw that waits for a person holds up all that come after it.
+A throw is a round. Bets open and close (``round.opened``, ``bets.closed``), the shooter throws, and
+the throw has its result (``round.result``) with what becomes of every bet, or it ends as
+``round.void`` or ``round.unresolved``. The point is what the results so far make it, so a throw
+that waits for a person holds up all that come after it.
 
-Where to read on: ``craps.bets`` for what a throw does to each bet, ``craps.readings`` for what the device says,
-``craps.commands``, ``craps.dice`` and ``craps.players`` for what persons say, ``craps.turn`` for the moves that all are
-made of, ``craps.state`` for what is remembered.
+Where to read on: ``craps.bets`` for what a throw does to each bet, ``craps.readings`` for what the
+device says, ``craps.commands``, ``craps.dice`` and ``craps.players`` for what persons say,
+``craps.turn`` for the moves that all are made of, ``craps.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ INPUTS = Inputs(
 
 
 class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
-    """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the
+    decree does not allow.
+    """
 
     state_type = CrapsState
     turn_type = CrapsTurn
@@ -67,7 +70,9 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
     def __init__(self, book: Craps, settings: CrapsSettings) -> None:
         for name, doubt in book.doubts.items():
             if (chosen := getattr(settings, name)) not in doubt.choices:
-                raise ValueError(f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}")
+                raise ValueError(
+                    f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}"
+                )
         super().__init__(book, settings)
         self.bets = offered(book, settings)
 
@@ -113,11 +118,15 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         }
 
     def history(self, state: CrapsState) -> list[dict[str, Any]]:
-        """The latest throws of the session, oldest first: results, null throws and unresolved ones."""
+        """The latest throws of the session, oldest first: results, null throws and
+        unresolved ones.
+        """
         return [_line(entry) for entry in state.entries[-SHOWN:]]
 
     def _asks(self, state: CrapsState) -> list[str]:
-        """The commands one of which the table waits for: of the throw in hand, of an unresolved one, or of the dice."""
+        """The commands one of which the table waits for: of the throw in hand, of an unresolved
+        one, or of the dice.
+        """
         if state.current and state.current.asks:
             return list(state.current.asks)
         if state.unresolved():
@@ -129,7 +138,12 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
 def _line(entry: CrapsEntry) -> dict[str, Any]:
     line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
     if entry.dice:
-        line |= {"dice": list(entry.dice), "total": sum(entry.dice), "point": entry.point, "corrected": entry.corrected}
+        line |= {
+            "dice": list(entry.dice),
+            "total": sum(entry.dice),
+            "point": entry.point,
+            "corrected": entry.corrected,
+        }
     if entry.kind == "void":
         line |= {"reason": entry.reason, "article": entry.article}
     if entry.kind == "unresolved":
@@ -138,7 +152,9 @@ def _line(entry: CrapsEntry) -> dict[str, Any]:
 
 
 def _phase(state: CrapsState, asks: list[str]) -> str:
-    """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a null throw, ``bets_open``, ``bets_closed``."""
+    """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a null throw,
+    ``bets_open``, ``bets_closed``.
+    """
     if not state.open:
         return "closed"
     if asks:

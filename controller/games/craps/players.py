@@ -33,19 +33,27 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.current and state.current.closed:
-        raise RejectedError(f"the dice of round {state.current.round} are thrown, and have no result yet")
+        raise RejectedError(
+            f"the dice of round {state.current.round} are thrown, and have no result yet"
+        )
     if state.last == 0:
         raise RejectedError("the last shooter has thrown: the table closes")
     if state.seats and given.seat not in state.seats:
-        raise RejectedError(f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}")
+        raise RejectedError(
+            f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}"
+        )
     if given.seat < 1:
         raise RejectedError("seats are numbered from 1")
     if now is not None and given.why is None:
         raise RejectedError(f"seat {now} has the dice: say why they go on (refused or withdrawn)")
     if given.why == "withdrawn" and given.role not in IN_CHARGE:
-        raise refuse(turn, "shooter_withdrawn", f"the role {given.role} may not take the dice from a player")
+        raise refuse(
+            turn, "shooter_withdrawn", f"the role {given.role} may not take the dice from a player"
+        )
     if turn.point is not None and given.why == "refused" and now is not None:
-        raise RejectedError("the dice are refused before the first throw of a series, not within it")
+        raise RejectedError(
+            "the dice are refused before the first throw of a series, not within it"
+        )
     due = turn.next_seat()
     why = given.why or ("first" if state.thrown is None else "seven")
     if due is not None and given.seat != due:
@@ -55,24 +63,37 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
 
 
 def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
-    """A bet lies on the table. Said again with another amount, it is the amount that lies there then."""
+    """A bet lies on the table. Said again with another amount, it is the amount that lies there
+    then.
+    """
     bet, number = _bet(turn, given.bet)
     _seat(given.who)
     _bets_open(turn)
     point = turn.point
     if bet.kind == "simple" and bet.on == "own" and number is not None:
-        raise RejectedError(f"{given.bet} is where the throw takes the bet: it is placed as {given.bet.split(':')[0]}")
+        raise RejectedError(
+            f"{given.bet} is where the throw takes the bet: it is placed as "
+            f"{given.bet.split(':')[0]}"
+        )
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
-        when = "before the first throw of a series" if bet.when == "come_out" else "after the first throw of a series"
+        when = (
+            "before the first throw of a series"
+            if bet.when == "come_out"
+            else "after the first throw of a series"
+        )
         raise refuse(turn, _time(bet), f"{given.bet} is placed {when}")
-    stakes.within(given.bet, given.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"])
+    stakes.within(
+        given.bet, given.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"]
+    )
     if bet.base:
         _beside_its_base(turn, given, bet.base, number)
     else:
         _not_above(turn, given, bet, number)
     placed = turn.holds(given.who, given.bet)
     if bet.locked and placed and placed.amount is not None and (given.amount or 0) < placed.amount:
-        raise refuse(turn, "bet_locked", f"{given.bet} may not be lowered: {placed.amount} is placed")
+        raise refuse(
+            turn, "bet_locked", f"{given.bet} may not be lowered: {placed.amount} is placed"
+        )
     turn.change(bets=stakes.with_bet(turn.state.bets, given))
     turn.say(stakes.said(turn.number, given))
 
@@ -86,11 +107,18 @@ def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
     if bet.locked:
         raise refuse(turn, "bet_locked", f"{given.bet} may not be taken back")
     word, colon, number = given.bet.partition(":")
-    gone = {given.bet, *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word)}
+    gone = {
+        given.bet,
+        *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word),
+    }
     for each in turn.state.bets:
         if each.who == given.who and each.bet in gone:
             turn.say(stakes.said(turn.number, replace(given, bet=each.bet)))
-    turn.change(bets=tuple(each for each in turn.state.bets if each.who != given.who or each.bet not in gone))
+    turn.change(
+        bets=tuple(
+            each for each in turn.state.bets if each.who != given.who or each.bet not in gone
+        )
+    )
 
 
 def _time(bet: CrapsBet) -> str:
@@ -104,18 +132,32 @@ def _beside_its_base(turn: CrapsTurn, given: BetPlace, base: str, number: int | 
     beside = base if number is None else f"{base}:{number}"
     placed = turn.holds(given.who, beside)
     if placed is None:
-        raise refuse(turn, "bet_time_associated", f"{given.bet} goes beside {beside}, which {given.who} does not have")
+        raise refuse(
+            turn,
+            "bet_time_associated",
+            f"{given.bet} goes beside {beside}, which {given.who} does not have",
+        )
     if placed.amount is not None:
         most = highest(turn.bets, given.bet, turn.point, placed.amount)
-        stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws["bet_maximum"], beside=f" beside {placed.amount}")
+        stakes.within(
+            given.bet,
+            given.amount,
+            Bounds(None, most),
+            turn.book.laws["bet_maximum"],
+            beside=f" beside {placed.amount}",
+        )
 
 
 def _not_above(turn: CrapsTurn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
     simple = turn.settings.highest_simple
     if simple is None and turn.state.minimum is not None:
         simple = turn.state.minimum * turn.book.simple_limits[1]
-    most = None if simple is None else highest_alone(bet, number, simple, turn.book.multiple_gain[1])
-    stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"])
+    most = (
+        None if simple is None else highest_alone(bet, number, simple, turn.book.multiple_gain[1])
+    )
+    stakes.within(
+        given.bet, given.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"]
+    )
 
 
 def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
@@ -135,4 +177,6 @@ def _bets_open(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
         raise refuse(turn, "bet_after_close", f"the bets of round {current.round} are closed")
     if waiting := turn.state.unresolved():
-        raise RejectedError(f"round {waiting[0].round} has no result yet, so what lies on the table is not known")
+        raise RejectedError(
+            f"round {waiting[0].round} has no result yet, so what lies on the table is not known"
+        )

@@ -1,6 +1,7 @@
 """What a table of craps makes of the readings of its dice.
 
-Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved, and a person decides.
+Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved,
+and a person decides.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
     if current is None or current.dice is not None:
         return
     known = {*TROUBLES.values(), "dice_invalid"} & set(current.said)
-    if current.closed and current.throw is not None and given.throw not in (None, current.throw) and not known:
+    if (
+        current.closed
+        and current.throw is not None
+        and given.throw not in (None, current.throw)
+        and not known
+    ):
         turn.ask("dice_unread", TELL, given=given, detail=f"throw {current.throw}")
     early = current.early or (not current.closed and not turn.by_itself)
     turn.change_current(throw=given.throw, early=early, frames=current.frames + frames_of(given))
@@ -58,15 +64,26 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
 
 
 def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
-    """Nothing lies there to be read, though by the device's count the dice were thrown: only a person knows what they showed."""
+    """Nothing lies there to be read, though by the device's count the dice were thrown: only a
+    person knows what they showed.
+    """
     current = was.current
-    thrown = was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
+    thrown = (
+        was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
+    )
     if current and current.closed and current.dice is None and not current.asks and thrown:
-        turn.ask("dice_unread", TELL, given=given, detail=None if given.throw is None else f"throw {given.throw}")
+        turn.ask(
+            "dice_unread",
+            TELL,
+            given=given,
+            detail=None if given.throw is None else f"throw {given.throw}",
+        )
 
 
 def take_read(turn: CrapsTurn, given: DiceRead) -> None:
-    """What the dice show: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
+    """What the dice show: a result only if a round is in hand, its bets are closed and nothing is
+    in doubt.
+    """
     if not given.late:
         turn.change(dice="settled")
     state = turn.state
@@ -140,24 +157,39 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:
 
 
 def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
-    """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons open the bets, none are open."""
+    """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons
+    open the bets, none are open.
+    """
     current = turn.state.current
-    counted = current is not None and current.throw is not None and given.throw not in (None, current.throw)
+    counted = (
+        current is not None
+        and current.throw is not None
+        and given.throw not in (None, current.throw)
+    )
     return turn.by_itself and current is not None and current.closed and counted
 
 
 def _behind_others(turn: CrapsTurn) -> bool:
-    """Whether a throw is a round of its own that waits behind others; not where it would push one of them out of memory."""
+    """Whether a throw is a round of its own that waits behind others; not where it would push one
+    of them out of memory.
+    """
     return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
 
 
-def _leave_undecided(turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
+def _leave_undecided(
+    turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread"
+) -> None:
     """The throw in hand waits for a person, and those after it with it."""
     current = turn.state.current
     assert current is not None
     hidden = turn.state.gap and not current.asks
     if not current.asks and not hidden:
-        turn.irregular(what, given=given, asks=DECISIONS, detail=None if current.throw is None else f"throw {current.throw}")
+        turn.irregular(
+            what,
+            given=given,
+            asks=DECISIONS,
+            detail=None if current.throw is None else f"throw {current.throw}",
+        )
     turn.unresolved(current, "silence" if hidden else "undecided", current.dice)
 
 
@@ -172,31 +204,48 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> 
 
 
 def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
-    """Whether dice that do not move show that nothing was thrown in the silence, or nothing that could count."""
+    """Whether dice that do not move show that nothing was thrown in the silence, or nothing that
+    could count.
+    """
     state = turn.state
     if given.state == "moving" or given.throw is None:
         return False
-    new = given.state == "idle" and not state.entries and not (state.current and state.current.closed)
+    new = (
+        given.state == "idle" and not state.entries and not (state.current and state.current.closed)
+    )
     return new or given.throw == state.throw
 
 
 def _next(turn: CrapsTurn, given: DiceRead) -> bool:
     """Whether the device's own count shows that the silence hid no throw."""
     before, airborne = turn.state.throw, turn.state.airborne
-    return given.throw is not None and (given.throw == airborne or (before is not None and given.throw == before + 1))
+    return given.throw is not None and (
+        given.throw == airborne or (before is not None and given.throw == before + 1)
+    )
 
 
 def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
-    """Whether the dice lie as they did after the last throw. If the result was another, somebody must look."""
+    """Whether the dice lie as they did after the last throw. If the result was another, somebody
+    must look.
+    """
     state = turn.state
     last = state.entries[-1] if state.entries else None
     same = last is not None and last.dice is not None and sorted(last.dice) == sorted(given.values)
-    counted = given.throw is not None and given.throw == state.throw and not (state.current and state.current.throw == given.throw)
+    counted = (
+        given.throw is not None
+        and given.throw == state.throw
+        and not (state.current and state.current.throw == given.throw)
+    )
     lying = not state.moved and state.tells and (same or not state.gap)
     if not counted and not lying:
         return False
     if last and last.dice and not same:
-        turn.irregular("dice_changed", given=given, asks=("result.correct",), detail=" ".join(map(str, given.values)))
+        turn.irregular(
+            "dice_changed",
+            given=given,
+            asks=("result.correct",),
+            detail=" ".join(map(str, given.values)),
+        )
     return True
 
 
@@ -208,11 +257,18 @@ def _stray(turn: CrapsTurn, given: DiceRead) -> None:
         turn.change(stray=True)
         lacking = turn.lacking()
         what = "dice_unregistered" if lacking else "throw_out_of_round"
-        turn.irregular(what, given=given, asks=(lacking,) if lacking else (), detail=" ".join(map(str, given.values)))
+        turn.irregular(
+            what,
+            given=given,
+            asks=(lacking,) if lacking else (),
+            detail=" ".join(map(str, given.values)),
+        )
 
 
 def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
-    """Dice that are known only after a silence: a candidate for the round that they were thrown in."""
+    """Dice that are known only after a silence: a candidate for the round that they were
+    thrown in.
+    """
     of = _round_of_late(turn, given)
     if of is not None:
         throw = of.throw if given.throw is None else given.throw
@@ -224,7 +280,9 @@ def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
 
 
 def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
-    """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or is nobody's."""
+    """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or
+    is nobody's.
+    """
     state, current = turn.state, turn.state.current
     if given.throw is not None and given.throw == state.throw:
         return None

@@ -1,4 +1,6 @@
-"""The settings of one table of craps: what the decree leaves open, and what this table is told of."""
+"""The settings of one table of craps: what the decree leaves open, and what this table is
+told of.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +12,45 @@ from controller.games.amounts import Money
 
 
 class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     rounds: Literal["keys", "dice"] = "keys"
-    """Who opens and closes the bets: a person, for each throw; or they open by themselves and the moving dice close them."""
+    """Who opens and closes the bets: a person, for each throw; or they open by themselves and the
+    moving dice close them.
+    """
     serials: Literal["told", "unwatched"] = "told"
-    """Whether the table is told the serial numbers of its dice: no throw counts then before they are."""
+    """Whether the table is told the serial numbers of its dice: no throw counts then before they
+    are.
+    """
     shooter: Literal["told", "unwatched"] = "told"
-    """Whether the table is told who throws and what he bets: a throw without his Win or Don't Win bet waits for a person then."""
+    """Whether the table is told who throws and what he bets: a throw without his Win or Don't Win
+    bet waits for a person then.
+    """
     early_throw: Literal["ask", "void", "ignored"] = "ask"
-    """A throw before the bets are closed: a person decides, it is null, or what the dice do before the call is no throw."""
+    """A throw before the bets are closed: a person decides, it is null, or what the dice do before
+    the call is no throw.
+    """
     floor_die: Literal["two", "one"] = "two"
-    """In place of a die that fell to the floor in a point series two are chosen from the reserve, or one."""
+    """In place of a die that fell to the floor in a point series two are chosen from the reserve,
+    or one.
+    """
     place_eight: Literal["offered", "absent"] = "offered"
     """The list of place bets leaves out the 8, but its pay is there."""
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
-    """«Paid so many times the bet»: the bet not included, or included; ``layout``: included for 15 and 30 times only."""
+    """«Paid so many times the bet»: the bet not included, or included; ``layout``: included for 15
+    and 30 times only.
+    """
     highest_simple: Money | None = None
-    """The highest stake on a simple bet, as the authorisation has it, in minor units; the others follow from it. Where it is not
-    stated, no stake may be above what the decree lets any authorisation have.
+    """The highest stake on a simple bet, as the authorisation has it, in minor units; the others
+    follow from it. Where it is not stated, no stake may be above what the decree lets any
+    authorisation have.
     """
     field_four: Literal["printed", "wins"] = "printed"
-    """Where the decree leaves the 4 out of the field: it loses as it is printed, or wins as it usually does."""
+    """Where the decree leaves the 4 out of the field: it loses as it is printed, or wins as it
+    usually does.
+    """
 
 
 LAWS = (

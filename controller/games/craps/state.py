@@ -18,7 +18,8 @@ SHOWN = 20
 class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The dice that the table has, by serial number.
 
-    ``lost``: those that left the table and were not found. ``unfit``: why they may not be played with.
+    ``lost``: those that left the table and were not found. ``unfit``: why they may not be played
+    with.
     """
 
     serials: tuple[str, ...]
@@ -33,10 +34,12 @@ class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its evidence so far, oldest first.
+    """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its
+    evidence so far, oldest first.
 
-    ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported. ``asks``: the commands one
-    of which it waits for; ``dice``: what lies there and waits with it. ``confirmed_by``: who let it go on.
+    ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported.
+    ``asks``: the commands one of which it waits for; ``dice``: what lies there and waits with it.
+    ``confirmed_by``: who let it go on.
     """
 
     round: int
@@ -73,12 +76,14 @@ class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of craps between two inputs.
 
-    ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this session that were put
-    away; ``past``: those of the session before. ``seats`` in play, clockwise from the croupiers' left; ``thrown``: where the
-    dice were last; ``taken_over``: the shooter began in the middle of a series. ``last``: announced last shooters left.
-    ``dice`` and ``throw``: what the device last said of them, live; ``tells``: it is one that says when they move; ``moved``:
-    they have, since the last outcome. ``gap``: the device was silent since then, and ``airborne`` is the throw that the dice
-    were in before. ``stray``: a throw outside a round was reported since. ``relaunch``: the throw before was null.
+    ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this
+    session that were put away; ``past``: those of the session before. ``seats`` in play, clockwise
+    from the croupiers' left; ``thrown``: where the dice were last; ``taken_over``: the shooter
+    began in the middle of a series. ``last``: announced last shooters left. ``dice`` and ``throw``:
+    what the device last said of them, live; ``tells``: it is one that says when they move;
+    ``moved``: they have, since the last outcome. ``gap``: the device was silent since then, and
+    ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round was
+    reported since. ``relaunch``: the throw before was null.
     """
 
     kept: ClassVar[int] = 60
@@ -114,7 +119,9 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
         return point
 
     def after(self, entry: CrapsEntry, points: tuple[int, ...]) -> CrapsState:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        """With this outcome in the place of any earlier one of its round; the oldest round too many
+        is forgotten.
+        """
         entries = in_place(self.entries, entry)
         before = self.before
         if len(entries) > self.kept:
@@ -125,7 +132,9 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
 
     @property
     def full(self) -> bool:
-        """Whether one more throw would push out one that waits, without whose dice no later point is known."""
+        """Whether one more throw would push out one that waits, without whose dice no later point
+        is known.
+        """
         return len(self.entries) == self.kept and self.entries[0].kind == "unresolved"
 
     def results(self) -> list[CrapsEntry]:

@@ -21,7 +21,15 @@ from controller.contract.events import (
     Settled,
     ShooterChanged,
 )
-from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, settle_all, sevens_out
+from controller.games.craps.bets import (
+    Bets,
+    Dice,
+    moved,
+    next_point,
+    settle,
+    settle_all,
+    sevens_out,
+)
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import CrapsDiceSet, CrapsEntry, CrapsRound, CrapsState
 from controller.games.rounds import RoundMoves
@@ -68,7 +76,9 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return "dice.choose" if len(self.on_offer(dice)) >= 2 else "dice.set"
 
     def on_offer(self, dice: CrapsDiceSet) -> tuple[str, ...]:
-        """The dice that the shooter may choose from; in a series from those in reserve, if one in play was lost."""
+        """The dice that the shooter may choose from; in a series from those in reserve, if one in
+        play was lost.
+        """
         from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
         kept = dice.reserve if from_reserve else dice.serials
         return tuple(serial for serial in kept if serial not in dice.lost)
@@ -76,14 +86,18 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The course of a round
 
     def carry_on(self) -> None:
-        """Open the bets for the next throw, where they open by themselves and nothing is waited for."""
+        """Open the bets for the next throw, where they open by themselves and nothing is waited
+        for.
+        """
         state = self.state
         free = state.open and state.current is None and state.dice != "moving" and state.last != 0
         if self.by_itself and free and not state.unresolved() and not self.lacking():
             self.open_bets()
 
     def begin(self) -> CrapsRound:
-        """Take the next round in hand, without a word: its bets opened where we could not see it."""
+        """Take the next round in hand, without a word: its bets opened where we could not
+        see it.
+        """
         current = CrapsRound(round=self.state.round + 1)
         self.change(round=current.round, current=current, relaunch=False, stray=False)
         return current
@@ -94,8 +108,12 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         current = self.begin()
         self.say(RoundOpened(round=current.round, by=by, relaunch=relaunch))
 
-    def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
-        """No more bets: the shooter throws. He must hold a bet on the table, and the dice must be the table's."""
+    def close_bets(
+        self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False
+    ) -> None:
+        """No more bets: the shooter throws. He must hold a bet on the table, and the dice must be
+        the table's.
+        """
         current = self.state.current
         assert current is not None
         self.change_current(closed=True, frames=current.frames + frames)
@@ -112,7 +130,9 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         state = self.state
         if state.shooter is None:
             self.ask("shooter_missing")
-        elif not state.taken_over and not any(self.holds(f"seat:{state.shooter}", bet) for bet in ("win", "dont_win")):
+        elif not state.taken_over and not any(
+            self.holds(f"seat:{state.shooter}", bet) for bet in ("win", "dont_win")
+        ):
             self.ask("shooter_no_bet", detail=f"seat {state.shooter}")
 
     def holds(self, who: str, bet: str) -> Stake | None:
@@ -121,8 +141,12 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None) -> None:
-        """The dice lie, or a person stands for what they show: the bets are decided, and the series goes on or ends."""
+    def result(
+        self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
+    ) -> None:
+        """The dice lie, or a person stands for what they show: the bets are decided, and the series
+        goes on or ends.
+        """
         state, total = self.state, sum(dice)
         point = state.point(self.book.points, before_round=of.round)
         shooter = of.shooter if isinstance(of, CrapsEntry) else state.shooter
@@ -159,7 +183,10 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def settled(self, entry: CrapsEntry) -> tuple[Settled, ...]:
         """What a throw makes of every kind of bet, and of each bet that the table was told of."""
         assert entry.dice is not None
-        own = [replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who) for each in entry.bets]
+        own = [
+            replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who)
+            for each in entry.bets
+        ]
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
     def left_lying(self, entry: CrapsEntry) -> tuple[Stake, ...]:
@@ -173,9 +200,13 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         if was != now and self.state.open:
             self.say(PointSet(round=number, point=now))
 
-    def void(self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
         """The throw is null: no bet is decided and the point stays."""
-        entry = CrapsEntry(round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article)
+        entry = CrapsEntry(
+            round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article
+        )
         self._record(entry)
         self.change(relaunch=True)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
@@ -183,9 +214,18 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
         """What the dice showed is not known for certain; nobody invents it."""
         shooter = of.shooter if isinstance(of, CrapsEntry) else self.state.shooter
-        entry = CrapsEntry(round=of.round, kind="unresolved", candidate=dice, shooter=shooter, throw=of.throw, frames=of.frames)
+        entry = CrapsEntry(
+            round=of.round,
+            kind="unresolved",
+            candidate=dice,
+            shooter=shooter,
+            throw=of.throw,
+            frames=of.frames,
+        )
         self._record(entry)
-        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames))
+        self.say(
+            RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames)
+        )
 
     def _record(self, entry: CrapsEntry) -> None:
         current = self.state.current
@@ -213,10 +253,20 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         after = [seat for seat in seats if thrown is not None and seat > thrown]
         return (after or list(seats))[0]
 
-    def give_dice(self, seat: int | None, why: ShooterWhy, *, number: int = 0, by: str | None = None) -> None:
+    def give_dice(
+        self, seat: int | None, why: ShooterWhy, *, number: int = 0, by: str | None = None
+    ) -> None:
         """The dice go to a seat, or to nobody yet."""
         self.change(shooter=seat, thrown=self.state.thrown if seat is None else seat)
-        self.say(ShooterChanged(round=number, seat=seat, why=why, last=seat is not None and self.state.last == 1, by=by))
+        self.say(
+            ShooterChanged(
+                round=number,
+                seat=seat,
+                why=why,
+                last=seat is not None and self.state.last == 1,
+                by=by,
+            )
+        )
 
     def _miss_lost_dice(self) -> None:
         """The play is over and a die was not found: the whole set goes."""
@@ -227,12 +277,23 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     # What is not as it should be
 
-    def ask(self, what: str, asks: tuple[str, ...] = DECISIONS, *, given: Reading | None = None, detail: str | None = None) -> None:
-        """A breach in the round in hand, told once: it waits for a person, whom the gravest breach names."""
+    def ask(
+        self,
+        what: str,
+        asks: tuple[str, ...] = DECISIONS,
+        *,
+        given: Reading | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """A breach in the round in hand, told once: it waits for a person, whom the gravest breach
+        names.
+        """
         current = self.state.current
         if current is None or what in current.said:
             return
-        self.change_current(said=(*current.said, what), asks=current.asks if current.asks == DECISIONS else asks)
+        self.change_current(
+            said=(*current.said, what), asks=current.asks if current.asks == DECISIONS else asks
+        )
         self.irregular(what, given=given, asks=asks, detail=detail)
 
 

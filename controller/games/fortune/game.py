@@ -1,7 +1,7 @@
 """The wheel of fortune: a wheel that stands still, and the symbol under the tongue.
 
-It is a game of a wheel that tells places (see ``cells``). What it has of its own: the order of the cells (``fortune.wheel``), and
-that each result says what every bet does and pays.
+It is a game of a wheel that tells places (see ``cells``). What it has of its own: the order of the
+cells (``fortune.wheel``), and that each result says what every bet does and pays.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class FortuneTurn(CellsTurn):
     def offered(self) -> Mapping[str, Bounds]:
         """The symbols."""
         multiples = () if self.book.highest is None else (self.book.highest,)
-        return {name: bounds(self.state.minimum, multiples, self.settings.highest.get(name)) for name in self.book.bets}
+        return {
+            name: bounds(self.state.minimum, multiples, self.settings.highest.get(name))
+            for name in self.book.bets
+        }
 
     def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
         """What each bet does: that on each symbol, then those that were told."""
@@ -59,7 +62,9 @@ class FortuneTurn(CellsTurn):
 
 
 def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
-    """What becomes of each bet when this symbol is under the tongue: it wins and pays, or it loses."""
+    """What becomes of each bet when this symbol is under the tongue: it wins and pays, or
+    it loses.
+    """
     return tuple(
         Settled(bet=name, outcome="win", pays=pays(name, book, settings))
         if symbol(name) == number
@@ -69,7 +74,9 @@ def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tu
 
 
 def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, int]:
-    """What a bet pays to 1: as the decree prints it, or as the table has it where the print is in doubt."""
+    """What a bet pays to 1: as the decree prints it, or as the table has it where the print is in
+    doubt.
+    """
     stated = getattr(settings, PAYS[bet]) if bet in PAYS else "decree"
     return book.bets[bet].pays if stated == "decree" else (int(stated.split()[0]), 1)
 
@@ -82,8 +89,8 @@ def two_jokers(book: FortuneWheel) -> FortuneWheel:
 
 
 class FortuneGame(CellsGame):
-    """The wheel of fortune under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does
-    not allow.
+    """The wheel of fortune under one decree with one table's settings. Raises ``ValueError`` for
+    settings that the decree does not allow.
     """
 
     book: FortuneWheel
@@ -105,9 +112,17 @@ class FortuneGame(CellsGame):
 
     def own(self, state: CellsState) -> dict[str, Any]:
         """Where the last result was, and the symbols around the wheel."""
-        last = max((entry for entry in state.entries if entry.number is not None), key=lambda entry: entry.round, default=None)
+        last = max(
+            (entry for entry in state.entries if entry.number is not None),
+            key=lambda entry: entry.round,
+            default=None,
+        )
         cells = self.settings.cells or usual(self.book)
-        return {"last_cell": last.cell if last else None, "cells": list(cells), **super().own(state)}
+        return {
+            "last_cell": last.cell if last else None,
+            "cells": list(cells),
+            **super().own(state),
+        }
 
     def tells(self, entry: WheelEntry) -> dict[str, Any]:
         """The cell."""

@@ -1,4 +1,6 @@
-"""The settings of one wheel of fortune: the map of its cells, what the decree leaves open, and what its board can sense."""
+"""The settings of one wheel of fortune: the map of its cells, what the decree leaves open, and what
+its board can sense.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,13 @@ from controller.games.wheels.settings import WheelBreach
 
 
 class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     cells: tuple[Count | str, ...] = ()
-    """The symbols around the wheel, clockwise, as the board counts its cells from 1. Empty: an order of our own that keeps to
-    the decree. No decree prints the order whole.
+    """The symbols around the wheel, clockwise, as the board counts its cells from 1. Empty: an
+    order of our own that keeps to the decree. No decree prints the order whole.
     """
     reversed: Asked = "ask"
     """The wheel turned back."""
@@ -30,7 +34,10 @@ class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw
 DOUBTED = ("pays_24", "pays_15", "jokers")
 """The settings that may be stated only where the decree is in doubt."""
 
-BREACHES: dict[str, WheelBreach] = {**cells_settings.BREACHES, "reversed": WheelBreach("inspector", "reversed")}
+BREACHES: dict[str, WheelBreach] = {
+    **cells_settings.BREACHES,
+    "reversed": WheelBreach("inspector", "reversed"),
+}
 """The breaches that a setting of the same name decides."""
 
 LAWS = (*cells_settings.LAWS, "reversed")

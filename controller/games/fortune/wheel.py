@@ -1,4 +1,6 @@
-"""The order of the cells around a wheel of fortune. A site states it, the decree's counts and constraints judge it."""
+"""The order of the cells around a wheel of fortune. A site states it, the decree's counts and
+constraints judge it.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,18 @@ OF_54: tuple[Number, ...] = (
     *(4, 7, 24, 15, 24, 15, 24, 15, 24, "joker_black", 7, 24, 15, 24, 4, 24, 15, 7),
     *(24, 15, 24, 15, 24, 2, 24, 7, 24, 15, 4, 24, 15, 24, 7, 24, 15, 24),
 )
-"""An order of our own in which no symbol lies next to itself, though these decrees do not ask for it."""
+"""An order of our own in which no symbol lies next to itself, though these decrees do not ask for
+it.
+"""
 OF_64: tuple[Number, ...] = (
     *(1, 2, 1, 5, 1, 2, 1, 10),
     *(1, 2, 1, 40, 1, 2, 1, 5),
     *(1, 2, 1, 5, 1, 2, 1, 10),
     *(1, 2, 1, 20, 1, 2, 1, 5),
 ) * 2
-"""An order of our own, sector by sector, that satisfies all that the decree says of it; its figure is lost."""
+"""An order of our own, sector by sector, that satisfies all that the decree says of it; its figure
+is lost.
+"""
 
 
 def symbol(text: str) -> Number:
@@ -28,7 +34,9 @@ def symbol(text: str) -> Number:
 
 
 def usual(book: FortuneWheel) -> tuple[Number, ...]:
-    """An order that keeps to the decree: ours, for no decree prints one. One joker or two are put in the same places."""
+    """An order that keeps to the decree: ours, for no decree prints one. One joker or two are put
+    in the same places.
+    """
     if book.cells == len(OF_64):
         return OF_64
     jokers = [symbol(name) for name in book.bets if name.startswith("joker")]
@@ -56,9 +64,15 @@ def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
 
 def _counts(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
     there, wanted = Counter(order), {symbol(name): bet.cells for name, bet in book.bets.items()}
-    found = [] if len(order) == book.cells else [f"the wheel has {book.cells} cells, not {len(order)}"]
+    found = (
+        [] if len(order) == book.cells else [f"the wheel has {book.cells} cells, not {len(order)}"]
+    )
     found += [f"{each} is no symbol of this wheel" for each in there if each not in wanted]
-    return found + [f"{each} has {cells} cells, not {there[each]}" for each, cells in wanted.items() if there[each] != cells]
+    return found + [
+        f"{each} has {cells} cells, not {there[each]}"
+        for each, cells in wanted.items()
+        if there[each] != cells
+    ]
 
 
 def _sectors(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:

@@ -1,4 +1,6 @@
-"""What a hand of poker is worth: a pure function of its cards and of the ranking that the game is played by."""
+"""What a hand of poker is worth: a pure function of its cards and of the ranking that the game is
+played by.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ RUNS: Mapping[tuple[bool, bool], Category] = {
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What a hand is worth. Compare ``key``, within one ranking: the higher one wins, equal ones are a tie."""
+    """What a hand is worth. Compare ``key``, within one ranking: the higher one wins, equal ones
+    are a tie.
+    """
 
     key: tuple[int, ...]
     category: Category
@@ -55,7 +59,9 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class _Judged(msgspec.Struct, frozen=True):
-    """What a hand is by its ranks alone; ``telling``: the ranks, the most telling first; ``joker``: the joker's."""
+    """What a hand is by its ranks alone; ``telling``: the ranks, the most telling first; ``joker``:
+    the joker's.
+    """
 
     key: tuple[int, ...]
     category: Category
@@ -66,8 +72,8 @@ class _Judged(msgspec.Struct, frozen=True):
 def value(cards: Iterable[str], ranking_id: str) -> Value:
     """What exactly these cards are worth.
 
-    Raises ``ValueError`` for a wrong number of cards, a card that is not of the pack or there twice, and a hand that does not
-    qualify.
+    Raises ``ValueError`` for a wrong number of cards, a card that is not of the pack or there
+    twice, and a hand that does not qualify.
     """
     cards = _checked(cards, ranking_id)
     if len(cards) != RANKINGS[ranking_id].size:
@@ -76,29 +82,41 @@ def value(cards: Iterable[str], ranking_id: str) -> Value:
 
 
 def showing(cards: Iterable[str], ranking_id: str) -> Value:
-    """What the open cards of a hand are worth before all lie open: by equal ranks and high cards; runs and suits tell nothing yet.
+    """What the open cards of a hand are worth before all lie open: by equal ranks and high cards;
+    runs and suits tell nothing yet.
 
     Raises ``ValueError`` as ``value`` does.
     """
     cards = _checked(cards, ranking_id)
     if not 0 < len(cards) < RANKINGS[ranking_id].size:
         return value(cards, ranking_id)
-    return _certain(cards, _judged("".join(sorted(card[0] for card in cards)), False, ranking_id), ranking_id)
+    return _certain(
+        cards, _judged("".join(sorted(card[0] for card in cards)), False, ranking_id), ranking_id
+    )
 
 
 def best(cards: Iterable[str], ranking_id: str) -> Value | None:
-    """The best hand that can be chosen of these cards; None: no choice qualifies. Raises ``ValueError`` as ``value`` does."""
+    """The best hand that can be chosen of these cards; None: no choice qualifies. Raises
+    ``ValueError`` as ``value`` does.
+    """
     return _best(_choices(_checked(cards, ranking_id), RANKINGS[ranking_id].size), ranking_id)
 
 
-def best_of(own: Iterable[str], common: Iterable[str], ranking_id: str, own_exactly: int | None = None) -> Value | None:
-    """The best hand of own and common cards: of all together, or with exactly so many own ones. As ``best`` else."""
+def best_of(
+    own: Iterable[str], common: Iterable[str], ranking_id: str, own_exactly: int | None = None
+) -> Value | None:
+    """The best hand of own and common cards: of all together, or with exactly so many own ones. As
+    ``best`` else.
+    """
     own, common = tuple(own), tuple(common)
     cards = _checked((*own, *common), ranking_id)
     size = RANKINGS[ranking_id].size
     if own_exactly is None:
         return _best(_choices(cards, size), ranking_id)
-    mine, shared = _choices(own, own_exactly, "own "), tuple(_choices(common, size - own_exactly, "common "))
+    mine, shared = (
+        _choices(own, own_exactly, "own "),
+        tuple(_choices(common, size - own_exactly, "common ")),
+    )
     return _best(((*some, *others) for some in mine for others in shared), ranking_id)
 
 
@@ -108,9 +126,13 @@ def _checked(cards: Iterable[str], ranking_id: str) -> tuple[str, ...]:
     cards = tuple(cards)
     foreign = [card for card in cards if card not in _members(ranking_id)]
     if foreign:
-        raise ValueError(f"{foreign[0]!r} is not a card of {ranking_id}: allowed are {_allowed(ranking_id)}")
+        raise ValueError(
+            f"{foreign[0]!r} is not a card of {ranking_id}: allowed are {_allowed(ranking_id)}"
+        )
     if len(set(cards)) < len(cards):
-        raise ValueError(f"{next(card for card in cards if cards.count(card) > 1)!r} is there twice")
+        raise ValueError(
+            f"{next(card for card in cards if cards.count(card) > 1)!r} is there twice"
+        )
     return cards
 
 
@@ -129,7 +151,9 @@ def _allowed(ranking_id: str) -> str:
 def _choices(cards: Sequence[str], size: int, kind: str = "") -> Iterable[tuple[str, ...]]:
     if len(cards) < size:
         raise ValueError(f"{size} {kind}cards must be chosen, and there are only {len(cards)}")
-    return combinations(sorted(cards), size)  # sorted, so that equal choices do not depend on the order of the deal
+    return combinations(
+        sorted(cards), size
+    )  # sorted, so that equal choices do not depend on the order of the deal
 
 
 def _best(choices: Iterable[tuple[str, ...]], ranking_id: str) -> Value | None:
@@ -160,16 +184,23 @@ def _judge(cards: Sequence[str], ranking_id: str) -> _Judged | None:
         judge = _judged_with_joker
     else:
         judge = _judged
-    return judge("".join(sorted([card[0] for card in cards])), len({card[1] for card in cards}) == 1, ranking_id)
+    return judge(
+        "".join(sorted([card[0] for card in cards])),
+        len({card[1] for card in cards}) == 1,
+        ranking_id,
+    )
 
 
 @cache
 def _judged_with_joker(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
-    """The best that the joker makes of the other cards: it is an ace, or any card that completes what it may complete."""
+    """The best that the joker makes of the other cards: it is an ace, or any card that completes
+    what it may complete.
+    """
     ranking = RANKINGS[ranking_id]
     found: _Judged | None = None
     for rank in ranking.ranks:
-        # Where the others are of one suit and have this rank, the joker can only stand for the card of another suit.
+        # Where the others are of one suit and have this rank, the joker can only stand for the card
+        # of another suit.
         judged = _judged("".join(sorted(ranks + rank)), suited and rank not in ranks, ranking_id)
         if judged is None or (rank != "A" and judged.category not in ranking.joker):
             continue
@@ -180,7 +211,9 @@ def _judged_with_joker(ranks: str, suited: bool, ranking_id: str) -> _Judged | N
 
 @cache
 def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
-    """What a hand is, by its ranks in alphabetical order and whether all are of one suit; None: it does not qualify."""
+    """What a hand is, by its ranks in alphabetical order and whether all are of one suit; None: it
+    does not qualify.
+    """
     ranking = RANKINGS[ranking_id]
     if not set(ranks) <= set(ranking.ranks):
         return None
@@ -191,12 +224,18 @@ def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
         return None
     strength = len(ranking.categories) - ranking.categories.index(category)
     if run is not None and category in RUNS.values():
-        return _Judged((strength, len(ranking.straights) - ranking.straights.index(run)), category, run)
-    telling = "".join(sorted(ranks, key=lambda rank: (ranks.count(rank), ranking.ranks.index(rank)), reverse=True))
+        return _Judged(
+            (strength, len(ranking.straights) - ranking.straights.index(run)), category, run
+        )
+    telling = "".join(
+        sorted(ranks, key=lambda rank: (ranks.count(rank), ranking.ranks.index(rank)), reverse=True)
+    )
     if category == "figures":  # the highest pair, then the highest card of what remains
         telling = telling[:2] + "".join(sorted(telling[2:], key=ranking.ranks.index, reverse=True))
     sign = -1 if ranking.lowest_wins else 1
-    return _Judged((strength, *(sign * ranking.ranks.index(rank) for rank in telling)), category, telling)
+    return _Judged(
+        (strength, *(sign * ranking.ranks.index(rank) for rank in telling)), category, telling
+    )
 
 
 def _made(ranks: str, suited: bool, run: str | None, ranking: Ranking) -> set[Category]:

@@ -1,4 +1,6 @@
-"""Which ranking each game of poker compares its hands by, and which cards a hand may be made of, for each decree."""
+"""Which ranking each game of poker compares its hands by, and which cards a hand may be made of,
+for each decree.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the own cards must be used; None: any number."""
 
     def ranking(self, pack: int | None = None) -> str:
-        """The one for a pack of so many cards; None: the larger pack. Raises ``ValueError`` for a pack that is not played."""
+        """The one for a pack of so many cards; None: the larger pack. Raises ``ValueError`` for a
+        pack that is not played.
+        """
         packs = {len(DECKS[DECK_OF[ranking]]): ranking for ranking in self.rankings}
         if pack is None:
             return self.rankings[0]
         if pack not in packs:
-            raise ValueError(f"not played with {pack} cards; allowed are: {', '.join(map(str, packs))}")
+            raise ValueError(
+                f"not played with {pack} cards; allowed are: {', '.join(map(str, packs))}"
+            )
         return packs[pack]
 
     def low_ranking(self) -> str:
@@ -38,12 +44,19 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("there is no low hand")
         return self.low
 
-    def split(self, cards: Sequence[str], own: int | None = None) -> tuple[Sequence[str], Sequence[str]]:
-        """Own and common cards, in this order. Raises ``ValueError`` for more of them than the game deals."""
+    def split(
+        self, cards: Sequence[str], own: int | None = None
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Own and common cards, in this order. Raises ``ValueError`` for more of them than the game
+        deals.
+        """
         first = self.own if own is None else own
         mine, shared = cards[:first], cards[first:]
         if not 0 <= first <= self.own or len(shared) > self.common:
-            raise ValueError(f"{len(mine)} own and {len(shared)} common cards; at most {self.own} and {self.common} are dealt")
+            raise ValueError(
+                f"{len(mine)} own and {len(shared)} common cards; at most {self.own} and "
+                f"{self.common} are dealt"
+            )
         return mine, shared
 
 
@@ -63,7 +76,11 @@ SYNTHETIC = Contest(rankings=("five-28",), own=2, common=5, own_exactly=2)
 SYNTHETIC_ANY = Contest(rankings=("five-28",), own=2, common=5)
 
 CONTESTS: Mapping[str, Mapping[str, Contest]] = {
-    "BAL05": {"poker-no-draw": FIVE, "synthetic-poker": SYNTHETIC_ANY, "trijoker": TRIJOKER},  # «amb set cartes» (L2474-2476)
+    "BAL05": {
+        "poker-no-draw": FIVE,
+        "synthetic-poker": SYNTHETIC_ANY,
+        "trijoker": TRIJOKER,
+    },  # «amb set cartes» (L2474-2476)
     "BAL09": {
         "circle-draw": COVERED,
         "seven-card-stud": SEVEN,
@@ -74,7 +91,10 @@ CONTESTS: Mapping[str, Mapping[str, Contest]] = {
         "pai-gow": PAI_GOW,
         "three-card-poker": THREE,
     },
-    "ARA02": {"poker-no-draw": FLUSH_FIRST, "synthetic-poker": SYNTHETIC},  # it lists «Color» before «Full»
+    "ARA02": {
+        "poker-no-draw": FLUSH_FIRST,
+        "synthetic-poker": SYNTHETIC,
+    },  # it lists «Color» before «Full»
     "EUS96": {
         "poker-no-draw": FIVE,
         "poker-draw-house": FIVE,
@@ -98,7 +118,9 @@ CONTESTS: Mapping[str, Mapping[str, Contest]] = {
 
 
 def contest(game: str, decree: str) -> Contest:
-    """How the hands of a game are compared under a decree. Raises ``ValueError`` that says what there is."""
+    """How the hands of a game are compared under a decree. Raises ``ValueError`` that says what
+    there is.
+    """
     if decree not in CONTESTS:
         raise ValueError(f"no decree {decree!r}; there are: {', '.join(CONTESTS)}")
     games = CONTESTS[decree]

@@ -1,4 +1,6 @@
-"""The orders in which hands of poker beat each other, as data: what the decrees list, best first."""
+"""The orders in which hands of poker beat each other, as data: what the decrees list,
+best first.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,13 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     ranks: str
     """From low to high. A hand with any other rank does not qualify."""
     categories: tuple[Category, ...]
-    """Best first. A hand that is several of them is the best one; a hand that is none does not qualify."""
+    """Best first. A hand that is several of them is the best one; a hand that is none does not
+    qualify.
+    """
     straights: tuple[str, ...] = ()
-    """Best first, each from its highest card down. The first of them in one suit is the royal flush."""
+    """Best first, each from its highest card down. The first of them in one suit is the royal
+    flush.
+    """
     figures: str = ""
     """The ranks of which all five cards must be to make ``figures``."""
     joker: frozenset[Category] = frozenset()
@@ -44,7 +50,9 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _straights(ranks: str, size: int) -> tuple[str, ...]:
-    """All runs, the ace last after the king and first before the lowest rank, never in the middle."""
+    """All runs, the ace last after the king and first before the lowest rank, never in
+    the middle.
+    """
     run = ranks[-1] + ranks
     return tuple(run[start : start + size][::-1] for start in range(len(run) - size, -1, -1))
 
@@ -92,7 +100,14 @@ THREE_CARDS: tuple[Category, ...] = (
     "pair",
     "high_card",
 )
-LOWEST_FIRST: tuple[Category, ...] = ("high_card", "pair", "two_pair", "trips", "full_house", "four")
+LOWEST_FIRST: tuple[Category, ...] = (
+    "high_card",
+    "pair",
+    "two_pair",
+    "trips",
+    "full_house",
+    "four",
+)
 
 
 def _with_figures(categories: tuple[Category, ...]) -> tuple[Category, ...]:
@@ -105,10 +120,14 @@ _FIVE_32 = Ranking(size=5, ranks=_32, categories=FLUSH_OVER_FULL, straights=_str
 
 RANKINGS: Mapping[str, Ranking] = {
     "five-52": _FIVE_52,
-    "five-52-figures": msgspec.structs.replace(_FIVE_52, categories=_with_figures(FULL_OVER_FLUSH), figures="AKQJ"),
+    "five-52-figures": msgspec.structs.replace(
+        _FIVE_52, categories=_with_figures(FULL_OVER_FLUSH), figures="AKQJ"
+    ),
     "five-52-flush": msgspec.structs.replace(_FIVE_52, categories=FLUSH_OVER_FULL),
     "five-32": _FIVE_32,
-    "five-32-figures": msgspec.structs.replace(_FIVE_32, categories=_with_figures(FLUSH_OVER_FULL), figures="AKQJ"),
+    "five-32-figures": msgspec.structs.replace(
+        _FIVE_32, categories=_with_figures(FLUSH_OVER_FULL), figures="AKQJ"
+    ),
     "five-28": Ranking(size=5, ranks=_28, categories=FLUSH_OVER_FULL, straights=_straights(_28, 5)),
     "five-53": Ranking(
         size=5,
@@ -122,4 +141,6 @@ RANKINGS: Mapping[str, Ranking] = {
     "low-8": Ranking(size=5, ranks="A2345678", categories=("high_card",), lowest_wins=True),
     "low-any": Ranking(size=5, ranks="A23456789TJQK", categories=LOWEST_FIRST, lowest_wins=True),
 }
-"""By name. The keys of a high and a low hand of pai gow (``five-53``, ``two-53``) can be compared with each other."""
+"""By name. The keys of a high and a low hand of pai gow (``five-53``, ``two-53``) can be compared
+with each other.
+"""

@@ -1,7 +1,8 @@
-"""What a table of poker against the dealer makes of a person's commands about sessions, bets and rounds.
+"""What a table of poker against the dealer makes of a person's commands about sessions, bets and
+rounds.
 
-What a person says of cards, and what the hands do, is in ``house_poker.decisions``. A command that cannot be followed is
-rejected, with the reason.
+What a person says of cards, and what the hands do, is in ``house_poker.decisions``. A command that
+cannot be followed is rejected, with the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +39,14 @@ from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
-from controller.games.session import another_round, confirmer, no_round, session, undecided, void_law
+from controller.games.session import (
+    another_round,
+    confirmer,
+    no_round,
+    session,
+    undecided,
+    void_law,
+)
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -78,13 +86,19 @@ def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
 
 
 def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
-    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the shuffler says."""
+    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the
+    shuffler says.
+    """
     count_right = given.cards == CARDS
     turn.change(shuffler=None if count_right and given.right else turn.state.shuffler)
     check_deck(
         turn,
         DeckChecked(
-            right=count_right and given.right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by
+            right=count_right and given.right,
+            count=given.cards,
+            count_right=count_right,
+            set_right=given.right,
+            by=given.by,
         ),
     )
     turn.settle()
@@ -143,7 +157,9 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
 
 
 def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
-    """What another bets on the hand of a player. All antes on a box together are held to what one may be."""
+    """What another bets on the hand of a player. All antes on a box together are held to what one
+    may be.
+    """
     book, hand = turn.book, turn.current
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
     box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
@@ -179,7 +195,11 @@ def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
 
 def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     """What others have bet on a box."""
-    return sum(each.amount or 0 for each in turn.current.others if each.who.partition("/")[0] == box and each.who != but)
+    return sum(
+        each.amount or 0
+        for each in turn.current.others
+        if each.who.partition("/")[0] == box and each.who != but
+    )
 
 
 def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
@@ -188,7 +208,10 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
     if not hand.seats:
         raise RejectedError("no box is in play: say boxes.set")
     if turn.state.shuffler is not None:
-        raise RejectedError(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+        raise RejectedError(
+            f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say "
+            "deck.check"
+        )
     if turn.state.deck is False:
         raise RejectedError("the deck is not right: look at it and say deck.check")
     early = (hand.stop.given, *hand.queue) if hand.stop else ()
@@ -203,7 +226,9 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
         turn.stop("silence")
     elif set(turn.state.silent) - set(turn.state.slots):
         lose_place(turn)
-    follow_all(turn, tuple(each for each in early if each is not None and not isinstance(each, CardsShow)))
+    follow_all(
+        turn, tuple(each for each in early if each is not None and not isinstance(each, CardsShow))
+    )
     turn.settle()
 
 
@@ -218,9 +243,13 @@ def void(turn: HousePokerTurn, given: RoundVoid) -> None:
 
 
 def deal_error(turn: HousePokerTurn, given: DealError) -> None:
-    """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
+    """An error of the deal: the whole play is null. A player who shows or tells his cards loses all
+    that he has bet.
+    """
     if given.role not in turn.book.void_by:
-        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+        raise RejectedError(
+            f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}"
+        )
     if not given.valid:
         raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     hand = turn.current
@@ -230,10 +259,17 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
             raise RejectedError(f"{given.who!r} is no hand in play")
         if "hand_told" not in turn.book.laws:
             raise RejectedError("the decree does not say what it costs a player to show his cards")
-        turn.change(current=replace(hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)))
+        turn.change(
+            current=replace(
+                hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)
+            )
+        )
         turn.irregular("hand_told", detail=seat.who)
     elif given.error not in ERRORS:
-        raise RejectedError(f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say round.void")
+        raise RejectedError(
+            f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say "
+            "round.void"
+        )
     else:
         reason = ERRORS[given.error]
         turn.void(hand, reason, turn.book.void[reason], given)
@@ -241,35 +277,56 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
 
 
 def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
-    """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
+    """A person stands for a round: it is over, and settled by what lies open; the rest was settled
+    at the table.
+    """
     of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
     if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
-            raise RejectedError(f"round {of.round} is not at its end: not all hands have cards and have decided")
+            raise RejectedError(
+                f"round {of.round} is not at its end: not all hands have cards and have decided"
+            )
         turn.result(of, by)
     else:
         turn.record(PokerEntry(round=of.round, kind="result", hands=of.hands))
-        turn.say(RoundResult(round=of.round, hands=of.hands, winner=None, marks=(), frames=(), confirmed_by=by))
+        turn.say(
+            RoundResult(
+                round=of.round, hands=of.hands, winner=None, marks=(), frames=(), confirmed_by=by
+            )
+        )
     turn.settle()
 
 
 def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
-    """Cards of a published result were told wrongly, or decisions: every bet is settled anew. What was only confirmed is not."""
+    """Cards of a published result were told wrongly, or decisions: every bet is settled anew. What
+    was only confirmed is not.
+    """
     entry = published(turn.state, given, decisions=True)
     hand = turn.state.round_of(entry.round)
     if hand is None:
         if given.decisions:
             raise RejectedError(
-                f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions"
+                f"round {entry.round} was settled at the table, or is too long ago: nothing is "
+                "made of its decisions"
             )
         right = right_cards(entry, given, turn.rules.deck)
-        tell(turn, entry, PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right)), given)
+        tell(
+            turn,
+            entry,
+            PokerOutcome(hands=entry.hands),
+            PokerOutcome(hands=relaid(entry.hands, right)),
+            given,
+        )
         return
     after, there = decided_otherwise(turn.rules, hand, entry, given)
     right = right_cards(there, given, turn.rules.deck, [each.card for each in hand.cards])
-    judged = bool(entry.marks) or (bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand)
+    judged = bool(entry.marks) or (
+        bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand
+    )
     if given.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
         raise RejectedError("the bank's cards did not all lie open: say them too")
-    was = outcome(turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks))
+    was = outcome(
+        turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks)
+    )
     tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), given)
     turn.change(played=tuple(after if each is hand else each for each in turn.state.played))

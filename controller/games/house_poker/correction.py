@@ -1,6 +1,8 @@
-"""What was decided in a round that is over, where it was told wrongly: a hand that was told as giving up and went, or the reverse.
+"""What was decided in a round that is over, where it was told wrongly: a hand that was told as
+giving up and went, or the reverse.
 
-Its result may have come at once, when nobody seemed to go. What lay open then a person says with it.
+Its result may have come at once, when nobody seemed to go. What lay open then a person says with
+it.
 """
 
 from __future__ import annotations
@@ -18,18 +20,23 @@ from controller.games.poker.state import PokerEntry
 def decided_otherwise(
     rules: HousePokerRules, hand: HousePokerRound, entry: PokerEntry, given: ResultCorrect
 ) -> tuple[HousePokerRound, PokerEntry]:
-    """The round and its result as hands truly decided, with what lay open by it. Raises ``RejectedError`` for what cannot be."""
+    """The round and its result as hands truly decided, with what lay open by it. Raises
+    ``RejectedError`` for what cannot be.
+    """
     complete = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
     after, anew = hand, set() if DEALER in complete else {DEALER}
     for who, decision in (given.decisions or {}).items():
         seat = hand.seat(who)
         if seat is None or seat.told or seat.decision in (None, decision):
-            raise RejectedError(f"{who} was no hand of round {hand.round} that was told otherwise than {decision}")
+            raise RejectedError(
+                f"{who} was no hand of round {hand.round} that was told otherwise than {decision}"
+            )
         if decision == "pass" and who in complete:
             raise RejectedError(f"{who} lay open: it had not given up")
         if decision == "go" and rules.book.discards and hand.has_bet(who, "jackpot"):
             raise RejectedError(
-                f"how many cards {who} discarded nobody has told, and it has the bet jackpot: it is settled at the table"
+                f"how many cards {who} discarded nobody has told, and it has the bet jackpot: it "
+                "is settled at the table"
             )
         after = after.with_seat(replace(seat, decision=decision))
         anew |= {who} if decision == "go" else set()

@@ -1,4 +1,5 @@
-"""The course of a round of poker against the dealer: to whom cards go, what it waits for, which hands have to lie open.
+"""The course of a round of poker against the dealer: to whom cards go, what it waits for, which
+hands have to lie open.
 
 Pure functions of the rules and of the round as it stands; they look at no card that lies face down.
 """
@@ -17,7 +18,9 @@ from controller.games.poker.cards import dealt, is_up, up
 from controller.games.poker.deal import Order, deal, due
 from controller.rulebooks.house_poker import HousePoker, Pays
 
-Stage = Literal["bets_open", "dealing", "decisions", "discards", "drawing", "dealer", "showdown", "over"]
+Stage = Literal[
+    "bets_open", "dealing", "decisions", "discards", "drawing", "dealer", "showdown", "over"
+]
 """What a round waits for, in this order; ``drawing``: cards that were asked for."""
 
 PAID: Mapping[str, str] = {"five-52-flush": "five-52"}
@@ -35,7 +38,9 @@ class HousePokerRules:
         self.deck = deck(book.ranking)
         self.boxes = settings.boxes or book.boxes
         self.tables: dict[str, Pays] = {
-            name: side.tables[min(settings.pay_table, len(side.tables)) - 1] for name, side in book.sides.items() if side.tables
+            name: side.tables[min(settings.pay_table, len(side.tables)) - 1]
+            for name, side in book.sides.items()
+            if side.tables
         }
         """What each side bet pays."""
         choices = book.exposed[settings.dealt]
@@ -58,8 +63,12 @@ def first(rules: HousePokerRules, hand: HousePokerRound) -> Order:
 
 
 def asked(hand: HousePokerRound) -> Order:
-    """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets none."""
-    return tuple(seat.who for seat in hand.seats if not seat.told for _ in range(seat.dropped)) + (DEALER,) * (hand.discards or 0)
+    """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets
+    none.
+    """
+    return tuple(seat.who for seat in hand.seats if not seat.told for _ in range(seat.dropped)) + (
+        DEALER,
+    ) * (hand.discards or 0)
 
 
 def to_come(rules: HousePokerRules, hand: HousePokerRound) -> Order:
@@ -111,13 +120,19 @@ def undecided(hand: HousePokerRound) -> list[HousePokerSeat]:
 
 
 def plays(rules: HousePokerRules, hand: HousePokerRound) -> bool | None:
-    """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for good."""
+    """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for
+    good.
+    """
     if to_discard(rules, hand) or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
         return None
-    return qualifies(value(up(hand.cards, DEALER), rules.ranking), rules.ranking, rules.book.qualifies)
+    return qualifies(
+        value(up(hand.cards, DEALER), rules.ranking), rules.ranking, rules.book.qualifies
+    )
 
 
-def side_bets(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> tuple[str, ...]:
+def side_bets(
+    rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat
+) -> tuple[str, ...]:
     """The side bets of a box that its cards decide about: not those that are lost already."""
     lost = seat.told or (seat.bought and rules.bought_loses)
     lost = lost or (seat.decision == "pass" and rules.settings.folded_bets == "lose")
@@ -125,7 +140,9 @@ def side_bets(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSea
 
 
 def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSeat]:
-    """The hands that have to lie open and do not: those that are compared, and those with a bet by their own cards."""
+    """The hands that have to lie open and do not: those that are compared, and those with a bet by
+    their own cards.
+    """
     compared = plays(rules, hand) or bool(rules.book.bonus)
     return [
         seat

@@ -1,7 +1,8 @@
-"""What people say of the cards at a table of poker against the dealer: what was dealt, what lies open, what hands do.
+"""What people say of the cards at a table of poker against the dealer: what was dealt, what lies
+open, what hands do.
 
-A card that a person shows and that cannot be there, or is not the one that was read, stops the round: nothing is overwritten
-in silence.
+A card that a person shows and that cannot be there, or is not the one that was read, stops the
+round: nothing is overwritten in silence.
 """
 
 from __future__ import annotations
@@ -13,10 +14,27 @@ from controller.contract.events import CardRemoved
 from controller.games.game import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.readings import follow_all, place
-from controller.games.house_poker.state import DEALER, Came, HousePokerRound, HousePokerSeat, HousePokerStop
+from controller.games.house_poker.state import (
+    DEALER,
+    Came,
+    HousePokerRound,
+    HousePokerSeat,
+    HousePokerStop,
+)
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.cards import Table, Trouble, dealt, is_known, is_up, show, show_one, trouble, unread, up
+from controller.games.poker.cards import (
+    Table,
+    Trouble,
+    dealt,
+    is_known,
+    is_up,
+    show,
+    show_one,
+    trouble,
+    unread,
+    up,
+)
 from controller.games.poker.deal import packet
 from devices.readings import CardDrawn
 
@@ -34,9 +52,14 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
         raise RejectedError("the rules leave the bank no choice")
     seat = hand.seat(given.who)
     if seat is None:
-        raise RejectedError(f"{given.who!r} is no hand in play; there are: {', '.join(each.who for each in hand.seats) or 'none'}")
+        raise RejectedError(
+            f"{given.who!r} is no hand in play; there are: "
+            f"{', '.join(each.who for each in hand.seats) or 'none'}"
+        )
     if hand.stop is not None:
-        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(
+            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
+        )
     if not course.is_dealt(turn.rules, hand):
         raise RejectedError("the hands are not dealt")
     if seat.told:
@@ -64,7 +87,9 @@ def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> N
     ante = turn.current.bets.get(seat.who, {}).get("ante")
     second = None if ante is None else ante * turn.book.second
     if given.action == "go" and second is not None and given.amount not in (None, second):
-        raise RejectedError(f"the second bet is {second}: {turn.book.second} times the ante of {ante}")
+        raise RejectedError(
+            f"the second bet is {second}: {turn.book.second} times the ante of {ante}"
+        )
     assert given.action in ("go", "pass")
     turn.decide(replace(seat, decision=given.action), given.action, given.by)
 
@@ -83,7 +108,9 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
     if not most:
         raise RejectedError("the decree has no discards here")
     if seat.decision != "go" or course.undecided(hand) or is_up(hand.cards, DEALER):
-        raise RejectedError("a hand that goes discards, after all have said whether they go or pass")
+        raise RejectedError(
+            "a hand that goes discards, after all have said whether they go or pass"
+        )
     if seat.discards is not None:
         raise RejectedError(f"{seat.who} has discarded")
     if given.count is None or not 0 <= given.count <= most:
@@ -92,25 +119,39 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
 
 
 def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
-    """The last that a hand was told to do was told by mistake; what has followed from it cannot be undone."""
+    """The last that a hand was told to do was told by mistake; what has followed from it cannot be
+    undone.
+    """
     cards = turn.current.cards
-    last = "discard" if seat.discards is not None else seat.decision or ("buy" if seat.bought else None)
+    last = (
+        "discard"
+        if seat.discards is not None
+        else seat.decision or ("buy" if seat.bought else None)
+    )
     if last is None or last != given.action:
-        raise RejectedError(f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be taken back")
+        raise RejectedError(
+            f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be "
+            "taken back"
+        )
     if course.begun_to_show(turn.rules, turn.current):
         raise RejectedError(
-            "hands lie open already: a decision is not taken back any more; say round.void if the round cannot stand"
+            "hands lie open already: a decision is not taken back any more; say round.void if the "
+            "round cannot stand"
         )
     if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
         raise RejectedError(
-            f"{seat.who} has got a card for it: it is not taken back any more; say round.void if the round cannot stand"
+            f"{seat.who} has got a card for it: it is not taken back any more; say round.void if "
+            "the round cannot stand"
         )
     turn.take_back(seat, last, given.by)
 
 
 def _not_decided(seat: HousePokerSeat) -> None:
     if seat.decision is not None:
-        raise RejectedError(f"{seat.who} has said {seat.decision}: say it with valid false first, if that was a mistake")
+        raise RejectedError(
+            f"{seat.who} has said {seat.decision}: say it with valid false first, if that was a "
+            "mistake"
+        )
 
 
 # What was dealt, and what lies open
@@ -122,12 +163,15 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     if not hand.closed:
         raise RejectedError("bets are not closed")
     if hand.stop is not None and hand.stop.what != "silence":
-        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(
+            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
+        )
     to_come = course.to_come(turn.rules, hand)
     due = to_come if given.who is None else tuple(who for who in to_come if who == given.who)
     if not 0 < given.count <= len(due):
         raise RejectedError(
-            f"{given.who or 'the hands'}: {len(due)} cards are to come, not {given.count}: say deal.error if there are"
+            f"{given.who or 'the hands'}: {len(due)} cards are to come, not {given.count}: say "
+            "deal.error if there are"
         )
     faced: list[tuple[str, int]] = []
     for who in due[: given.count]:
@@ -142,7 +186,9 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
             turn.change_current(stop=None, gap=False)
     for (who, index), card in zip(faced, given.cards, strict=False):
         if turn.current.stop is None or turn.current.stop.what == "silence":
-            one = CardsShow(at=given.at, by=given.by, role=given.role, who=who, cards=(card,), index=index)
+            one = CardsShow(
+                at=given.at, by=given.by, role=given.role, who=who, cards=(card,), index=index
+            )
             _reveal(turn, one)
     turn.settle()
 
@@ -151,10 +197,15 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     """Cards that are known lie face up."""
     hand = _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
-    ready = [who for who in names if _may_lie_open(turn, who, given.index) and is_known(hand.cards, who)]
+    ready = [
+        who for who in names if _may_lie_open(turn, who, given.index) and is_known(hand.cards, who)
+    ]
     ready = [who for who in ready if not is_up(hand.cards, who) and not unseen_discards(hand, who)]
     if not ready:
-        raise RejectedError(f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is not the time for it")
+        raise RejectedError(
+            f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is "
+            "not the time for it"
+        )
     for who in ready:
         turn.put(poker_cards.turn(turn.current.cards, who, given.index))
     if turn.current == hand:
@@ -168,13 +219,21 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     if given.index is not None and len(given.cards) != 1:
         raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
     if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
-        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(
+            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
+        )
     if _bank_anew(turn, given):
         turn.undo_discards()
     elif not _may_lie_open(turn, given.who, given.index):
-        raise RejectedError(f"{given.who} does not lie open now: say deal.error if its cards were seen")
+        raise RejectedError(
+            f"{given.who} does not lie open now: say deal.error if its cards were seen"
+        )
     hand = turn.current
-    lie = given.index is None and not unseen_discards(hand, given.who) and set(up(hand.cards, given.who)) == set(given.cards)
+    lie = (
+        given.index is None
+        and not unseen_discards(hand, given.who)
+        and set(up(hand.cards, given.who)) == set(given.cards)
+    )
     if lie and hand.stop is None:
         raise RejectedError(f"{given.who} lies open already")
     turn.change_current(stop=None)
@@ -184,7 +243,9 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
-    """Whether the bank's first cards are told anew, or one of them, before a card came for its discards."""
+    """Whether the bank's first cards are told anew, or one of them, before a card came for its
+    discards.
+    """
     hand, first = turn.current, turn.book.hand
     if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
@@ -200,18 +261,26 @@ def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
-    """The table with these cards face up, or what speaks against it. ``trust``: a person stands for them against the reader."""
+    """The table with these cards face up, or what speaks against it. ``trust``: a person stands for
+    them against the reader.
+    """
     cards, seat = turn.current.cards, turn.current.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
     try:
         if given.index is None:
             if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
                 return why
-            dropped = seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
-            return show(cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust)
+            dropped = (
+                seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
+            )
+            return show(
+                cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust
+            )
         [card] = given.cards
         found = show_one(cards, given.who, given.index, card, trust=trust)
-        others = tuple(each for each in cards if each is not dealt(cards, given.who)[given.index - 1])
+        others = tuple(
+            each for each in cards if each is not dealt(cards, given.who)[given.index - 1]
+        )
         return trouble(others, given.cards, turn.rules.deck) or found
     except ValueError as error:
         raise RejectedError(f"{error}: say deal.error if there are more or fewer") from None
@@ -220,7 +289,11 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
 def unseen_discards(hand: HousePokerRound, who: str) -> bool:
     """Whether cards of a hand were discarded, and nobody can say yet which."""
     seat = hand.seat(who)
-    return seat is not None and seat.dropped > 0 and not any(each.gone for each in dealt(hand.cards, who))
+    return (
+        seat is not None
+        and seat.dropped > 0
+        and not any(each.gone for each in dealt(hand.cards, who))
+    )
 
 
 def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
@@ -228,7 +301,9 @@ def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
     if course.stage(rules, hand) in ("dealer", "showdown"):
-        plays_on = seat is not None and (seat.decision == "go" or bool(course.side_bets(rules, hand, seat)))
+        plays_on = seat is not None and (
+            seat.decision == "go" or bool(course.side_bets(rules, hand, seat))
+        )
         return who == DEALER or (plays_on and seat is not None and not seat.told)
     if index is None or not 0 < index <= len(dealt(hand.cards, who)):
         return False
@@ -293,21 +368,30 @@ def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> No
         raise RejectedError("no card is to come: remove it, or say round.void")
     if not isinstance(came, CardDrawn):
         if given.action != "accept":
-            raise RejectedError("a packet counts as one of the right size: accept it, remove it, or say round.void")
+            raise RejectedError(
+                "a packet counts as one of the right size: accept it, remove it, or say round.void"
+            )
         place(turn, came, packet(to_come))
         return
     card = given.card if given.action == "read" else came.card
     if given.action not in ("read", "accept"):
-        raise RejectedError("say read and the card, read alone where nobody may look at it, accept, remove, or round.void")
+        raise RejectedError(
+            "say read and the card, read alone where nobody may look at it, accept, remove, or "
+            "round.void"
+        )
     if card is None and course.faces_up(turn.rules, hand, to_come[0]):
         raise RejectedError("it lies face up: say read and the card")
     if card is not None and (why := trouble(hand.cards, [card], turn.rules.deck)):
-        raise RejectedError(f"this card cannot be there ({why}): say read and the right one, or round.void")
+        raise RejectedError(
+            f"this card cannot be there ({why}): say read and the right one, or round.void"
+        )
     place(turn, replace(came, card=card, frame=came.frame if card == came.card else None))
 
 
 def _no_stop(turn: HousePokerTurn) -> HousePokerRound:
     hand = turn.current
     if hand.stop is not None:
-        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(
+            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
+        )
     return hand

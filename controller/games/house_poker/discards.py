@@ -17,7 +17,9 @@ def bank_discards(cards: Sequence[str], ranking: str) -> tuple[str, ...]:
     """The cards that the bank discards of these five, by EUS96 12, 7.3, rules 1 to 7."""
     category = value(cards, ranking).category
     times = Counter(card[0] for card in cards)
-    alone = sorted((card for card in cards if times[card[0]] == 1), key=lambda card: ORDER.index(card[0]))
+    alone = sorted(
+        (card for card in cards if times[card[0]] == 1), key=lambda card: ORDER.index(card[0])
+    )
     if category in STANDS:
         return ()
     if category in ("trips", "two_pair"):

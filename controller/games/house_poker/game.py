@@ -1,16 +1,20 @@
-"""Poker dealt to boxes against the dealer's hand: one state machine; the rulebook makes the difference between the games.
+"""Poker dealt to boxes against the dealer's hand: one state machine; the rulebook makes the
+difference between the games.
 
-A round: ``bets.open``, the boxes in play (``boxes.set``) and what lies beside the ante (``bet.place``, coins in slots),
-``bets.close``. Cards go to the boxes in their order and to the bank last, one by one or in packets (``card.dealt``,
-``card.expected``). Each hand says ``hand.act``: ``go`` or ``pass``, and ``buy`` or ``discard`` where the decree has it. The bank's
-hand is turned (``cards.turn``, or ``cards.show`` where nobody knows its cards), then those that are compared or have a bet by
-their own cards; the ``round.result`` comes by itself, with every bet settled, and with the right to a jackpot.
+A round: ``bets.open``, the boxes in play (``boxes.set``) and what lies beside the ante
+(``bet.place``, coins in slots), ``bets.close``. Cards go to the boxes in their order and to the
+bank last, one by one or in packets (``card.dealt``, ``card.expected``). Each hand says
+``hand.act``: ``go`` or ``pass``, and ``buy`` or ``discard`` where the decree has it. The bank's
+hand is turned (``cards.turn``, or ``cards.show`` where nobody knows its cards), then those that are
+compared or have a bet by their own cards; the ``round.result`` comes by itself, with every bet
+settled, and with the right to a jackpot.
 
-Any error of the deal makes the whole play null: a person says it (``deal.error``), or a device's word stops the round until one
-decides.
+Any error of the deal makes the whole play null: a person says it (``deal.error``), or a device's
+word stops the round until one decides.
 
-Where to read on: ``house_poker.course`` for the rules of a round, ``house_poker.pays`` for what is paid, ``house_poker.turn`` for
-the moves, ``house_poker.readings`` for devices, ``house_poker.commands`` and ``house_poker.decisions`` for people.
+Where to read on: ``house_poker.course`` for the rules of a round, ``house_poker.pays`` for what is
+paid, ``house_poker.turn`` for the moves, ``house_poker.readings`` for devices,
+``house_poker.commands`` and ``house_poker.decisions`` for people.
 """
 
 from __future__ import annotations
@@ -24,7 +28,12 @@ from controller.games import talla
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.settings import HousePokerSettings, faults
-from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat, HousePokerState
+from controller.games.house_poker.state import (
+    DEALER,
+    HousePokerRound,
+    HousePokerSeat,
+    HousePokerState,
+)
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.cards import hand as lying
@@ -69,7 +78,9 @@ INPUTS = Inputs(
 
 
 class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
-    """A game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """A game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     state_type = HousePokerState
     turn_type = HousePokerTurn
@@ -87,7 +98,11 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
 
     def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in hand that lie face up."""
-        return {each.card for each in state.current.cards if each.up and each.card} if state.current else set()
+        return (
+            {each.card for each in state.current.cards if each.up and each.card}
+            if state.current
+            else set()
+        )
 
     def show(self, state: HousePokerState) -> dict[str, Any]:
         """What the retained state tells."""
@@ -99,9 +114,13 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
             "round": state.round,
             "asks": list(asks(rules, state)),
             "expected": state.expected,
-            "undecided": [seat.who for seat in course.undecided(hand)] if hand and stage == "decisions" else [],
+            "undecided": [seat.who for seat in course.undecided(hand)]
+            if hand and stage == "decisions"
+            else [],
             "hands": {seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
-            "dealer": [each.card if each.up else None for each in lying(hand.cards, DEALER)] if hand else [],
+            "dealer": [each.card if each.up else None for each in lying(hand.cards, DEALER)]
+            if hand
+            else [],
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_rounds": state.last,
             "deck": state.deck,
@@ -122,7 +141,8 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
 
 
 def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
-    """The commands one of which the table waits for: for a decision, or because hands must be shown that nobody knows.
+    """The commands one of which the table waits for: for a decision, or because hands must be shown
+    that nobody knows.
 
     ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
     """
@@ -137,7 +157,9 @@ def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
     if stage not in ("dealer", "showdown"):
         return ()
     names = [DEALER] if stage == "dealer" else [seat.who for seat in course.to_show(rules, hand)]
-    unknown = any(not is_known(hand.cards, who) or decisions.unseen_discards(hand, who) for who in names)
+    unknown = any(
+        not is_known(hand.cards, who) or decisions.unseen_discards(hand, who) for who in names
+    )
     return ("cards.show", "round.confirm", "round.void") if unknown else ()
 
 

@@ -18,13 +18,26 @@ Open = Mapping[str, tuple[str, ...]]
 """The cards of the hands that lie open, by hand."""
 
 
-def outcome(rules: HousePokerRules, hand: HousePokerRound, lie: Open, *, judged: bool) -> PokerOutcome:
-    """Every bet of the round, settled. ``judged``: the bank's cards all lie open, and it plays or does not."""
+def outcome(
+    rules: HousePokerRules, hand: HousePokerRound, lie: Open, *, judged: bool
+) -> PokerOutcome:
+    """Every bet of the round, settled. ``judged``: the bank's cards all lie open, and it plays or
+    does not.
+    """
     bank = value(lie[DEALER], rules.ranking) if judged else None
     plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
-    made = {seat.who: value(lie[seat.who], rules.ranking) for seat in hand.seats if lie.get(seat.who)}
-    boxes = tuple(_box(rules, hand, seat, lie, made.get(seat.who), bank, plays) for seat in hand.seats)
-    dealer = Hand(who=DEALER, cards=lie.get(DEALER, ()), kind=bank.category if bank else None, best=bank.cards if bank else ())
+    made = {
+        seat.who: value(lie[seat.who], rules.ranking) for seat in hand.seats if lie.get(seat.who)
+    }
+    boxes = tuple(
+        _box(rules, hand, seat, lie, made.get(seat.who), bank, plays) for seat in hand.seats
+    )
+    dealer = Hand(
+        who=DEALER,
+        cards=lie.get(DEALER, ()),
+        kind=bank.category if bank else None,
+        best=bank.cards if bank else (),
+    )
     marks = () if plays is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",)
     return PokerOutcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, made))
 
@@ -38,7 +51,9 @@ def _box(
     bank: Value | None,
     plays: bool | None,
 ) -> Hand:
-    """One box: what its bets do. A hand that had to be compared and does not lie open has no outcome."""
+    """One box: what its bets do. A hand that had to be compared and does not lie open has no
+    outcome.
+    """
     result: pays.Outcome | None
     if seat.told or seat.decision == "pass":
         lost = ("ante", "second") if seat.decision == "go" else ("ante",)
@@ -55,7 +70,14 @@ def _box(
             bets += (_side(rules, bet, seat, player),)
     if player is None:
         return Hand(who=seat.who, cards=(), outcome=result, settled=bets)
-    return Hand(who=seat.who, cards=lie[seat.who], kind=player.category, outcome=result, best=player.cards, settled=bets)
+    return Hand(
+        who=seat.who,
+        cards=lie[seat.who],
+        kind=player.category,
+        outcome=result,
+        best=player.cards,
+        settled=bets,
+    )
 
 
 def _side(rules: HousePokerRules, bet: str, seat: HousePokerSeat, player: Value) -> Settled:
@@ -74,13 +96,23 @@ def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[
     return jackpot.discarded if rules.settings.discarded_jackpot else {}
 
 
-def _awards(rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Value]) -> tuple[AwardQualified, ...]:
+def _awards(
+    rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Value]
+) -> tuple[AwardQualified, ...]:
     """The prizes out of the meter."""
     jackpot = rules.book.jackpot
     if jackpot is None:
         return ()
-    seats = [seat for seat in hand.seats if seat.who in made and "jackpot" in course.side_bets(rules, hand, seat)]
-    won = {seat.who: made[seat.who] for seat in seats if made[seat.who].category in _shares(rules, seat)}
+    seats = [
+        seat
+        for seat in hand.seats
+        if seat.who in made and "jackpot" in course.side_bets(rules, hand, seat)
+    ]
+    won = {
+        seat.who: made[seat.who]
+        for seat in seats
+        if made[seat.who].category in _shares(rules, seat)
+    }
     discarded = [seat.who for seat in seats if seat.dropped and not seat.bought]
     return tuple(
         AwardQualified(
@@ -92,5 +124,7 @@ def _awards(rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Va
             share=prize.share,
             of="all_tables" if rules.settings.linked else jackpot.of,
         )
-        for prize in pays.prizes(jackpot, won, discarded, of_whole=rules.settings.later_prizes == "of_whole")
+        for prize in pays.prizes(
+            jackpot, won, discarded, of_whole=rules.settings.later_prizes == "of_whole"
+        )
     )

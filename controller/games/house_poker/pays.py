@@ -1,4 +1,6 @@
-"""What poker against the dealer pays: whether the bank plays, what each bet of a hand does, what the meter gives. Pure."""
+"""What poker against the dealer pays: whether the bank plays, what each bet of a hand does, what
+the meter gives. Pure.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,11 @@ def outcome(player: Value, bank: Value) -> Outcome:
     return "tie" if player.key == bank.key else "win" if player.key > bank.key else "lose"
 
 
-def settle(book: HousePoker, player: Value | None, bank: Value | None) -> tuple[Outcome, tuple[Settled, ...]]:
-    """Ante, second bet and bonus of a hand that goes. ``bank``: None where the bank does not play; then ``player`` may be None.
+def settle(
+    book: HousePoker, player: Value | None, bank: Value | None
+) -> tuple[Outcome, tuple[Settled, ...]]:
+    """Ante, second bet and bonus of a hand that goes. ``bank``: None where the bank does not play;
+    then ``player`` may be None.
 
     The bank does not play: the ante is paid even, the second bet goes back.
     """
@@ -43,8 +48,15 @@ def settle(book: HousePoker, player: Value | None, bank: Value | None) -> tuple[
     else:
         result = outcome(player, bank)
         pays = book.pays[player.category] if result == "win" else None
-        bets = (Settled("ante", result, EVEN if result == "win" else None), Settled("second", result, pays))
-    bonus = (Settled("bonus", "win", book.bonus[player.category]),) if player and player.category in book.bonus else ()
+        bets = (
+            Settled("ante", result, EVEN if result == "win" else None),
+            Settled("second", result, pays),
+        )
+    bonus = (
+        (Settled("bonus", "win", book.bonus[player.category]),)
+        if player and player.category in book.bonus
+        else ()
+    )
     return result, (*bets, *bonus)
 
 
@@ -55,7 +67,9 @@ def side(bet: str, table: Pays, player: Value) -> Settled:
 
 
 class HousePokerWinner(msgspec.Struct, frozen=True):
-    """A hand with a prize. ``discarded``: it was made by discarding. ``share``: None where the decree does not say."""
+    """A hand with a prize. ``discarded``: it was made by discarding. ``share``: None where the
+    decree does not say.
+    """
 
     who: str
     hand: Value
@@ -64,12 +78,17 @@ class HousePokerWinner(msgspec.Struct, frozen=True):
 
 
 def prizes(
-    jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str], *, of_whole: bool = False
+    jackpot: Jackpot,
+    hands: Mapping[str, Value],
+    discarded: Sequence[str],
+    *,
+    of_whole: bool = False,
 ) -> list[HousePokerWinner]:
-    """Who gets what share of the meter as it stood before the prizes of this play, in the order in which they are paid.
+    """Who gets what share of the meter as it stood before the prizes of this play, in the order in
+    which they are paid.
 
-    Those made without discarding come first, then the higher hand. What one takes is not there for the next, unless each has its
-    part ``of_whole``; equal hands take theirs of the whole.
+    Those made without discarding come first, then the higher hand. What one takes is not there for
+    the next, unless each has its part ``of_whole``; equal hands take theirs of the whole.
     """
     found = [
         HousePokerWinner(who, hand, who in discarded)
@@ -80,14 +99,27 @@ def prizes(
     if jackpot.several is None and len(found) > 1:
         return found
     left, paid = Fraction(1), []
-    for place, (_, group) in enumerate(groupby(found, key=lambda each: (each.discarded, each.hand.key))):
+    for place, (_, group) in enumerate(
+        groupby(found, key=lambda each: (each.discarded, each.hand.key))
+    ):
         equal = list(group)
         table = jackpot.discarded if equal[0].discarded else jackpot.shares
         rate = Fraction(*table[equal[0].hand.category])
-        share: Fraction | None = Fraction(1, len(equal)) if rate == 1 else rate if of_whole or len(equal) > 1 else rate * left
-        if left <= 0 or (jackpot.several == "highest" and (place > 0 or (len(equal) > 1 and rate < 1))):
+        share: Fraction | None = (
+            Fraction(1, len(equal))
+            if rate == 1
+            else rate
+            if of_whole or len(equal) > 1
+            else rate * left
+        )
+        if left <= 0 or (
+            jackpot.several == "highest" and (place > 0 or (len(equal) > 1 and rate < 1))
+        ):
             share = None
         else:
             left -= (share or 0) * len(equal)
-        paid += [msgspec.structs.replace(each, share=share and (share.numerator, share.denominator)) for each in equal]
+        paid += [
+            msgspec.structs.replace(each, share=share and (share.numerator, share.denominator))
+            for each in equal
+        ]
     return paid

@@ -1,7 +1,9 @@
-"""What a table of poker against the dealer makes of its devices: a shoe or reader, a packet shuffler, the slots for coins.
+"""What a table of poker against the dealer makes of its devices: a shoe or reader, a packet
+shuffler, the slots for coins.
 
-Cards go where the order of the deal says. One that does not fit it, or the deck, stops the round; what comes after it waits.
-What comes after a silence is never acted upon: a person tells what was dealt, and what lies open.
+Cards go where the order of the deal says. One that does not fit it, or the deck, stops the round;
+what comes after it waits. What comes after a silence is never acted upon: a person tells what was
+dealt, and what lies open.
 """
 
 from __future__ import annotations
@@ -87,27 +89,41 @@ def _objection(turn: HousePokerTurn, given: Came) -> str | None:
         return "card_extra"
     faced = course.faces_up(turn.rules, hand, to_come[0])
     if isinstance(given, CardDrawn):
-        why = trouble(hand.cards, [given.card], turn.rules.deck) if given.card is not None else "card_unread" if faced else None
+        why = (
+            trouble(hand.cards, [given.card], turn.rules.deck)
+            if given.card is not None
+            else "card_unread"
+            if faced
+            else None
+        )
         if why or given.unsure:
             return why or "card_unsure"
         if given.exposed and not faced:
             return "card_exposed"
     elif not _fits(turn, given, packet(to_come)):
         return "packet_wrong"
-    claimed = (given.to or "").startswith(("box:", DEALER, "burn"))  # a device may have words of its own
+    claimed = (given.to or "").startswith(
+        ("box:", DEALER, "burn")
+    )  # a device may have words of its own
     return "card_order" if claimed and given.to != to_come[0] else None
 
 
 def _fits(turn: HousePokerTurn, given: ShufflerPacket, most: int) -> bool:
-    """Whether a packet is as large as it has to be; cards that were asked for may also come one by one."""
-    return given.size == most or (0 < given.size < most and course.is_dealt(turn.rules, turn.current))
+    """Whether a packet is as large as it has to be; cards that were asked for may also come one by
+    one.
+    """
+    return given.size == most or (
+        0 < given.size < most and course.is_dealt(turn.rules, turn.current)
+    )
 
 
 # What a silence hides
 
 
 def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
-    """A device is not heard, or was not, or started afresh: a card may have come unseen. The slots deal none."""
+    """A device is not heard, or was not, or started afresh: a card may have come unseen. The slots
+    deal none.
+    """
     device, silent = given.device, turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
         others = tuple(each for each in silent if each != device)
@@ -118,9 +134,15 @@ def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: HousePokerTurn) -> None:
-    """Where cards are still to come, or wait, one may have come unseen: a person says what was dealt."""
+    """Where cards are still to come, or wait, one may have come unseen: a person says what was
+    dealt.
+    """
     hand = turn.state.current
-    if hand is None or hand.gap or not (course.to_come(turn.rules, hand) or (hand.stop is not None and not hand.closed)):
+    if (
+        hand is None
+        or hand.gap
+        or not (course.to_come(turn.rules, hand) or (hand.stop is not None and not hand.closed))
+    ):
         return
     turn.change_current(gap=True)
     if hand.stop is None:
@@ -131,7 +153,9 @@ def lose_place(turn: HousePokerTurn) -> None:
 
 
 def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
-    """A shuffler that is not ready stops a deal in hand, and none begins until it is or the deck is found right."""
+    """A shuffler that is not ready stops a deal in hand, and none begins until it is or the deck is
+    found right.
+    """
     before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, given)
     turn.change(shuffler=unready)
     if unready is None or before == unready:
@@ -146,11 +170,17 @@ def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
     if given.late:
         return
     whole = CARDS * (given.decks or 1)
-    count_right = given.count_right if given.count is None else given.count == whole and given.count_right is not False
+    count_right = (
+        given.count_right
+        if given.count is None
+        else given.count == whole and given.count_right is not False
+    )
     check_deck(
         turn,
         DeckChecked(
-            right=count_right is not False and given.set_right is not False and not (given.missing or given.extra),
+            right=count_right is not False
+            and given.set_right is not False
+            and not (given.missing or given.extra),
             count=given.count,
             count_right=count_right,
             set_right=given.set_right,
@@ -179,7 +209,9 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
 
 
 def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
-    """A coin before the deal takes part in the jackpot of this round; any other does not count, nor one of a wrong value."""
+    """A coin before the deal takes part in the jackpot of this round; any other does not count, nor
+    one of a wrong value.
+    """
     if given.device not in turn.state.slots:
         turn.change(slots=(*turn.state.slots, given.device))
     if "jackpot" not in turn.book.sides:
@@ -194,6 +226,8 @@ def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
     elif why := turn.no_jackpot(given.amount):
         turn.irregular("jackpot_stake", detail=f"{who}: {why}")
     elif turn.jackpot_decided and hand.has_bet(who, "jackpot"):
-        turn.irregular("jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came")
+        turn.irregular(
+            "jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came"
+        )
     else:
         turn.bet(who, "jackpot", given.amount + (hand.bets.get(who, {}).get("jackpot") or 0))

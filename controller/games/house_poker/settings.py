@@ -1,4 +1,6 @@
-"""The settings of one table of poker against the dealer, and the irregularities that the game names."""
+"""The settings of one table of poker against the dealer, and the irregularities that the game
+names.
+"""
 
 from __future__ import annotations
 
@@ -11,38 +13,54 @@ from controller.rulebooks.house_poker import HousePoker
 
 
 class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     dealt: Literal["singly", "packets"] = "singly"
-    """How the cards come: one to each hand in turn, or hand by hand, as an automatic shoe gives them."""
+    """How the cards come: one to each hand in turn, or hand by hand, as an automatic shoe gives
+    them.
+    """
     exposed: Literal["first", "last"] = "last"
     """Which of the bank's cards is exposed, where the decree leaves it open."""
     boxes: Count | None = None
     """Boxes marked on the table; None: as many as the decree has at most."""
     limit: Count | None = None
-    """The highest ante as a multiple of the minimum, as it is authorised; None: the highest that the decree offers."""
+    """The highest ante as a multiple of the minimum, as it is authorised; None: the highest that
+    the decree offers.
+    """
     pay_table: Count = 1
     """Which of the decree's tables is announced for a side bet that has several, from 1."""
     misdeal: Literal["ask", "void"] = "ask"
-    """What a device's word that the deal is wrong does: a person decides, or the round is null at once."""
+    """What a device's word that the deal is wrong does: a person decides, or the round is null at
+    once.
+    """
     folded_bets: Literal["lose", "play"] = "lose"
-    """What becomes of the side bets of who gives up: they are lost with the ante, or play on by the hand."""
+    """What becomes of the side bets of who gives up: they are lost with the ante, or play on by the
+    hand.
+    """
     bought_card: Literal["down", "up"] = "down"
     """How a bought card lies, where the decree does not say."""
     bought_bets: Literal["lose", "play"] = "lose"
     """What becomes of the side bets of who buys a card, where the decree does not say."""
     ranking: Literal["listed", "paid"] = "listed"
-    """Which of flush and full house is higher, where the decree lists them in one order and pays them in the other."""
+    """Which of flush and full house is higher, where the decree lists them in one order and pays
+    them in the other.
+    """
     jackpot_stake: Money | None = None
-    """The amount with which a player takes part in the jackpot, in minor units, as it is decided and displayed. Where the decree
-    wants one, a table that does not state it has no jackpot.
+    """The amount with which a player takes part in the jackpot, in minor units, as it is decided
+    and displayed. Where the decree wants one, a table that does not state it has no jackpot.
     """
     linked: bool = False
-    """The table's jackpot is connected with those of others, as it is authorised: a share is of them all."""
+    """The table's jackpot is connected with those of others, as it is authorised: a share is of
+    them all.
+    """
     later_prizes: Literal["of_remainder", "of_whole"] = "of_remainder"
     """Of what a lower prize of the same play is a share, where the decree leaves it open."""
     discarded_jackpot: bool = False
-    """The casino pays jackpots for hands that were made by discarding, where the decree leaves it to the casino."""
+    """The casino pays jackpots for hands that were made by discarding, where the decree leaves it
+    to the casino.
+    """
     others_bet: bool = False
     """The casino lets others bet on a player's hand, where the decree leaves it to the casino."""
 
@@ -65,9 +83,16 @@ LAWS = (
     "ante_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""
-OWN_LAWS = ("bet_without_ante", "bet_late", "stake_limit", "jackpot_stake", "hand_told", "box_bettors")
-"""Those that it has where the decree has side bets, a limit to them, one stake for the jackpot, a penalty for who shows or tells
-his cards, and a word on who else may bet on a hand.
+OWN_LAWS = (
+    "bet_without_ante",
+    "bet_late",
+    "stake_limit",
+    "jackpot_stake",
+    "hand_told",
+    "box_bettors",
+)
+"""Those that it has where the decree has side bets, a limit to them, one stake for the jackpot, a
+penalty for who shows or tells his cards, and a word on who else may bet on a hand.
 """
 
 
@@ -75,17 +100,24 @@ def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
     """What the decree does not allow of these settings."""
     tables = max((len(side.tables) for side in book.sides.values()), default=0) or 1
     wrong = {
-        f"dealt = {settings.dealt!r}: the decree has {' or '.join(book.exposed)}": settings.dealt not in book.exposed,
-        f"boxes = {settings.boxes}: the decree has {book.boxes} at most": not 0 < (settings.boxes or 1) <= book.boxes,
+        f"dealt = {settings.dealt!r}: the decree has {' or '.join(book.exposed)}": settings.dealt
+        not in book.exposed,
+        f"boxes = {settings.boxes}: the decree has {book.boxes} at most": not 0
+        < (settings.boxes or 1)
+        <= book.boxes,
         f"limit = {settings.limit}: the decree has {', '.join(map(str, book.limits))}": (
             settings.limit is not None and settings.limit not in book.limits
         ),
-        f"pay_table = {settings.pay_table}: the decree has {tables}": not 0 < settings.pay_table <= tables,
+        f"pay_table = {settings.pay_table}: the decree has {tables}": not 0
+        < settings.pay_table
+        <= tables,
         "jackpot_stake: the decree has no decided amount for the jackpot": (
             settings.jackpot_stake is not None and not (book.jackpot and book.jackpot.decided)
         ),
-        "linked: the decree has no jackpot of one table": settings.linked and not (book.jackpot and book.jackpot.of == "table"),
-        "later_prizes: the decree says it": settings.later_prizes == "of_whole" and "later_prizes" not in book.doubts,
+        "linked: the decree has no jackpot of one table": settings.linked
+        and not (book.jackpot and book.jackpot.of == "table"),
+        "later_prizes: the decree says it": settings.later_prizes == "of_whole"
+        and "later_prizes" not in book.doubts,
         "discarded_jackpot: the decree does not have it": (
             settings.discarded_jackpot and not (book.jackpot and book.jackpot.discarded)
         ),

@@ -1,4 +1,6 @@
-"""What a table of poker against the dealer remembers. Everything is here; the game itself remembers nothing."""
+"""What a table of poker against the dealer remembers. Everything is here; the game itself remembers
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ Came = CardDrawn | ShufflerPacket
 
 
 class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A box in play. ``discards``: how many cards it threw away, None before it said so; ``bought``: for the one it threw
-    away it bought another. ``told``: its player showed or told his cards, and loses everything.
+    """A box in play. ``discards``: how many cards it threw away, None before it said so;
+    ``bought``: for the one it threw away it bought another. ``told``: its player showed or told his
+    cards, and loses everything.
     """
 
     who: str
@@ -38,7 +41,9 @@ class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why the round stands still until a person speaks. ``given``: the card, the packet or the word that it is about."""
+    """Why the round stands still until a person speaks. ``given``: the card, the packet or the word
+    that it is about.
+    """
 
     what: str
     asks: tuple[str, ...]
@@ -46,11 +51,13 @@ class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount if it was said.
+    """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount
+    if it was said.
 
-    ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the round stood still. ``gap``: a
-    silence may have hidden a card. ``confirmed_by``: who decided about something. ``others``: what others than its player bet on a box.
-    ``slotted``: the boxes whose bet on the jackpot came through a slot.
+    ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the
+    round stood still. ``gap``: a silence may have hidden a card. ``confirmed_by``: who decided
+    about something. ``others``: what others than its player bet on a box. ``slotted``: the boxes
+    whose bet on the jackpot came through a slot.
     """
 
     round: int
@@ -72,7 +79,9 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def with_seat(self, seat: HousePokerSeat) -> HousePokerRound:
         """With this box in the place of the one of its name."""
-        return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
+        return replace(
+            self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
+        )
 
     def has_bet(self, who: str, bet: str) -> bool:
         """Whether a box has this side bet."""
@@ -82,8 +91,8 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of poker against the dealer between two inputs.
 
-    ``deck``: whether the deck was right when it was looked at last; ``shuffler``: what it says that it cannot deal for.
-    ``slots``: devices that told of coins, which deal no cards.
+    ``deck``: whether the deck was right when it was looked at last; ``shuffler``: what it says that
+    it cannot deal for. ``slots``: devices that told of coins, which deal no cards.
     """
 
     current: HousePokerRound | None = None

@@ -1,4 +1,5 @@
-"""One step of a table of poker against the dealer: the moves that readings and commands are made of.
+"""One step of a table of poker against the dealer: the moves that readings and commands are made
+of.
 
 Each move changes the state and says its event in one go, so that the two cannot part.
 """
@@ -32,8 +33,26 @@ from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
-from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat, HousePokerState, HousePokerStop
-from controller.games.poker.cards import Table, dealt, drop, frames, is_up, laid_down, place_card, seen, take_up, turned, up
+from controller.games.house_poker.state import (
+    DEALER,
+    HousePokerRound,
+    HousePokerSeat,
+    HousePokerState,
+    HousePokerStop,
+)
+from controller.games.poker.cards import (
+    Table,
+    dealt,
+    drop,
+    frames,
+    is_up,
+    laid_down,
+    place_card,
+    seen,
+    take_up,
+    turned,
+    up,
+)
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry
 from controller.rulebooks.house_poker import HousePoker
@@ -54,7 +73,9 @@ ASKS: Mapping[str, tuple[str, ...]] = {
     "silence": ("cards.deal", "card.decide", "round.void"),
     "shown": ("cards.show", "card.decide", "round.void"),
 }
-"""The commands one of which each stop waits for; the others wait for ``card.decide`` or ``round.void``."""
+"""The commands one of which each stop waits for; the others wait for ``card.decide`` or
+``round.void``.
+"""
 
 
 class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]):
@@ -85,7 +106,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         return self.book.announcements.get(name)
 
     def stakes(self, bet: str) -> tuple[int | None, int | None]:
-        """The least and the most that may be staked, in minor units; None: nothing is said of it."""
+        """The least and the most that may be staked, in minor units; None: nothing is
+        said of it.
+        """
         minimum = self.state.minimum
         if minimum is None:
             return None, None
@@ -97,18 +120,25 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     @property
     def jackpot_decided(self) -> bool:
-        """Whether only the amount that the house has decided and displays takes part in the jackpot."""
+        """Whether only the amount that the house has decided and displays takes part in the
+        jackpot.
+        """
         return self.book.jackpot is not None and self.book.jackpot.decided
 
     def no_jackpot(self, amount: int | None) -> str | None:
         """Why a bet of this amount takes no part in the jackpot; None: it does."""
         stake = self.settings.jackpot_stake
         if self.jackpot_decided and stake is None:
-            return "this table has no jackpot: its setting jackpot_stake says no amount that is decided and displayed"
+            return (
+                "this table has no jackpot: its setting jackpot_stake says no amount that is "
+                "decided and displayed"
+            )
         if amount is None:
             return f"say the amount{f': {stake}' if stake is not None else ', which the meter rises by'}"
         if stake is not None and amount != stake:
-            return f"a bet of {amount} takes no part in the jackpot: {stake} is decided and displayed"
+            return (
+                f"a bet of {amount} takes no part in the jackpot: {stake} is decided and displayed"
+            )
         return None
 
     # The course of a round
@@ -124,18 +154,37 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.change_current(closed=True)
         self.say(BetsClosed(round=self.current.round, by=by, announcement=self.call("bets_closed")))
 
-    def bet(self, who: str, bet: str, amount: int | None = None, by: str | None = None, *, withdrawn: bool = False) -> None:
+    def bet(
+        self,
+        who: str,
+        bet: str,
+        amount: int | None = None,
+        by: str | None = None,
+        *,
+        withdrawn: bool = False,
+    ) -> None:
         """Place or withdraw a bet."""
-        own = {name: held for name, held in self.current.bets.get(who, {}).items() if name != bet} | (
-            {} if withdrawn else {bet: amount}
-        )
+        own = {
+            name: held for name, held in self.current.bets.get(who, {}).items() if name != bet
+        } | ({} if withdrawn else {bet: amount})
         self.change_current(bets={**self.current.bets, who: own})
         if bet == "jackpot":
             others = tuple(each for each in self.current.slotted if each != who)
             self.change_current(slotted=(*others, who) if by is None and not withdrawn else others)
-        self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=withdrawn, amount=amount, by=by))
+        self.say(
+            BetPlaced(
+                round=self.current.round,
+                who=who,
+                bet=bet,
+                withdrawn=withdrawn,
+                amount=amount,
+                by=by,
+            )
+        )
 
-    def place_card(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
+    def place_card(
+        self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1
+    ) -> None:
         """Cards go to a hand."""
         for _ in range(count):
             faced = course.faces_up(self.rules, self.current, to)
@@ -150,34 +199,66 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.say(replace(event, round=self.current.round))
 
     def decide(
-        self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str, count: int | None = None
+        self,
+        seat: HousePokerSeat,
+        decision: Literal["go", "pass", "buy", "discard"],
+        by: str,
+        count: int | None = None,
     ) -> None:
-        """A hand has said what it does; the cards of one that gives up leave it, unless a side bet plays on by them."""
+        """A hand has said what it does; the cards of one that gives up leave it, unless a side bet
+        plays on by them.
+        """
         self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
-        said = HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, count=count, announcement=call)
+        said = HandDecided(
+            round=self.current.round,
+            who=seat.who,
+            decision=decision,
+            by=by,
+            count=count,
+            announcement=call,
+        )
         self.say(said)
         if decision == "pass" and not course.side_bets(self.rules, self.current, seat):
             self.change_current(cards=drop(self.current.cards, seat.who))
 
-    def take_back(self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str) -> None:
-        """What a hand was told to do was a mistake: it is as it was before that; a hand that was given up has its cards again."""
+    def take_back(
+        self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str
+    ) -> None:
+        """What a hand was told to do was a mistake: it is as it was before that; a hand that was
+        given up has its cards again.
+        """
         before = {"discard": replace(seat, discards=None), "buy": replace(seat, bought=False)}
-        self.change(current=self.current.with_seat(before.get(decision, replace(seat, decision=None))))
+        self.change(
+            current=self.current.with_seat(before.get(decision, replace(seat, decision=None)))
+        )
         if decision == "pass":
             self.change_current(cards=take_up(self.current.cards, seat.who))
-        self.say(HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, valid=False))
+        self.say(
+            HandDecided(
+                round=self.current.round, who=seat.who, decision=decision, by=by, valid=False
+            )
+        )
 
     # Standing still, and going on
 
-    def stop(self, what: str, given: CardDrawn | ShufflerPacket | CardsShow | None = None, detail: str | None = None) -> None:
-        """Something is not as it has to be: nothing goes on until a person speaks. A misdeal may make the round null at once."""
+    def stop(
+        self,
+        what: str,
+        given: CardDrawn | ShufflerPacket | CardsShow | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """Something is not as it has to be: nothing goes on until a person speaks. A misdeal may
+        make the round null at once.
+        """
         reason = None if isinstance(given, CardsShow) else MISDEALS.get(what)
         if reason is not None and self.settings.misdeal == "void":
             self.irregular(what, detail=detail)
             self.void(self.current, reason, self.book.void[reason])
             return
-        asks = ASKS.get("shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void"))
+        asks = ASKS.get(
+            "shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void")
+        )
         self.change_current(stop=HousePokerStop(what=what, asks=asks, given=given))
         self.irregular(what, asks=asks, detail=detail)
 
@@ -208,7 +289,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         """The bank's first cards are told anew: they lie there as they did before its discards."""
         hand = self.current
         self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
-        decided = HandDecided(round=hand.round, who=DEALER, decision="discard", count=hand.discards, valid=False)
+        decided = HandDecided(
+            round=hand.round, who=DEALER, decision="discard", count=hand.discards, valid=False
+        )
         self.say(decided)
         for index, each in enumerate(dealt(hand.cards, DEALER), 1):
             if each.gone and each.card is not None:
@@ -228,9 +311,11 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def result(self, hand: HousePokerRound, confirmed_by: str | None = None) -> None:
         """Every bet is settled by the cards that lie open."""
         rules, cards = self.rules, hand.cards
-        lie = {seat.who: up(cards, seat.who) for seat in hand.seats if course.is_open(rules, hand, seat)} | {
-            DEALER: up(cards, DEALER)
-        }
+        lie = {
+            seat.who: up(cards, seat.who)
+            for seat in hand.seats
+            if course.is_open(rules, hand, seat)
+        } | {DEALER: up(cards, DEALER)}
         made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
         self.record(PokerEntry(round=hand.round, kind="result", hands=made.hands, marks=made.marks))
         self.say(
@@ -245,20 +330,43 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         )
         for award in made.awards:
             self.say(award)
-        if staked := {who: own["jackpot"] or 0 for who, own in hand.bets.items() if "jackpot" in own}:
+        if staked := {
+            who: own["jackpot"] or 0 for who, own in hand.bets.items() if "jackpot" in own
+        }:
             slots = sum(amount for who, amount in staked.items() if who in hand.slotted)
             self.say(JackpotStaked(round=hand.round, amount=sum(staked.values()), slots=slots))
         self.count_down(hand.round)
 
-    def void(self, of: HousePokerRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self,
+        of: HousePokerRound | PokerEntry,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None = None,
+    ) -> None:
         """The round is null."""
         self.annul(of.round, reason, law, by, self.call("void"))
 
     def unresolved(self, hand: HousePokerRound) -> None:
-        """The round has no result, and nobody invents one. What lies open is kept for who decides."""
-        lying = (Hand(who=who, cards=up(hand.cards, who)) for who in (*(seat.who for seat in hand.seats), DEALER))
-        self.record(PokerEntry(round=hand.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
-        self.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None, frames=frames(hand.cards)))
+        """The round has no result, and nobody invents one. What lies open is kept for who
+        decides.
+        """
+        lying = (
+            Hand(who=who, cards=up(hand.cards, who))
+            for who in (*(seat.who for seat in hand.seats), DEALER)
+        )
+        self.record(
+            PokerEntry(
+                round=hand.round,
+                kind="unresolved",
+                hands=tuple(each for each in lying if each.cards),
+            )
+        )
+        self.say(
+            RoundUnresolved(
+                round=hand.round, why="undecided", candidate=None, frames=frames(hand.cards)
+            )
+        )
 
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
@@ -267,5 +375,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.change(current=None)
             if entry.kind == "result":
                 kept = seen(hand.cards, [card for each in entry.hands for card in each.cards])
-                self.change(played=(*self.state.played, replace(hand, cards=kept, stop=None, queue=())))
+                self.change(
+                    played=(*self.state.played, replace(hand, cards=kept, stop=None, queue=()))
+                )
         self.state = self.state.with_entry(entry)

@@ -1,10 +1,11 @@
 """Pai gow: seven cards set in two hands, against those of whoever has the bank.
 
-After "no more bets" three dice say where the deal begins (``dice.read`` from a device, ``dice.tell``); after it the cards that
-are over are counted (``deck.check``), each player sets his hand (``hand.act set``), then the croupier's hand is shown and the
-others' (``cards.show`` with ``low``), the bank's first. The result comes by itself. Seat 7 is the croupier's position.
-Where to read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rules, ``pai_gow.inputs`` for bank and
-dice, ``banked`` for what the game shares with others.
+After "no more bets" three dice say where the deal begins (``dice.read`` from a device,
+``dice.tell``); after it the cards that are over are counted (``deck.check``), each player sets his
+hand (``hand.act set``), then the croupier's hand is shown and the others' (``cards.show`` with
+``low``), the bank's first. The result comes by itself. Seat 7 is the croupier's position. Where to
+read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rules,
+``pai_gow.inputs`` for bank and dice, ``banked`` for what the game shares with others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from controller.rulebooks.pai_gow import PaiGow
 
 
 class PaiGowGame(BankedGame):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     state_type = PaiGowState
     turn_type = PaiGowTurn
@@ -28,11 +31,16 @@ class PaiGowGame(BankedGame):
 
     def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
         if not 0 <= settings.commission <= book.commission:
-            raise ValueError(f"commission = {settings.commission}: it may be 0 to {book.commission} thousandths: {book.article}")
+            raise ValueError(
+                f"commission = {settings.commission}: it may be 0 to {book.commission} "
+                f"thousandths: {book.article}"
+            )
         super().__init__(book, settings)
 
     def show(self, state: PaiGowState) -> dict[str, Any]:
-        """What the retained state tells; the commission is told from the beginning of the session."""
+        """What the retained state tells; the commission is told from the beginning of the
+        session.
+        """
         deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
         return super().show(state) | {
             "bank": who_at(self.book, bank),

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import ButtonSet, CardsTurn, DiceSet, DiceTell, HandAct, SessionOpen
+from controller.contract.commands import (
+    ButtonSet,
+    CardsTurn,
+    DiceSet,
+    DiceTell,
+    HandAct,
+    SessionOpen,
+)
 from controller.contract.events import DiceRegistered
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
@@ -27,7 +34,9 @@ def open_session(turn: PaiGowTurn, given: SessionOpen) -> None:
 
 
 def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
-    """A player takes the bank, or it comes to the croupier, who must accept it when his turn comes."""
+    """A player takes the bank, or it comes to the croupier, who must accept it when his
+    turn comes.
+    """
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
     if state.deal is not None:
@@ -35,9 +44,16 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
     there = (*state.boxes, here)
     to = given.seat
     if to is None:
-        to = next(position for position in (*passed(book, turn.bank, turn.bank), turn.bank) if position in there)
+        to = next(
+            position
+            for position in (*passed(book, turn.bank, turn.bank), turn.bank)
+            if position in there
+        )
     if to not in there:
-        raise RejectedError(f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is the croupier's")
+        raise RejectedError(
+            f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is "
+            "the croupier's"
+        )
     if to == turn.bank:
         raise RejectedError(f"{who_at(book, to)} has the bank already")
     if here in passed(book, turn.bank, to):
@@ -55,7 +71,8 @@ def set_dice(turn: PaiGowTurn, given: DiceSet) -> None:
     least, most = turn.book.die
     turn.say(DiceRegistered(serials=given.serials, by=given.by))
     wrong = {
-        f"{len(given.serials)} dice": len(given.serials) != turn.book.dice or len(set(given.serials)) < len(given.serials),
+        f"{len(given.serials)} dice": len(given.serials) != turn.book.dice
+        or len(set(given.serials)) < len(given.serials),
         f"side {given.side}": given.side is not None and not least <= given.side <= most,
         "colours": given.same_colour is False,
     }

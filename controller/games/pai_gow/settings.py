@@ -10,10 +10,14 @@ from controller.games.amounts import Count
 
 
 class PaiGowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     hands: Literal["players", "positions"] = "players"
-    """How many hands are made: one for each player and the croupier, or one for each position of the cloth."""
+    """How many hands are made: one for each player and the croupier, or one for each position of
+    the cloth.
+    """
     dealt: Literal["packets", "singly"] = "packets"
     """How the cards come: a whole hand for each place, or a card to each in turn."""
     compared: Literal["bank", "dealer"] = "bank"

@@ -1,6 +1,8 @@
-"""Pai gow without state: who sits where, in whose turn cards go, how a hand is set, and how two hands lie against each other.
+"""Pai gow without state: who sits where, in whose turn cards go, how a hand is set, and how two
+hands lie against each other.
 
-Positions are numbered clockwise from the croupier's left: the players' seats, and after the last of them the croupier's own.
+Positions are numbered clockwise from the croupier's left: the players' seats, and after the last of
+them the croupier's own.
 """
 
 from __future__ import annotations
@@ -27,12 +29,16 @@ def croupier(book: PaiGow) -> int:
 
 
 def counted(book: PaiGow, bank: int, total: int) -> int:
-    """The position that the dice choose: counted clockwise, the bank's is one, and one again each time round."""
+    """The position that the dice choose: counted clockwise, the bank's is one, and one again each
+    time round.
+    """
     return (bank + total - 2) % len(positions(book)) + 1
 
 
 def clockwise(book: PaiGow, start: int, there: Sequence[int]) -> tuple[int, ...]:
-    """Those positions in the order in which they are served from ``start`` on, whether or not it is one of them."""
+    """Those positions in the order in which they are served from ``start`` on, whether or not it is
+    one of them.
+    """
     round_ = len(positions(book))
     return tuple(sorted(there, key=lambda position: (position - start) % round_))
 
@@ -49,8 +55,8 @@ def split(cards: Sequence[str], low: Sequence[str]) -> tuple[str, ...]:
 
 
 def judged(book: PaiGow, cards: Sequence[str], low: Sequence[str]) -> tuple[Value, Value] | None:
-    """What the high and the low hand are worth; None where the hand is not set as it must be: the low hand has another number
-    of cards, or the high one is not worth more.
+    """What the high and the low hand are worth; None where the hand is not set as it must be: the
+    low hand has another number of cards, or the high one is not worth more.
     """
     if len(low) != book.low:
         return None

@@ -1,4 +1,6 @@
-"""One step of a table of pai gow: what it alone knows of bank and dice, of hands set in two, and of the table of cases."""
+"""One step of a table of pai gow: what it alone knows of bank and dice, of hands set in two, and of
+the table of cases.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ from controller.games.banked.turn import BankedTurn
 from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
-from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, positions, split, who_at
+from controller.games.pai_gow.table import (
+    case_of,
+    clockwise,
+    counted,
+    croupier,
+    judged,
+    positions,
+    split,
+    who_at,
+)
 from controller.games.poker import cards as poker_cards
 from controller.games.poker import deal as poker_deal
 from controller.games.poker.correction import PokerOutcome
@@ -29,8 +40,9 @@ Outcomes = Literal["win", "void", "lose"]
 
 
 class PaiGowRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``set``: whose hands are set, face down; ``low``: the low hands of those that lie open. ``left``: the
-    cards that are over were counted, and are right or let pass. ``parted``: the hands of empty places were put away.
+    """The round in hand. ``set``: whose hands are set, face down; ``low``: the low hands of those
+    that lie open. ``left``: the cards that are over were counted, and are right or let pass.
+    ``parted``: the hands of empty places were put away.
     """
 
     bank: int
@@ -42,8 +54,8 @@ class PaiGowRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PaiGowState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of pai gow between two inputs. ``bank``: the position that has it, None the croupier's. ``thrower``: the device
-    that reads the dice.
+    """A table of pai gow between two inputs. ``bank``: the position that has it, None the
+    croupier's. ``thrower``: the device that reads the dice.
     """
 
     deal: PaiGowRound | None = None
@@ -86,7 +98,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The hands that play: the croupier's, then those that are compared with it or with the bank's, the bank's own first."""
+        """The hands that play: the croupier's, then those that are compared with it or with the
+        bank's, the bank's own first.
+        """
         return self._players(self.current)
 
     def _players(self, deal: PaiGowRound) -> tuple[str, ...]:
@@ -96,7 +110,10 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def may_play(self) -> None:
         """The bank is at a place in play."""
         if self.bank not in (*self.state.boxes, croupier(self.book)):
-            raise RejectedError(f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set or boxes.set")
+            raise RejectedError(
+                f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set "
+                "or boxes.set"
+            )
 
     def begin_deal(self) -> None:
         """The dice say where the deal begins."""
@@ -106,7 +123,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         start = counted(self.book, self.current.bank, sum(values))
         served = positions(self.book) if self.settings.hands == "positions" else self.there
         names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
-        self.change_deal(dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt))
+        self.change_deal(
+            dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt)
+        )
         self.say(DiceThrown(round=self.current.round, values=values, total=sum(values), seat=start))
 
     def too_early(self) -> str | None:
@@ -136,7 +155,11 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def counted(self) -> int:
         """After the deal, the cards that are over."""
         deal = self.state.deal
-        return len(self.deck) - len(deal.table) if deal is not None and deal.table and not deal.due else len(self.deck)
+        return (
+            len(self.deck) - len(deal.table)
+            if deal is not None and deal.table and not deal.due
+            else len(self.deck)
+        )
 
     def judge(self, right: bool) -> None:
         """After the deal it is the cards that are over which were counted."""
@@ -172,14 +195,18 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         if who not in self.current.set:
             raise RejectedError(f"{who} has not set: nothing can be taken back")
         if self.current.low:
-            raise RejectedError("a hand lies open already: say round.void if the round cannot stand")
+            raise RejectedError(
+                "a hand lies open already: say round.void if the round cannot stand"
+            )
         self.change_deal(set=tuple(each for each in self.current.set if each != who))
         self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""
         if self.current.due or who not in self.players:
-            raise RejectedError("not all cards are dealt" if self.current.due else f"{who} has no hand to show")
+            raise RejectedError(
+                "not all cards are dealt" if self.current.due else f"{who} has no hand to show"
+            )
         waits = [each for each in self.players[1:] if each not in self.current.set]
         if waits:
             law = self.book.laws["dealer_early"]
@@ -191,7 +218,11 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("a hand is shown whole, with its low hand")
         if not given.cards and poker_cards.is_known(self.current.table, given.who):
             given = replace(given, cards=poker_cards.known(self.current.table, given.who))
-        if not given.low or not set(given.low) < set(given.cards) or len(set(given.low)) < len(given.low):
+        if (
+            not given.low
+            or not set(given.low) < set(given.cards)
+            or len(set(given.low)) < len(given.low)
+        ):
             raise RejectedError("say which of the cards are the low hand")
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
@@ -204,7 +235,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return tuple(who for who in self.players if who not in self.current.low)
 
     def advance(self) -> None:
-        """Hands of empty places are put away; the result, when all hands lie open and the cards that are over were counted."""
+        """Hands of empty places are put away; the result, when all hands lie open and the cards
+        that are over were counted.
+        """
         if not self.current.dice or self.current.due or self.state.stop is not None:
             return
         if not self.current.parted:
@@ -224,12 +257,16 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
                 self.change_deal(table=poker_cards.drop(self.current.table, who))
                 for each in own:
                     card = each.card if each.up else None
-                    self.say(CardRemoved(round=self.current.round, why="empty_place", card=card, to=who))
+                    self.say(
+                        CardRemoved(round=self.current.round, why="empty_place", card=card, to=who)
+                    )
 
     # The result
 
     def _decide(self) -> None:
-        made = self.outcome(self.current, {who: poker_cards.up(self.current.table, who) for who in self.players})
+        made = self.outcome(
+            self.current, {who: poker_cards.up(self.current.table, who) for who in self.players}
+        )
         for hand in made.hands:
             if hand.kind == WRONGLY_SET:
                 self.irregular("hand_wrongly_set", detail=hand.who)
@@ -242,22 +279,39 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)
         shown = {who: _set(who, lie[who], deal.low[who], made[who]) for who in players}
         return PokerOutcome(
-            hands=tuple(shown[who] if who == bank else self._against(shown[who], made[who], made[bank]) for who in players)
+            hands=tuple(
+                shown[who] if who == bank else self._against(shown[who], made[who], made[bank])
+                for who in players
+            )
         )
 
-    def _against(self, shown: Hand, mine: tuple[Value, Value] | None, theirs: tuple[Value, Value] | None) -> Hand:
-        outcome: Outcomes = "lose" if mine is None else "win" if theirs is None else case_of(self.book, mine, theirs).outcome
+    def _against(
+        self, shown: Hand, mine: tuple[Value, Value] | None, theirs: tuple[Value, Value] | None
+    ) -> Hand:
+        outcome: Outcomes = (
+            "lose"
+            if mine is None
+            else "win"
+            if theirs is None
+            else case_of(self.book, mine, theirs).outcome
+        )
         kept = Fraction(*self.book.pays) * (1 - Fraction(self.settings.commission, 1000))
         pays = (kept.numerator, kept.denominator) if outcome == "win" else None
         settled = (Settled(bet="bet", outcome=outcome, pays=pays),)
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
-    def amended(self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
-        """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a card of it was."""
+    def amended(
+        self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect
+    ) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
+        """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a
+        card of it was.
+        """
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}
         named = {who.removesuffix(LOW): cards for who, cards in said.items() if who.endswith(LOW)}
-        hands = {who: told.get(who, ()) for who in named} | {who: cards for who, cards in said.items() if not who.endswith(LOW)}
+        hands = {who: told.get(who, ()) for who in named} | {
+            who: cards for who, cards in said.items() if not who.endswith(LOW)
+        }
         for who, cards in hands.items() if told.keys() >= hands.keys() else ():
             low = named.get(who, lows.get(who, ()))
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
@@ -266,9 +320,18 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return replace(deal, low=lows), entry, replace(given, hands=hands)
 
 
-def _set(who: str, cards: tuple[str, ...], low: tuple[str, ...], made: tuple[Value, Value] | None) -> Hand:
+def _set(
+    who: str, cards: tuple[str, ...], low: tuple[str, ...], made: tuple[Value, Value] | None
+) -> Hand:
     """A hand as it was set."""
     if made is None:
         return Hand(who=who, cards=cards, kind=WRONGLY_SET, best=split(cards, low), low=low)
     high, small = made
-    return Hand(who=who, cards=cards, kind=high.category, best=high.cards, low=small.cards, low_kind=small.category)
+    return Hand(
+        who=who,
+        cards=cards,
+        kind=high.category,
+        best=high.cards,
+        low=small.cards,
+        low_kind=small.category,
+    )

@@ -1,1 +1,3 @@
-"""What all games of poker share: cards on the table, the order of the deal, the outcomes of rounds."""
+"""What all games of poker share: cards on the table, the order of the deal, the outcomes
+of rounds.
+"""

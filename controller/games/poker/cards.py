@@ -1,11 +1,14 @@
-"""The cards of one round of poker, as they lie on the table: known or not, face down or up, in the order of the deal.
+"""The cards of one round of poker, as they lie on the table: known or not, face down or up, in the
+order of the deal.
 
-All pure. A game keeps the :data:`Lying` cards of the round in its state and says the events; whatever does not go together
-comes back as a :data:`Trouble`, and nothing has changed then. Cards become known in three ways that mix: a reader tells one as
-it comes (``last_announced_to`` with a card), a packet or a person tells that so many came (``last_announced_to`` without), a person tells what lies face
-up (``show``). Unknown stays unknown.
+All pure. A game keeps the :data:`Lying` cards of the round in its state and says the events;
+whatever does not go together comes back as a :data:`Trouble`, and nothing has changed then. Cards
+become known in three ways that mix: a reader tells one as it comes (``last_announced_to`` with a
+card), a packet or a person tells that so many came (``last_announced_to`` without), a person tells
+what lies face up (``show``). Unknown stays unknown.
 
-A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again if it turns up elsewhere.
+A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again
+if it turns up elsewhere.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ Trouble = Literal[
 
 
 class CardOnTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it lies face up, for everybody;
-    ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what the reader said of it.
+    """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it lies
+    face up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what
+    the reader said of it.
     """
 
     to: str
@@ -45,7 +49,9 @@ Table = tuple[CardOnTable, ...]
 
 
 def dealt(table: Table, who: str) -> Table:
-    """All cards that were dealt to a hand, those that left it too; the ``index`` of an event counts them from 1."""
+    """All cards that were dealt to a hand, those that left it too; the ``index`` of an event counts
+    them from 1.
+    """
     return tuple(each for each in table if each.to == who)
 
 
@@ -76,17 +82,33 @@ def is_up(table: Table, who: str) -> bool:
 
 
 def frames(table: Table) -> tuple[Frame, ...]:
-    """The evidence of the cards that lie face up, that of a packet once. That of others would tell them."""
-    return tuple(dict.fromkeys(each.frame for each in table if each.up and not each.gone and each.frame is not None))
+    """The evidence of the cards that lie face up, that of a packet once. That of others would tell
+    them.
+    """
+    return tuple(
+        dict.fromkeys(
+            each.frame for each in table if each.up and not each.gone and each.frame is not None
+        )
+    )
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
-    """The cards that lie face up, or lay so, and are none of those ``shown``: what may be kept of a round that is over."""
-    return tuple(replace(each, frame=None) for each in table if each.up and each.card is not None and each.card not in shown)
+    """The cards that lie face up, or lay so, and are none of those ``shown``: what may be kept of a
+    round that is over.
+    """
+    return tuple(
+        replace(each, frame=None)
+        for each in table
+        if each.up and each.card is not None and each.card not in shown
+    )
 
 
-def trouble(table: Table, cards: Iterable[str], deck: Collection[str], but: str | None = None) -> Trouble | None:
-    """Why these cards cannot be there too: they are foreign, or there already. Those in the hand ``but`` do not count."""
+def trouble(
+    table: Table, cards: Iterable[str], deck: Collection[str], but: str | None = None
+) -> Trouble | None:
+    """Why these cards cannot be there too: they are foreign, or there already. Those in the hand
+    ``but`` do not count.
+    """
     cards = tuple(cards)
     if not set(cards) <= set(deck):
         return "card_foreign"
@@ -107,7 +129,13 @@ def _changed(table: Table, who: str, change: Callable[[int, CardOnTable], CardOn
 
 
 def place_card(
-    table: Table, to: str, card: str | None = None, *, up: bool = False, frame: Frame | None = None, count: int = 1
+    table: Table,
+    to: str,
+    card: str | None = None,
+    *,
+    up: bool = False,
+    frame: Frame | None = None,
+    count: int = 1,
 ) -> Table:
     """Cards go to a hand: one, or so many of which nobody knows more."""
     return table + (CardOnTable(to=to, card=card, up=up and card is not None, frame=frame),) * count
@@ -115,12 +143,18 @@ def place_card(
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
     """The known cards of a hand lie face up, or its ``index``-th does."""
-    return _changed(table, who, lambda place, each: _faced(each) if index in (None, place) else each)
+    return _changed(
+        table, who, lambda place, each: _faced(each) if index in (None, place) else each
+    )
 
 
 def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
     """A hand is folded, or these cards of it are discarded."""
-    return _changed(table, who, lambda _, each: replace(each, gone=True) if cards is None or each.card in cards else each)
+    return _changed(
+        table,
+        who,
+        lambda _, each: replace(each, gone=True) if cards is None or each.card in cards else each,
+    )
 
 
 def take_up(table: Table, who: str) -> Table:
@@ -128,21 +162,35 @@ def take_up(table: Table, who: str) -> Table:
     return tuple(replace(each, gone=False) if each.to == who else each for each in table)
 
 
-def show(table: Table, who: str, cards: Sequence[str], *, dropped: int = 0, first: int = 0, trust: bool = False) -> Table | Trouble:
+def show(
+    table: Table,
+    who: str,
+    cards: Sequence[str],
+    *,
+    dropped: int = 0,
+    first: int = 0,
+    trust: bool = False,
+) -> Table | Trouble:
     """A hand lies face up, and these are its cards, in any order.
 
-    ``dropped``: so many of the ``first`` cards that were dealt to it were discarded, nobody has seen which: they are those
-    that are not among the cards. ``trust``: the person is right and not the reader. Raises ``ValueError`` for a wrong number.
+    ``dropped``: so many of the ``first`` cards that were dealt to it were discarded, nobody has
+    seen which: they are those that are not among the cards. ``trust``: the person is right and not
+    the reader. Raises ``ValueError`` for a wrong number.
     """
     own = hand(table, who)
     if len(cards) != len(own) - dropped:
         raise ValueError(f"{who} has {len(own) - dropped} cards, and {len(cards)} are shown")
     if trust:
-        own = tuple(each if each.card in cards else replace(each, card=None, up=False, frame=None) for each in own)
+        own = tuple(
+            each if each.card in cards else replace(each, card=None, up=False, frame=None)
+            for each in own
+        )
     named = {each.card for each in own}
     rest = [card for card in cards if card not in named]
     laid: list[CardOnTable] = []
-    for place, each in reversed(list(enumerate(own))):  # what was dealt last was not discarded: it takes its card first
+    for place, each in reversed(
+        list(enumerate(own))
+    ):  # what was dealt last was not discarded: it takes its card first
         if each.card in cards:
             laid.append(_faced(each))
         elif each.card is None and rest:
@@ -159,18 +207,25 @@ def show(table: Table, who: str, cards: Sequence[str], *, dropped: int = 0, firs
 
 
 def unread(table: Table, who: str, cards: Collection[str]) -> Table:
-    """A person stands for these cards of a hand: the reader was wrong about them wherever else it told them, face down or gone.
+    """A person stands for these cards of a hand: the reader was wrong about them wherever else it
+    told them, face down or gone.
 
     Nobody knows then what lies there.
     """
     return tuple(
-        replace(each, card=None, frame=None) if each.card in cards and not each.up and (each.gone or each.to != who) else each
+        replace(each, card=None, frame=None)
+        if each.card in cards and not each.up and (each.gone or each.to != who)
+        else each
         for each in table
     )
 
 
-def show_one(table: Table, who: str, index: int, card: str, *, trust: bool = False) -> Table | Trouble:
-    """The ``index``-th card that was dealt to a hand lies face up, and it is this one. Raises ``ValueError`` if there is none."""
+def show_one(
+    table: Table, who: str, index: int, card: str, *, trust: bool = False
+) -> Table | Trouble:
+    """The ``index``-th card that was dealt to a hand lies face up, and it is this one. Raises
+    ``ValueError`` if there is none.
+    """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
         raise ValueError(f"{who} has no card {index}")
@@ -178,7 +233,13 @@ def show_one(table: Table, who: str, index: int, card: str, *, trust: bool = Fal
     if was.card not in (None, card) and not trust:
         return "shown_differs"
     frame = was.frame if was.card == card else None
-    return _changed(table, who, lambda place, each: replace(each, card=card, up=True, frame=frame) if place == index else each)
+    return _changed(
+        table,
+        who,
+        lambda place, each: (
+            replace(each, card=card, up=True, frame=frame) if place == index else each
+        ),
+    )
 
 
 def _faced(each: CardOnTable) -> CardOnTable:
@@ -202,6 +263,14 @@ def turned(before: Table, after: Table) -> list[CardTurned]:
     """The events of the cards that were turned, or that are told to be others than was told."""
     events = []
     for place, each in enumerate(after[: len(before)]):
-        if each.up and each.card is not None and (not before[place].up or before[place].card != each.card):
-            events.append(CardTurned(to=each.to, index=len(dealt(after[: place + 1], each.to)), card=each.card))
+        if (
+            each.up
+            and each.card is not None
+            and (not before[place].up or before[place].card != each.card)
+        ):
+            events.append(
+                CardTurned(
+                    to=each.to, index=len(dealt(after[: place + 1], each.to)), card=each.card
+                )
+            )
     return events

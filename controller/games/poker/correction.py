@@ -1,7 +1,8 @@
 """How a published result of poker is corrected: what a person may say of it, and what is told then.
 
-The right cards of hands that were shown take the place of those that were told. A game then settles the round anew, by the same
-function that settled it first. What lay face down is not known any more: nobody asks for it, and nothing is made of it.
+The right cards of hands that were shown take the place of those that were told. A game then settles
+the round anew, by the same function that settled it first. What lay face down is not known any
+more: nobody asks for it, and nothing is made of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerSta
 
 
 class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the cards that lie open make of a round. ``awards``: in the order in which they are paid."""
+    """What the cards that lie open make of a round. ``awards``: in the order in which they are
+    paid.
+    """
 
     hands: tuple[Hand, ...]
     marks: tuple[str, ...] = ()
@@ -39,29 +42,42 @@ class PokerAtTheTable(Protocol):
 
 
 def published(state: PokerState, given: ResultCorrect, *, decisions: bool = False) -> PokerEntry:
-    """The result that is to be corrected; ``decisions``: whether those may be. Raises ``RejectedError``."""
+    """The result that is to be corrected; ``decisions``: whether those may be. Raises
+    ``RejectedError``.
+    """
     number = given.round
     if given.decisions is not None and not decisions:
         raise RejectedError("no decision of a hand is corrected in this game")
     entry = state.entry(number)
     if entry is None:
-        ago = f": the latest {REMEMBERED} are, and {state.round} was the last" if 0 < number <= state.round else ""
-        raise RejectedError(f"round {number} is not among the rounds remembered of this session{ago}")
+        ago = (
+            f": the latest {REMEMBERED} are, and {state.round} was the last"
+            if 0 < number <= state.round
+            else ""
+        )
+        raise RejectedError(
+            f"round {number} is not among the rounds remembered of this session{ago}"
+        )
     if entry.kind != "result":
-        raise RejectedError(f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no result to correct")
+        raise RejectedError(
+            f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no "
+            "result to correct"
+        )
     return entry
 
 
 def right_cards(
     entry: PokerEntry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what cannot be.
+    """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what
+    cannot be.
 
     ``seen``: other cards that lay face up in the round.
     """
     if given.number is not None or given.dice is not None or given.winner is not None:
         raise RejectedError(
-            "what comes out follows from the cards: say the hands that were told wrongly, each with its right cards"
+            "what comes out follows from the cards: say the hands that were told wrongly, each "
+            "with its right cards"
         )
     told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not given.hands and given.decisions:
@@ -70,14 +86,21 @@ def right_cards(
         raise RejectedError("say the hands that were told wrongly, each with its right cards")
     if not told:
         raise RejectedError(
-            f"no hand of round {entry.round} lay open, or none is remembered any more: the latest {SHOWN} rounds are"
+            f"no hand of round {entry.round} lay open, or none is remembered any more: the latest "
+            f"{SHOWN} rounds are"
         )
     for who, cards in given.hands.items():
         if who not in told:
-            raise RejectedError(f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}")
+            raise RejectedError(
+                f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}"
+            )
         if len(cards) != len(told[who]):
-            raise RejectedError(f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said")
-    right = told | {who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])}
+            raise RejectedError(
+                f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said"
+            )
+    right = told | {
+        who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])
+    }
     every = [card for cards in right.values() for card in cards]
     if foreign := set(every) - set(deck):
         raise RejectedError(f"{', '.join(sorted(foreign))} is none of the deck")
@@ -87,19 +110,38 @@ def right_cards(
 
 
 def came_to_lie(entry: PokerEntry, given: ResultCorrect, sizes: Mapping[str, int]) -> PokerEntry:
-    """The result with the cards of hands that lay open after all, as a corrected decision has it; ``sizes``: how many each has."""
+    """The result with the cards of hands that lay open after all, as a corrected decision has it;
+    ``sizes``: how many each has.
+    """
     hands = given.hands or {}
     for who, size in sizes.items():
         if len(hands.get(who, ())) not in (0, size):
             raise RejectedError(f"{who} has {size} cards, and {len(hands[who])} are said")
-    there = [replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each for each in entry.hands]
+    there = [
+        replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each
+        for each in entry.hands
+    ]
     names = {each.who for each in there}
-    return replace(entry, hands=(*(Hand(who=who, cards=hands[who]) for who in sizes if who in hands and who not in names), *there))
+    return replace(
+        entry,
+        hands=(
+            *(
+                Hand(who=who, cards=hands[who])
+                for who in sizes
+                if who in hands and who not in names
+            ),
+            *there,
+        ),
+    )
 
 
 def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tuple[Hand, ...]:
-    """The hands with their right cards, where nothing was made of them: the round was settled by a person's word."""
-    return tuple(Hand(who=hand.who, cards=right.get(hand.who, ()), outcome=hand.outcome) for hand in hands)
+    """The hands with their right cards, where nothing was made of them: the round was settled by a
+    person's word.
+    """
+    return tuple(
+        Hand(who=hand.who, cards=right.get(hand.who, ()), outcome=hand.outcome) for hand in hands
+    )
 
 
 def tell(
@@ -110,9 +152,11 @@ def tell(
     given: ResultCorrect,
     was: str | UnsetType = UNSET,
 ) -> None:
-    """The result is replaced. An award that does not stand any more is taken back, and one that newly stands is given.
+    """The result is replaced. An award that does not stand any more is taken back, and one that
+    newly stands is given.
 
-    ``was``: the winner that was told, where a person says another. Raises ``RejectedError`` if nothing changes.
+    ``was``: the winner that was told, where a person says another. Raises ``RejectedError`` if
+    nothing changes.
     """
     if after == before:
         raise RejectedError(f"the hands of round {entry.round} lay so already")
@@ -134,7 +178,9 @@ def tell(
     say_awards(turn, before.awards, after.awards)
 
 
-def say_awards(turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]) -> None:
+def say_awards(
+    turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
+) -> None:
     """What was told and does not stand is taken back, what newly stands is given."""
     for award in before:
         if award not in after:

@@ -1,8 +1,9 @@
 """The order in which cards are dealt, as data: to whom each card goes, one after the other.
 
-An order is a tuple of names, one per card: ``("box:1", "box:2", "dealer", "box:1", ...)``. A game makes it of what its decree
-says and what the players ask for, and may append to it while the round goes on (``("burn", "board", "board", "board")``, a card
-that is bought). What was dealt is counted off it, so that a person may also tell the cards of one hand before another's.
+An order is a tuple of names, one per card: ``("box:1", "box:2", "dealer", "box:1", ...)``. A game
+makes it of what its decree says and what the players ask for, and may append to it while the round
+goes on (``("burn", "board", "board", "board")``, a card that is bought). What was dealt is counted
+off it, so that a person may also tell the cards of one hand before another's.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ Order = tuple[str, ...]
 
 
 def deal(hands: Sequence[str], size: int, dealt: Dealt = "singly") -> Order:
-    """The deal of ``size`` cards to each of these hands, which are in the order of the deal: the bank where the game has it."""
-    return tuple(hands) * size if dealt == "singly" else tuple(who for who in hands for _ in range(size))
+    """The deal of ``size`` cards to each of these hands, which are in the order of the deal: the
+    bank where the game has it.
+    """
+    return (
+        tuple(hands) * size
+        if dealt == "singly"
+        else tuple(who for who in hands for _ in range(size))
+    )
 
 
 def due(order: Order, table: Table) -> Order:
@@ -38,5 +45,7 @@ def due(order: Order, table: Table) -> Order:
 
 
 def packet(order: Order) -> int:
-    """How many cards the next hand of what is due gets before another does: a packet has as many."""
+    """How many cards the next hand of what is due gets before another does: a packet has
+    as many.
+    """
     return len(list(takewhile(lambda who: who == order[0], order)))

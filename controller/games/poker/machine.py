@@ -1,4 +1,6 @@
-"""What every game of poker is, whoever holds the bank: what names a card there, and what the history tells."""
+"""What every game of poker is, whoever holds the bank: what names a card there, and what the
+history tells.
+"""
 
 from __future__ import annotations
 

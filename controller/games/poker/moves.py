@@ -1,4 +1,6 @@
-"""The moves that every table of poker makes in the same way: irregularities, null rounds, the last rounds of a session."""
+"""The moves that every table of poker makes in the same way: irregularities, null rounds, the last
+rounds of a session.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ class PokerMoves(LawfulMoves[B, S, T]):
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
 
-    def annul(self, number: int, reason: VoidReason, law: Law, by: Command | None, call: Announcement | None = None) -> None:
+    def annul(
+        self,
+        number: int,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None,
+        call: Announcement | None = None,
+    ) -> None:
         """A round is null: by the rules, or by a person's word."""
         self.record(PokerEntry(round=number, kind="void", reason=reason, article=law.article))
         self.say_void(number, reason, law, by, call)

@@ -18,5 +18,7 @@ def heed_shuffler(turn: PokerMoves[Any, Any, Any], given: ShufflerState) -> str 
             turn.clear_alert(f"shuffler_{state}")
     if given.state not in UNREADY:
         return None
-    turn.raise_alert(f"shuffler_{given.state}", given)  # its own word is not told: it knows the cards
+    turn.raise_alert(
+        f"shuffler_{given.state}", given
+    )  # its own word is not told: it knows the cards
     return given.state

@@ -1,4 +1,6 @@
-"""What every table of poker remembers of its rounds: the base of each ``State``, and the outcome of a round."""
+"""What every table of poker remembers of its rounds: the base of each ``State``, and the outcome of
+a round.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ SHOWN = 20
 
 
 class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``hands``: those that lay open, of an unresolved one too. ``corrected``: a person has put another
-    result in the place of the first.
+    """The outcome of one round. ``hands``: those that lay open, of an unresolved one too.
+    ``corrected``: a person has put another result in the place of the first.
     """
 
     round: int
@@ -34,7 +36,11 @@ class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What the retained history tells of it."""
         line: dict[str, Any] = {"round": self.round, "kind": self.kind}
         if self.kind == "result":
-            line |= {"winner": self.winner, "hands": msgspec.to_builtins(self.hands), "marks": list(self.marks)}
+            line |= {
+                "winner": self.winner,
+                "hands": msgspec.to_builtins(self.hands),
+                "marks": list(self.marks),
+            }
             line |= {"corrected": self.corrected}
         if self.kind == "void":
             line |= {"reason": self.reason, "article": self.article}
@@ -44,9 +50,10 @@ class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of poker between two inputs, as far as all of them are alike.
 
-    ``last``: announced last rounds that are left, from round ``last_since`` on. ``silent``: devices that are not heard now.
-    ``expected``: to whom the next card was last said to go. ``played``: the rounds behind the latest results, as far as these
-    stand on more than their hands: bets and decisions, and no card that lay face down.
+    ``last``: announced last rounds that are left, from round ``last_since`` on. ``silent``: devices
+    that are not heard now. ``expected``: to whom the next card was last said to go. ``played``: the
+    rounds behind the latest results, as far as these stand on more than their hands: bets and
+    decisions, and no card that lay face down.
     """
 
     entries: tuple[PokerEntry, ...] = ()
@@ -61,12 +68,15 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
         return next((entry for entry in self.entries if entry.round == number), None)
 
     def with_entry(self, entry: PokerEntry) -> Self:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten, and the hands of
-        results that are shown no more: the state is written down with every input.
+        """With this outcome in the place of any earlier one of its round; the oldest round too many
+        is forgotten, and the hands of results that are shown no more: the state is written down
+        with every input.
         """
         others = (each for each in self.entries if each.round != entry.round)
         entries = sorted((*others, entry), key=lambda each: each.round)[-REMEMBERED:]
-        older = tuple(replace(each, hands=()) if each.kind == "result" else each for each in entries[:-SHOWN])
+        older = tuple(
+            replace(each, hands=()) if each.kind == "result" else each for each in entries[:-SHOWN]
+        )
         played = tuple(each for each in self.played if each.round >= entries[-SHOWN:][0].round)
         return replace(self, entries=(*older, *entries[-SHOWN:]), played=played)
 

@@ -1,4 +1,6 @@
-"""What a table of punto y banca makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+"""What a table of punto y banca makes of a person's commands. One that cannot be followed is
+rejected, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,15 @@ def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
     burn = None if turn.settings.continuous else PuntoBancaBurn()
-    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, out_of_sync=False, unseen=False, reset=False)
+    talla.begin(
+        turn,
+        given,
+        turn.book.announcements.get("shoe"),
+        burn=burn,
+        out_of_sync=False,
+        unseen=False,
+        reset=False,
+    )
     turn.expect()
 
 
@@ -83,7 +93,9 @@ def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
+    """A person stands for the result of an unresolved round: by the cards that were seen, or by
+    their own word.
+    """
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     if given.winner not in (None, "player", "banker", "tie"):
@@ -108,7 +120,9 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: another hand has won. The shoe's verdict is not held against it again."""
+    """A published result was wrong: another hand has won. The shoe's verdict is not held against it
+    again.
+    """
     coups.correct(turn, given, SIDES, compared=True)
 
 

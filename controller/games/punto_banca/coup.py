@@ -1,11 +1,22 @@
-"""What the cards of a coup come to: whether all are known, where the next belongs, what the hands make. No state changes."""
+"""What the cards of a coup come to: whether all are known, where the next belongs, what the hands
+make. No state changes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from controller.contract.events import Hand
-from controller.games.baccarat import ORDER, SIDES, Side, is_natural, is_pair, next_card, points, winner
+from controller.games.baccarat import (
+    ORDER,
+    SIDES,
+    Side,
+    is_natural,
+    is_pair,
+    next_card,
+    points,
+    winner,
+)
 from controller.games.cards import is_card
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup
@@ -31,7 +42,11 @@ def next_place(coup: PuntoBancaCoup, third: ThirdCards) -> Side | None:
     """Where the next card belongs by what lies face up; None: none may come now."""
     if count(coup) < len(ORDER):
         return ORDER[count(coup)]
-    return next_card(third, announced(coup, "player"), announced(coup, "banker")) if all_known(coup) else None
+    return (
+        next_card(third, announced(coup, "player"), announced(coup, "banker"))
+        if all_known(coup)
+        else None
+    )
 
 
 def is_complete(coup: PuntoBancaCoup, third: ThirdCards) -> bool:
@@ -39,8 +54,12 @@ def is_complete(coup: PuntoBancaCoup, third: ThirdCards) -> bool:
     return count(coup) >= len(ORDER) and all_known(coup) and next_place(coup, third) is None
 
 
-def redealt(third: ThirdCards, cards: Iterable[PuntoBancaCard]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The two hands that these cards make in their order; None unless they are exactly one whole coup, and all are known."""
+def redealt(
+    third: ThirdCards, cards: Iterable[PuntoBancaCard]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The two hands that these cards make in their order; None unless they are exactly one whole
+    coup, and all are known.
+    """
     hands: dict[Side, tuple[str, ...]] = {"player": (), "banker": ()}
     for each in cards:
         to = next_card(third, hands["player"], hands["banker"])
@@ -71,7 +90,9 @@ def hands_of(player: tuple[str, ...], banker: tuple[str, ...]) -> tuple[Hand, ..
     )
 
 
-def marks_of(player: tuple[str, ...], banker: tuple[str, ...], settings: PuntoBancaSettings) -> tuple[str, ...]:
+def marks_of(
+    player: tuple[str, ...], banker: tuple[str, ...], settings: PuntoBancaSettings
+) -> tuple[str, ...]:
     """What else wins, loses or is deducted from bets."""
     won = winner(player, banker)
     marks = {
@@ -79,6 +100,8 @@ def marks_of(player: tuple[str, ...], banker: tuple[str, ...], settings: PuntoBa
         "natural": is_natural(player) or is_natural(banker),
         "pair_player": is_pair(player),
         "pair_banker": is_pair(banker),
-        "banker_six": settings.modality == "half_on_six" and won == "banker" and points(banker) == 6,
+        "banker_six": settings.modality == "half_on_six"
+        and won == "banker"
+        and points(banker) == 6,
     }
     return tuple(name for name, there in marks.items() if there)

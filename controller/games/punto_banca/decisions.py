@@ -1,4 +1,6 @@
-"""What a person decides about a card that stopped the table: it is another, it counts, it goes, or it waits for the next round."""
+"""What a person decides about a card that stopped the table: it is another, it counts, it goes, or
+it waits for the next round.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from devices.readings import CardDrawn
 
 
 def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
-    """The first thing that waits is meant: what is in the shoe, a card not read, the card that waits, the burn."""
+    """The first thing that waits is meant: what is in the shoe, a card not read, the card that
+    waits, the burn.
+    """
     state = turn.state
     if state.reset:
         coups.same_cards(turn, given)
@@ -27,7 +31,9 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
         turn.settle()
     elif state.queue:
         if given.action not in _DECIDED:
-            raise RejectedError(f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}")
+            raise RejectedError(
+                f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}"
+            )
         _DECIDED[given.action](turn, given, state.queue[0])
         _resume(turn)
     elif state.burn is not None and "card.decide" in state.asks:
@@ -40,7 +46,9 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
 
 
 def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
-    """Whether a card on the table was not read, and now is: the first of them, or the first of the hand that is named."""
+    """Whether a card on the table was not read, and now is: the first of them, or the first of the
+    hand that is named.
+    """
     coup, now = turn.state.current, turn.state.shoe
     sides = [side for side in SIDES if given.who in (None, side)]
     if coup is None or now is None:
@@ -53,7 +61,10 @@ def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
             counted, trouble = shoe.read(now, card)
             cards = coup.cards(side)
             turn.change(shoe=counted)
-            turn.change_current(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, confirmed_by=confirmer(given))
+            turn.change_current(
+                **{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])},
+                confirmed_by=confirmer(given),
+            )
             if each.up:
                 turn.say(CardTurned(round=coup.round, to=side, index=index + 1, card=card))
             if trouble is not None:
@@ -81,9 +92,13 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
         raise RejectedError("no round is in hand: remove the card, or keep it for the next_round")
     to = next_place(state.current, turn.book.third) if state.current is not None else "player"
     if to is None:
-        may = state.current is not None and count(state.current) >= 4 and "card.decide" in state.asks
+        may = (
+            state.current is not None and count(state.current) >= 4 and "card.decide" in state.asks
+        )
         raise RejectedError(
-            "no card may come now: turn the cards first, or remove it" if may else "no card may come now: remove it"
+            "no card may come now: turn the cards first, or remove it"
+            if may
+            else "no card may come now: remove it"
         )
     if given.who not in (None, to):
         raise RejectedError(f"the next card belongs to {to}")
@@ -94,7 +109,9 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _of_the_game(waiting: Waiting) -> None:
-    """Reject that a card counts which is none of the game; one that was not read may be read later."""
+    """Reject that a card counts which is none of the game; one that was not read may be
+    read later.
+    """
     card = waiting.given.card
     if card is not None and not is_card(card):
         raise RejectedError(f"{card!r} is no card of the game: say read and the card, or remove it")
@@ -108,7 +125,9 @@ def _exposed(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _read(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It is another card than the shoe said, whose frame names one that lies nowhere and is not told."""
+    """It is another card than the shoe said, whose frame names one that lies nowhere and is not
+    told.
+    """
     card, now = talla.read_card(given), turn.state.shoe
     assert now is not None
     counted, _ = shoe.reread(now, waiting.given.card, card)
@@ -128,7 +147,9 @@ def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It is the first card of the next round; while cards are burned, the burn was over before it."""
+    """It is the first card of the next round; while cards are burned, the burn was over
+    before it.
+    """
     now = turn.state.shoe
     if now is not None and (now.over or now.cut_at is not None):
         raise RejectedError("there is no next round in this talla: remove the card")
@@ -137,7 +158,12 @@ def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> No
     if turn.state.burn is not None:
         finish_burn(turn, anyway=True)
     kept = Waiting(
-        given=CardDrawn(at=waiting.given.at, device=waiting.given.device, frame=waiting.given.frame, card=waiting.given.card)
+        given=CardDrawn(
+            at=waiting.given.at,
+            device=waiting.given.device,
+            frame=waiting.given.frame,
+            card=waiting.given.card,
+        )
     )
     if turn.state.current is None and turn.settings.rounds == "shoe":
         follow(turn, kept)
@@ -147,7 +173,14 @@ def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> No
         turn.change_current(confirmed_by=confirmer(given))
 
 
-_DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round, "exposed": _exposed}
+_DECIDED = {
+    "accept": _place,
+    "for": _place,
+    "read": _read,
+    "remove": _remove,
+    "next_round": _next_round,
+    "exposed": _exposed,
+}
 
 
 def _resume(turn: PuntoBancaTurn) -> None:

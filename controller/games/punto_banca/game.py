@@ -1,12 +1,16 @@
-"""Punto y banca, at the full table, mini and midi: one state machine; the rulebook makes the difference.
+"""Punto y banca, at the full table, mini and midi: one state machine; the rulebook makes the
+difference.
 
-A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets open (``round.opened``) and close
-(``bets.closed``), four cards come, player, bank, player, bank (``card.dealt``), lie face up by the croupier's word
-(``card.turned``), and the rules say which hand takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A
-round may end as ``round.void`` or ``round.unresolved`` too. The cut card lets the round in hand end; then ``shoe.ended``.
+A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets open
+(``round.opened``) and close (``bets.closed``), four cards come, player, bank, player, bank
+(``card.dealt``), lie face up by the croupier's word (``card.turned``), and the rules say which hand
+takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A round may end as
+``round.void`` or ``round.unresolved`` too. The cut card lets the round in hand end; then
+``shoe.ended``.
 
-Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and ``punto_banca.decisions`` for
-what a person says, ``punto_banca.turn`` for the moves that both are made of, ``punto_banca.state`` for what is remembered.
+Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and
+``punto_banca.decisions`` for what a person says, ``punto_banca.turn`` for the moves that both are
+made of, ``punto_banca.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -59,7 +63,9 @@ INPUTS = Inputs(
 
 
 class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, PuntoBancaTurn]):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     state_type = PuntoBancaState
     turn_type = PuntoBancaTurn
@@ -67,13 +73,18 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
 
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:
         if settings.dealt == "face_up" and settings.table not in book.face_up:
-            raise ValueError(f"dealt: at the {settings.table} table the first four cards lie face down: {book.article}")
+            raise ValueError(
+                f"dealt: at the {settings.table} table the first four cards lie face down: "
+                f"{book.article}"
+            )
         if settings.modality == "half_on_six" and book.commission_six is None:
             raise ValueError(f"modality: the decree has the commission only: {book.article}")
         stakes.refuse_unknown(settings.highest, ("hands", "tie"))
         super().__init__(book, settings)
 
-    def confidential(self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(
+        self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand
+    ) -> bool:
         """So is the shoe's verdict on cards that are not all up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
@@ -91,14 +102,23 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
             "round": state.round,
             "asks": list(_asks(state)),
             "expected": state.expected,
-            "hands": {side: [card.card if card.up else None for card in coup.cards(side)] for side in SIDES} if coup else {},
+            "hands": {
+                side: [card.card if card.up else None for card in coup.cards(side)]
+                for side in SIDES
+            }
+            if coup
+            else {},
             "unresolved": [entry.round for entry in state.unresolved()],
             "bets": stakes.shown(coup),
             "last_winner": last.winner if last else None,
             "last_round": coup.last if coup else False,
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
-            "commission": list(self.book.commission_six if six and self.book.commission_six else self.book.commission),
+            "commission": list(
+                self.book.commission_six
+                if six and self.book.commission_six
+                else self.book.commission
+            ),
             "seats": self.book.seats.get(self.settings.table),
             "minimum": state.minimum,
             "currency": state.currency,
@@ -112,7 +132,13 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
 
 def _line(entry: PuntoBancaEntry) -> dict[str, Any]:
     points = {hand.who: hand.points for hand in entry.hands}
-    return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), corrected=entry.corrected)
+    return line(
+        entry,
+        winner=entry.winner,
+        points=points,
+        marks=list(entry.marks),
+        corrected=entry.corrected,
+    )
 
 
 def _asks(state: PuntoBancaState) -> tuple[str, ...]:
@@ -125,7 +151,9 @@ def _asks(state: PuntoBancaState) -> tuple[str, ...]:
 
 
 def _phase(state: PuntoBancaState) -> str:
-    """``closed``, ``no_shoe``, ``burning``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
+    """``closed``, ``no_shoe``, ``burning``, ``waiting`` for bets, ``bets_open``, ``dealing``,
+    ``decision``, ``shoe_over``.
+    """
     if not state.open:
         return "closed"
     if state.asks:

@@ -1,7 +1,8 @@
 """What a table of punto y banca makes of its shoe's readings.
 
-A card goes where the order of the law says. One that should not have come, or that the shoe itself places elsewhere, waits
-in the queue with all that follow it until a person decides; what a silence has hidden leaves its round unresolved.
+A card goes where the order of the law says. One that should not have come, or that the shoe itself
+places elsewhere, waits in the queue with all that follow it until a person decides; what a silence
+has hidden leaves its round unresolved.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import announced, count, is_complete, next_place
 from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup, PuntoBancaEntry
 from controller.games.punto_banca.turn import DECIDE, OUTCOMES, PuntoBancaTurn
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset, ShoeResult
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkUp,
+    ShoeReset,
+    ShoeResult,
+)
 
 
 def take_card(turn: PuntoBancaTurn, given: CardDrawn) -> None:
@@ -54,7 +64,9 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
 
 
 def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
-    """The round that takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
+    """The round that takes a card now; at a table without keys it opens with its first card, its
+    bets closed before it.
+    """
     if turn.state.current is None:
         turn.open_bets()
     coup = turn.state.current
@@ -84,7 +96,11 @@ def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None]
         return "shoe_over", None
     by_keys = turn.settings.rounds == "keys"
     if coup is None:
-        return ("card_out_of_round", None) if by_keys else _misplaced(turn, PuntoBancaCoup(round=0), given)
+        return (
+            ("card_out_of_round", None)
+            if by_keys
+            else _misplaced(turn, PuntoBancaCoup(round=0), given)
+        )
     if not coup.closed and by_keys:
         return "card_before_close", None
     if next_place(coup, turn.book.third) is None:
@@ -93,8 +109,12 @@ def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None]
     return _misplaced(turn, coup, given)
 
 
-def _misplaced(turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn) -> tuple[str, str | None] | None:
-    """What the shoe claims is not where the card belongs; or it came face up though it must lie face down."""
+def _misplaced(
+    turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn
+) -> tuple[str, str | None] | None:
+    """What the shoe claims is not where the card belongs; or it came face up though it must lie
+    face down.
+    """
     to = next_place(coup, turn.book.third)
     assert to is not None
     index = len(coup.cards(to)) + 1
@@ -141,7 +161,9 @@ def finish_burn(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
 
 
 def burn_cards(turn: PuntoBancaTurn, shown: str) -> int:
-    """How many cards leave the shoe before the first round: so many, and the shown one if it is not one of them."""
+    """How many cards leave the shoe before the first round: so many, and the shown one if it is not
+    one of them.
+    """
     return pips(shown) + (turn.settings.burn_card == "apart")
 
 
@@ -149,7 +171,9 @@ def burn_cards(turn: PuntoBancaTurn, shown: str) -> int:
 
 
 def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had come and lie face up."""
+    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had
+    come and lie face up.
+    """
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=not isinstance(given, LinkUp))
@@ -164,17 +188,25 @@ def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: PuntoBancaTurn) -> None:
-    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been
+    those of another.
+    """
     state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
-    if coup is not None and (coup.closed or count(coup) or by_shoe) and not is_complete(coup, turn.book.third):
+    if (
+        coup is not None
+        and (coup.closed or count(coup) or by_shoe)
+        and not is_complete(coup, turn.book.third)
+    ):
         turn.change_current(gap=True, before_gap=coup.before_gap if coup.gap else count(coup))
     elif coup is None and by_shoe:
         turn.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
 
 def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
-    """At a table without keys: whether the shoe itself says that this is the first card of a round."""
+    """At a table without keys: whether the shoe itself says that this is the first card
+    of a round.
+    """
     if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
         turn.change(out_of_sync=False, unseen=False)
         return True
@@ -184,7 +216,9 @@ def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
 
 
 def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
-    """Whether a silence may have hidden a card before this one. Where the shoe counts the places itself, it cannot."""
+    """Whether a silence may have hidden a card before this one. Where the shoe counts the places
+    itself, it cannot.
+    """
     coup = turn.state.current
     if coup is None or not coup.gap:
         return False
@@ -198,7 +232,9 @@ def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
 
 
 def _late(turn: PuntoBancaTurn, given: CardDrawn) -> None:
-    """A card known only after a silence is kept for a person; in the burn it is one that nobody saw come."""
+    """A card known only after a silence is kept for a person; in the burn it is one that nobody saw
+    come.
+    """
     burning, now = turn.state.burn, turn.state.shoe
     if burning is None or now is None:
         coups.late(turn, PuntoBancaCard(card=given.card, frame=frame_of(given)))
@@ -259,7 +295,11 @@ def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
         _compare(turn, given)
         turn.change(out_of_sync=False)
     elif count(coup) < 4 or (given.forced and given.winner is None):
-        turn.irregular("witnesses_disagree", asks=OUTCOMES, detail="the shoe has ended the round, its cards have not all come")
+        turn.irregular(
+            "witnesses_disagree",
+            asks=OUTCOMES,
+            detail="the shoe has ended the round, its cards have not all come",
+        )
         turn.change_current(verdict=given)
         turn.unresolved(turn.state.current or coup, "witnesses_disagree")
         turn.expect()
@@ -278,10 +318,21 @@ def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
         frame = frame_of(given)
         frames = (*last.frames, frame) if frame else last.frames
         cards = tuple(PuntoBancaCard(card=card, up=True) for card in in_order(last))
-        turn.irregular("witnesses_disagree", asks=OUTCOMES, detail=f"the shoe says {given.winner}", frames=frames)
-        turn.record(PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, frames=frames))
+        turn.irregular(
+            "witnesses_disagree",
+            asks=OUTCOMES,
+            detail=f"the shoe says {given.winner}",
+            frames=frames,
+        )
+        turn.record(
+            PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, frames=frames)
+        )
         candidate = last.winner
-        turn.say(RoundUnresolved(round=last.round, why="witnesses_disagree", candidate=candidate, frames=frames))
+        turn.say(
+            RoundUnresolved(
+                round=last.round, why="witnesses_disagree", candidate=candidate, frames=frames
+            )
+        )
 
 
 def in_order(entry: PuntoBancaEntry) -> tuple[str, ...]:

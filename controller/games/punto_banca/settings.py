@@ -13,26 +13,30 @@ from controller.rulebooks.punto_banca import TableKind
 
 
 class PuntoBancaSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     table: TableKind = "full"
     """The full table, or one of the reduced ones."""
     rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says so, and the first card
-    opens the round and shows that its bets are closed.
+    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says
+    so, and the first card opens the round and shows that its bets are closed.
     """
     dealt: Literal["face_down", "face_up"] = "face_down"
     """How the first four cards come to lie."""
     turn: Literal["command", "when_complete"] = "command"
-    """When they lie face up: a person says so with ``cards.turn``; or as soon as the fourth has come. Only the first never
-    tells a card before the table has seen it.
+    """When they lie face up: a person says so with ``cards.turn``; or as soon as the fourth has
+    come. Only the first never tells a card before the table has seen it.
     """
     third_card: Literal["face_down", "face_up"] = "face_down"
     """How a third card comes to lie."""
     burn_card: Literal["apart", "within"] = "apart"
     """Whether the card that says how many are burned is one of them."""
     cut_first: Literal["play", "end"] = "play"
-    """The cut card is the first to come when the bets are closed: the round is played, or the talla is over before it."""
+    """The cut card is the first to come when the bets are closed: the round is played, or the talla
+    is over before it.
+    """
     witness: Literal["compared", "awaited"] = "compared"
     """The shoe's own verdict: it is compared when it comes, or the result waits for it."""
     modality: Literal["commission", "half_on_six"] = "commission"

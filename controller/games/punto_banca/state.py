@@ -1,4 +1,6 @@
-"""What a table of punto y banca remembers. Everything is here; cards that lie face down too, so the state is never shown."""
+"""What a table of punto y banca remembers. Everything is here; cards that lie face down too, so the
+state is never shown.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from controller.games.stakes import Stake
 from devices.readings import ShoeResult
 
 QUEUE = 12
-"""Cards that wait for a person at most: two coups. What comes after them is counted, and not followed."""
+"""Cards that wait for a person at most: two coups. What comes after them is counted, and not
+followed.
+"""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
 
 class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where it was not read and nobody has said what it is."""
+    """A card on the table. ``card`` is None where it was not read and nobody has said
+    what it is.
+    """
 
     card: str | None = None
     up: bool = False
@@ -35,10 +41,10 @@ class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand.
 
-    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
-    ``before_gap``: cards that had come before it. If they turn out to be all of them, nothing was hidden.
-    ``verdict``: what the shoe says of it. ``confirmed_by``: who decided about a card of it. ``last``: the cut card has come.
-    ``bets``: those that were told.
+    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may
+    have hidden a card; ``before_gap``: cards that had come before it. If they turn out to be all of
+    them, nothing was hidden. ``verdict``: what the shoe says of it. ``confirmed_by``: who decided
+    about a card of it. ``last``: the cut card has come. ``bets``: those that were told.
     """
 
     round: int
@@ -75,7 +81,9 @@ class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The burn before the first round. ``shown`` is None before the first card, or while nobody has read it."""
+    """The burn before the first round. ``shown`` is None before the first card, or while nobody has
+    read it.
+    """
 
     drawn: int = 0
     shown: str | None = None
@@ -83,7 +91,9 @@ class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class PuntoBancaEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it."""
+    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a
+    person may confirm it.
+    """
 
     round: int
     kind: Literal["result", "void", "unresolved"]
@@ -101,12 +111,13 @@ class PuntoBancaEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
-    ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
-    ``carried``: cards decided to be the first of the next round; ``queue_overflowed``: more came than can wait. ``silent``: the
-    device is not heard now. ``out_of_sync``: cards go to no round until a person opens one, or the shoe says where it is;
-    ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
-    has not said what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are
-    left, from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards
+    that wait for a decision, ``carried``: cards decided to be the first of the next round;
+    ``queue_overflowed``: more came than can wait. ``silent``: the device is not heard now.
+    ``out_of_sync``: cards go to no round until a person opens one, or the shoe says where it is;
+    ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe
+    started afresh, and a person has not said what is in it. ``expected``: what was last said of the
+    next card. ``last``: announced last hands that are left, from round ``last_since`` on.
     """
 
     kept: ClassVar[int] = 100
@@ -131,11 +142,15 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     @property
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        unread = self.current is not None and any(card.card is None for card in (*self.current.player, *self.current.banker))
+        unread = self.current is not None and any(
+            card.card is None for card in (*self.current.player, *self.current.banker)
+        )
         if self.reset:
             return ("shoe.start", "card.decide")
         if self.queue or unread:
             return ("card.decide", "round.void") if self.current else ("card.decide",)
-        if self.burn is not None and (self.burn.gap or (self.burn.drawn and self.burn.shown is None)):
+        if self.burn is not None and (
+            self.burn.gap or (self.burn.drawn and self.burn.shown is None)
+        ):
             return ("card.decide",)
         return ()

@@ -1,6 +1,7 @@
 """One step of a table of punto y banca: the moves that readings and commands are made of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A card is told only once it lies up.
+Each move changes the state and says its event in one go, so that the two cannot part. A card is
+told only once it lies up.
 """
 
 from __future__ import annotations
@@ -25,9 +26,24 @@ from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
 from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
-from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
+from controller.games.punto_banca.coup import (
+    all_known,
+    announced,
+    count,
+    hands_of,
+    is_complete,
+    marks_of,
+    next_place,
+    winner_of,
+)
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import QUEUE, PuntoBancaCard, PuntoBancaCoup, PuntoBancaEntry, PuntoBancaState
+from controller.games.punto_banca.state import (
+    QUEUE,
+    PuntoBancaCard,
+    PuntoBancaCoup,
+    PuntoBancaEntry,
+    PuntoBancaState,
+)
 from controller.games.stakes import Bounds, bounds
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
@@ -49,16 +65,27 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     def offered(self) -> Mapping[str, Bounds]:
         """The hands, and the tie, which is at most a part of the table's maximum."""
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("hands"))
-        most = table.most * Fraction(*self.book.tie_limit) if table.most is not None and self.book.tie_limit else table.most
-        return {**dict.fromkeys(SIDES, table), "tie": Bounds(table.least, self.settings.highest.get("tie", most))}
+        most = (
+            table.most * Fraction(*self.book.tie_limit)
+            if table.most is not None and self.book.tie_limit
+            else table.most
+        )
+        return {
+            **dict.fromkeys(SIDES, table),
+            "tie": Bounds(table.least, self.settings.highest.get("tie", most)),
+        }
 
     # The course of a round
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them from now on."""
+        """No more bets; the cards may come. A silence of the device that has not ended may hide one
+        of them from now on.
+        """
         coup = self.state.current
         assert coup is not None
-        self.shut(by, unobserved=unobserved, gap=self.state.silent or (coup.gap and count(coup) > 0))
+        self.shut(
+            by, unobserved=unobserved, gap=self.state.silent or (coup.gap and count(coup) > 0)
+        )
 
     def dealt_face_up(self, coup: PuntoBancaCoup) -> bool:
         """Whether the next card of the round comes to lie face up."""
@@ -67,14 +94,20 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return how == "face_up" or (third and self.settings.turn == "when_complete")
 
     def place(self, given: CardDrawn, to: Side, *, seen: bool = False) -> None:
-        """The card goes to a hand. ``seen``: it lies face up though it must not, by a person's word, never by a device's."""
+        """The card goes to a hand. ``seen``: it lies face up though it must not, by a person's
+        word, never by a device's.
+        """
         coup = self.state.current
         assert coup is not None
         when_complete = self.settings.turn == "when_complete"
-        card = PuntoBancaCard(card=given.card, up=self.dealt_face_up(coup) or seen, frame=frame_of(given))
+        card = PuntoBancaCard(
+            card=given.card, up=self.dealt_face_up(coup) or seen, frame=frame_of(given)
+        )
         self.change_current(**{to: (*coup.cards(to), card)})
         index = len(coup.cards(to)) + 1
-        self.say(CardDealt(round=coup.round, to=to, index=index, card=card.card if card.up else None))
+        self.say(
+            CardDealt(round=coup.round, to=to, index=index, card=card.card if card.up else None)
+        )
         if card.card is None:
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
         coup = self.state.current
@@ -90,10 +123,14 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             for index, card in enumerate(coup.cards(side), 1):
                 if not card.up and card.card is not None:
                     self.say(CardTurned(round=coup.round, to=side, index=index, card=card.card))
-            self.change_current(**{side: tuple(replace(card, up=True) for card in coup.cards(side))})
+            self.change_current(
+                **{side: tuple(replace(card, up=True) for card in coup.cards(side))}
+            )
 
     def settle(self) -> None:
-        """Say what the rules make of the cards that lie face up: what a hand does, the result, where the next card belongs."""
+        """Say what the rules make of the cards that lie face up: what a hand does, the result,
+        where the next card belongs.
+        """
         coup = self.state.current
         if coup is not None and count(coup) >= 4 and all_known(coup):
             if coup.gap and coup.before_gap == count(coup) and is_complete(coup, self.book.third):
@@ -107,7 +144,9 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         state, to = self.state, None
         if state.open and state.burn is not None and not state.asks:
             to = "burn"
-        elif state.current is not None and state.current.closed and not (state.queue or state.reset):
+        elif (
+            state.current is not None and state.current.closed and not (state.queue or state.reset)
+        ):
             to = next_place(state.current, self.book.third)
         if to != state.expected:
             self.change(expected=to)
@@ -127,7 +166,9 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if to != "player" and len(cards["banker"]) == 2:
             self._decided(coup, "banker", "draw" if to == "banker" else "stand")
 
-    def _decided(self, coup: PuntoBancaCoup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
+    def _decided(
+        self, coup: PuntoBancaCoup, side: Side, decision: Literal["draw", "stand", "natural"]
+    ) -> None:
         now = self.state.current
         if now is None or side in now.told:
             return
@@ -135,24 +176,42 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         call = {"draw": f"{side}_draws", "stand": f"{side}_stands"}.get(decision, "")
         words = self.book.announcements.get(call)
         total = points(announced(coup, side))
-        filled = {language: _filled(text, total) for language, text in words.items()} if words else None
+        filled = (
+            {language: _filled(text, total) for language, text in words.items()} if words else None
+        )
         self.say(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
     # Its outcome: a result, null, or unresolved
 
     def _conclude(self) -> None:
-        """All cards lie face up: the result, unless a card is still to come, a person must speak, or the witnesses differ."""
+        """All cards lie face up: the result, unless a card is still to come, a person must speak,
+        or the witnesses differ.
+        """
         coup = self.state.current
         assert coup is not None
         complete = is_complete(coup, self.book.third)
         if coup.verdict is not None and (not complete or self.disagrees(coup.verdict, coup)):
             detail = f"the shoe says {coup.verdict.winner or 'nothing'}"
-            self.irregular("witnesses_disagree", asks=OUTCOMES, detail=detail if complete else f"{detail}, a card is missing")
+            self.irregular(
+                "witnesses_disagree",
+                asks=OUTCOMES,
+                detail=detail if complete else f"{detail}, a card is missing",
+            )
             self.unresolved(coup, "witnesses_disagree")
         elif complete and coup.gap:
             self.unresolved(coup, "silence")
-        elif complete and not self.state.queue and (coup.verdict is not None or self.settings.witness == "compared"):
-            self.result(coup.round, announced(coup, "player"), announced(coup, "banker"), frames_of(coup), coup.confirmed_by)
+        elif (
+            complete
+            and not self.state.queue
+            and (coup.verdict is not None or self.settings.witness == "compared")
+        ):
+            self.result(
+                coup.round,
+                announced(coup, "player"),
+                announced(coup, "banker"),
+                frames_of(coup),
+                coup.confirmed_by,
+            )
 
     def disagrees(self, verdict: ShoeResult, coup: PuntoBancaCoup | PuntoBancaEntry) -> bool:
         """Whether the shoe's verdict is not ours, as far as it says something."""
@@ -162,7 +221,9 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         else:
             ours, marks = coup.winner or "", coup.marks
         pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
-        return verdict.winner not in (None, ours) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
+        return verdict.winner not in (None, ours) or (
+            bool(verdict.pairs) and {*verdict.pairs} != pairs
+        )
 
     def result(
         self,
@@ -173,34 +234,69 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         confirmed_by: str | None = None,
         winner: str | None = None,
     ) -> None:
-        """The round has its result: by its cards, or by the word of a person where these are not all known."""
+        """The round has its result: by its cards, or by the word of a person where these are not
+        all known.
+        """
         whole = winner is None or (bool(player) and winner_of(player, banker) == winner)
         winner = winner or winner_of(player, banker)
         hands = hands_of(player, banker) if whole else ()
-        marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
+        marks = (
+            marks_of(player, banker, self.settings)
+            if whole
+            else (("tie",) if winner == "tie" else ())
+        )
         was = self.state.current
         compared = was is not None and was.round == number and was.verdict is not None
         self.record(
-            PuntoBancaEntry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared)
+            PuntoBancaEntry(
+                round=number,
+                kind="result",
+                winner=winner,
+                hands=hands,
+                marks=marks,
+                frames=frames,
+                compared=compared,
+            )
         )
-        self.say(RoundResult(round=number, hands=hands, winner=winner, marks=marks, frames=frames, confirmed_by=confirmed_by))
+        self.say(
+            RoundResult(
+                round=number,
+                hands=hands,
+                winner=winner,
+                marks=marks,
+                frames=frames,
+                confirmed_by=confirmed_by,
+            )
+        )
         self.count_down(number)
         self.close_talla()
 
-    def void(self, of: PuntoBancaCoup | PuntoBancaEntry, reason: VoidReason, law: Law, by: Command) -> None:
+    def void(
+        self, of: PuntoBancaCoup | PuntoBancaEntry, reason: VoidReason, law: Law, by: Command
+    ) -> None:
         """The round is null, by a person's word."""
-        self.record(PuntoBancaEntry(round=of.round, kind="void", reason=reason, article=law.article))
+        self.record(
+            PuntoBancaEntry(round=of.round, kind="void", reason=reason, article=law.article)
+        )
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
         self.close_talla()
 
-    def unresolved(self, coup: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()) -> None:
-        """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
+    def unresolved(
+        self, coup: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()
+    ) -> None:
+        """The result is not known for certain; nobody invents it. Cards that may still come belong
+        to no round.
+        """
         whole = count(coup) >= 4 and is_complete(coup, self.book.third)
         cards = tuple(card for _, card in coup.dealt) + late
         frames = frames_of(coup)
-        self.record(PuntoBancaEntry(round=coup.round, kind="unresolved", cards=cards, frames=frames))
+        self.record(
+            PuntoBancaEntry(round=coup.round, kind="unresolved", cards=cards, frames=frames)
+        )
         self.change(out_of_sync=not whole and coup.verdict is None)
-        candidate = winner_of(announced(coup, "player"), announced(coup, "banker")) if whole else None
+        candidate = (
+            winner_of(announced(coup, "player"), announced(coup, "banker")) if whole else None
+        )
         self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))
         self.close_talla()
 
@@ -228,14 +324,26 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if not now.over:
             self.say(shoe.ended(now, "reset" if self.state.reset else "person", left))
         self.change(
-            shoe=None, burn=None, queue=(), carried=(), queue_overflowed=False, reset=False, out_of_sync=False, unseen=False
+            shoe=None,
+            burn=None,
+            queue=(),
+            carried=(),
+            queue_overflowed=False,
+            reset=False,
+            out_of_sync=False,
+            unseen=False,
         )
         self.expect()
 
     def close_talla(self) -> None:
         """After the cut card, and no round in hand: the talla is over."""
         now = self.state.shoe
-        if self.state.current is None and now is not None and now.cut_at is not None and not now.over:
+        if (
+            self.state.current is None
+            and now is not None
+            and now.cut_at is not None
+            and not now.over
+        ):
             self.change(shoe=replace(now, over=True))
             self.say(shoe.ended(now, "cut"))
 
@@ -247,7 +355,9 @@ def _filled(call: str, total: int) -> str:
 
 
 def frames_of(coup: PuntoBancaCoup) -> tuple[Frame, ...]:
-    """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest first."""
+    """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest
+    first.
+    """
     up = [card.frame for _, card in coup.dealt if card.known and card.frame is not None]
     verdict = frame_of(coup.verdict) if coup.verdict is not None and all_known(coup) else None
     return (*up, verdict) if verdict else tuple(up)

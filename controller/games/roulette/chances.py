@@ -1,6 +1,8 @@
-"""What a number wins at roulette: its simple chances, dozen and column, and every bet that covers it.
+"""What a number wins at roulette: its simple chances, dozen and column, and every bet that covers
+it.
 
-The decrees draw the colours from the sum of the digits: an even sum is black, except where they say otherwise.
+The decrees draw the colours from the sum of the digits: an even sum is black, except where they say
+otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ class RouletteChances(msgspec.Struct, frozen=True):
 
 
 def chances(number: int, book: Roulette) -> RouletteChances:
-    """The simple chances, the dozen (1-3) and the column (1-3) of a number, as it is announced with the result."""
+    """The simple chances, the dozen (1-3) and the column (1-3) of a number, as it is announced with
+    the result.
+    """
     if number == 0:
         return RouletteChances()
     return RouletteChances(
@@ -38,7 +42,9 @@ def chances(number: int, book: Roulette) -> RouletteChances:
 
 
 def colour(number: int, book: Roulette) -> Colour:
-    """Black for an even sum of digits, red for an odd one, but for the numbers that the decree names apart."""
+    """Black for an even sum of digits, red for an odd one, but for the numbers that the decree
+    names apart.
+    """
     if number in book.extra_black:
         return "black"
     if number in book.extra_red:
@@ -58,7 +64,8 @@ def covers(book: Roulette) -> tuple[RouletteCover, ...]:
     columns = [frozenset(range(first, 37, 3)) for first in (1, 2, 3)]
     dozens = [frozenset(range(first, first + 12)) for first in (1, 13, 25)]
     simple = [
-        frozenset(n for n in NUMBERS if chance in _simple(n, book)) for chance in ("red", "black", "even", "odd", "falta", "pasa")
+        frozenset(n for n in NUMBERS if chance in _simple(n, book))
+        for chance in ("red", "black", "even", "odd", "falta", "pasa")
     ]
     places: dict[str, list[frozenset[int]]] = {
         "straight": [frozenset({n}) for n in range(book.pockets)],
@@ -66,7 +73,8 @@ def covers(book: Roulette) -> tuple[RouletteCover, ...]:
         + [frozenset({n, n + 1}) for n in NUMBERS if n % 3]
         + [frozenset({n, n + 3}) for n in NUMBERS if n <= 33],
         "street": [frozenset(range(n, n + 3)) for n in NUMBERS if n % 3 == 1] + _at_zero(book, 3),
-        "corner": [frozenset({n, n + 1, n + 3, n + 4}) for n in NUMBERS if n % 3 and n <= 33] + _at_zero(book, 4),
+        "corner": [frozenset({n, n + 1, n + 3, n + 4}) for n in NUMBERS if n % 3 and n <= 33]
+        + _at_zero(book, 4),
         "six_line": [frozenset(range(n, n + 6)) for n in NUMBERS if n % 3 == 1 and n <= 31],
         "column": columns,
         "dozen": dozens,
@@ -74,7 +82,12 @@ def covers(book: Roulette) -> tuple[RouletteCover, ...]:
         "double_dozen": [dozens[0] | dozens[1], dozens[1] | dozens[2]],
         "simple": simple,
     }
-    return tuple(RouletteCover(bet, numbers) for bet, each in places.items() if bet in book.bets for numbers in each)
+    return tuple(
+        RouletteCover(bet, numbers)
+        for bet, each in places.items()
+        if bet in book.bets
+        for numbers in each
+    )
 
 
 def winning(number: int, book: Roulette) -> tuple[RouletteCover, ...]:

@@ -9,13 +9,17 @@ from controller.games.wheels import commands as wheel_commands
 
 
 def close_bets(turn: RouletteTurn, given: BetsClose) -> None:
-    """No more bets: the ball was launched and is about to fall, whether or not the wheel could tell."""
+    """No more bets: the ball was launched and is about to fall, whether or not the wheel could
+    tell.
+    """
     wheel_commands.close_bets(turn, given)
     turn.change_current(launched=True)
 
 
 def place_bet(turn: RouletteTurn, given: BetPlace) -> None:
-    """A bet that the table is told of. What stands behind a colon says where it lies (``straight:17``), and is not judged."""
+    """A bet that the table is told of. What stands behind a colon says where it lies
+    (``straight:17``), and is not judged.
+    """
     stakes.place_bet(turn, given, given.bet.partition(":")[0])
 
 

@@ -1,8 +1,9 @@
 """Roulette, French and American: one state machine; the rulebook makes the difference.
 
-It is a game of a wheel (see ``wheels``). The wheel opens its bets, launches, closes them and tells where the ball lies; where
-it cannot, a person opens and closes them. What roulette has of its own: the rotor that is to be reversed and the ball that
-runs against it (``roulette.readings``), the chances (``roulette.chances``), zero (``games.zero``).
+It is a game of a wheel (see ``wheels``). The wheel opens its bets, launches, closes them and tells
+where the ball lies; where it cannot, a person opens and closes them. What roulette has of its own:
+the rotor that is to be reversed and the ball that runs against it (``roulette.readings``), the
+chances (``roulette.chances``), zero (``games.zero``).
 """
 
 from __future__ import annotations
@@ -30,12 +31,18 @@ INPUTS = wheels.INPUTS.also(
         WheelNumber: readings.take_number,
         WheelCell: readings.take_cell,
     },
-    at_the_table={BetsClose: commands.close_bets, BetPlace: commands.place_bet, BetWithdraw: commands.withdraw_bet},
+    at_the_table={
+        BetsClose: commands.close_bets,
+        BetPlace: commands.place_bet,
+        BetWithdraw: commands.withdraw_bet,
+    },
 )
 
 
 class RouletteGame(WheelGame):
-    """Roulette under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """Roulette under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     book: Roulette
     settings: RouletteSettings
@@ -56,7 +63,9 @@ class RouletteGame(WheelGame):
         return {
             "last_colour": self._colour(tally.number),
             "zeros": tally.zeros,
-            "zero_choices": list(choices(self.book.zero, last_of_session=bool(current and current.last))),
+            "zero_choices": list(
+                choices(self.book.zero, last_of_session=bool(current and current.last))
+            ),
         }
 
     def tells(self, entry: WheelEntry) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""What a roulette table makes of its wheel's readings besides what every wheel does: the rotor and the ball that runs."""
+"""What a roulette table makes of its wheel's readings besides what every wheel does: the rotor and
+the ball that runs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def take_phase(turn: RouletteTurn, given: WheelPhase) -> None:
 
 def take_number(turn: RouletteTurn, given: WheelNumber) -> None:
     """The wheel says where the ball lies."""
-    wheel.take_number(turn, WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict))
+    wheel.take_number(
+        turn, WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
+    )
 
 
 def take_cell(turn: RouletteTurn, given: WheelCell) -> None:
@@ -37,7 +41,9 @@ def _ball_in_rim(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> Non
 def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelState) -> None:
     if was.current:
         if not was.current.launched and not was.gap and turn.over(given.spin):
-            turn.change_current(spin=given.spin)  # a launch of its own, though the wheel counts as for the round before
+            turn.change_current(
+                spin=given.spin
+            )  # a launch of its own, though the wheel counts as for the round before
         _launched(turn, turn.state.current or was.current, given)
 
 
@@ -67,13 +73,19 @@ def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
 
 
 def _launched(turn: RouletteTurn, current: WheelRound, given: WheelPhase) -> None:
-    """The ball runs in the rim: the rotor must turn against its direction at the launch before, the ball against the rotor."""
+    """The ball runs in the rim: the rotor must turn against its direction at the launch before, the
+    ball against the rotor.
+    """
     if not current.launched:
         before, heard = turn.state.rotor, turn.state.heard
         turn.change_current(launched=True, frames=current.frames + frames_of(given))
         launch = RouletteLaunch(given.direction, given.spin) if given.direction else None
         turn.change(rotor=launch, rotor_before=before, heard=True)
-        if before and before.direction == given.direction and (heard or before.just_before(given.spin)):
+        if (
+            before
+            and before.direction == given.direction
+            and (heard or before.just_before(given.spin))
+        ):
             turn.breach("rotor_not_reversed", given)
     if "ball_with_rotor" in turn.state.faults:
         turn.breach("ball_with_rotor", given)

@@ -14,18 +14,24 @@ from devices.readings import Direction
 
 
 class RouletteLaunch(msgspec.Struct, frozen=True):
-    """How the rotor turned when the ball was launched, and for which spin of the wheel's own counter."""
+    """How the rotor turned when the ball was launched, and for which spin of the wheel's own
+    counter.
+    """
 
     direction: Direction
     spin: int | None
 
     def just_before(self, spin: int | None) -> bool:
-        """Whether the wheel's counter shows that no spin lies between that launch and one for ``spin``."""
+        """Whether the wheel's counter shows that no spin lies between that launch and one for
+        ``spin``.
+        """
         return self.spin is not None and spin is not None and spin - self.spin in (0, 1)
 
 
 class RouletteTally(LastNumber, frozen=True):
-    """Where the results so far have led: the last valid number, and how many zeros running end with it."""
+    """Where the results so far have led: the last valid number, and how many zeros running end with
+    it.
+    """
 
     zeros: int = 0
 
@@ -39,8 +45,9 @@ class RouletteTally(LastNumber, frozen=True):
 class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """A roulette table between two inputs.
 
-    ``rotor``: how the rotor turned at the last launch, if no long silence has come since; ``heard``: no short one has
-    either. ``rotor_before``: how it turned at the launch before that of the round in hand.
+    ``rotor``: how the rotor turned at the last launch, if no long silence has come since;
+    ``heard``: no short one has either. ``rotor_before``: how it turned at the launch before that of
+    the round in hand.
     """
 
     rotor: RouletteLaunch | None = None

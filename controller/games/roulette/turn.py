@@ -42,7 +42,10 @@ class RouletteTurn(WheelTurn):
     def offered(self) -> Mapping[str, Bounds]:
         """Every kind of bet, the simple ones by their chance."""
         minimum, highest = self.state.minimum, self.settings.highest
-        kinds = {name: bounds(minimum, bet.limits, highest.get(name)) for name, bet in self.book.bets.items()}
+        kinds = {
+            name: bounds(minimum, bet.limits, highest.get(name))
+            for name, bet in self.book.bets.items()
+        }
         simple = kinds.pop("simple")
         return {**kinds, **dict.fromkeys(self.book.chances, simple)}
 
@@ -61,7 +64,8 @@ class RouletteTurn(WheelTurn):
     def silence(self, given: Reading) -> None:
         """What the wheel did is unknown, and so is how its rotor turned last.
 
-        After a short silence, the lines of which came late, the wheel's own counter may still show that it missed no spin.
+        After a short silence, the lines of which came late, the wheel's own counter may still show
+        that it missed no spin.
         """
         super().silence(given)
         short = isinstance(given, LinkGap | LinkLate | WheelPhase | WheelNumber)
@@ -71,8 +75,16 @@ class RouletteTurn(WheelTurn):
         """The rotor may turn either way at the first launch of a session."""
         return {"rotor": None}
 
-    def void(self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The spin is null, and the ball goes back into the last valid number before it is launched again."""
-        if isinstance(of, WheelRound) and of.launched and self.settings.rotor_after_void == "ignored":
+    def void(
+        self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
+        """The spin is null, and the ball goes back into the last valid number before it is launched
+        again.
+        """
+        if (
+            isinstance(of, WheelRound)
+            and of.launched
+            and self.settings.rotor_after_void == "ignored"
+        ):
             self.change(rotor=self.state.rotor_before)
         super().void(of, reason, law, by)

@@ -1,4 +1,6 @@
-"""The order of the pockets around the wheel. No decree prints it whole: a site states it, the decree's constraints judge it."""
+"""The order of the pockets around the wheel. No decree prints it whole: a site states it, the
+decree's constraints judge it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,15 @@ EUROPEAN = (
     *(0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10),
     *(5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26),
 )
-"""The usual order of a wheel with one zero, clockwise. It satisfies all that the decrees say of it."""
+"""The usual order of a wheel with one zero, clockwise. It satisfies all that the decrees
+say of it.
+"""
 
 
 def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
-    """What the decree would not allow in this order of pockets, in words; empty when it is sound."""
+    """What the decree would not allow in this order of pockets, in words; empty when it
+    is sound.
+    """
     if sorted(order) != list(range(book.pockets)):
         return [f"a wheel has each of the numbers 0 to {book.pockets - 1} once"]
     found = []
@@ -25,14 +31,20 @@ def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
     for number, named in book.neighbours.items():
         there = neighbours(int(number), order)
         if set(there) != set(named):
-            found.append(f"the neighbours of {number} are {_list(there)}; the decree names {_list(named)}")
+            found.append(
+                f"the neighbours of {number} are {_list(there)}; the decree names {_list(named)}"
+            )
     return found
 
 
 def neighbours(number: int, order: tuple[int, ...], each_side: int = 2) -> tuple[int, ...]:
-    """The pockets on both sides of a number, in the order of the wheel, the number itself left out."""
+    """The pockets on both sides of a number, in the order of the wheel, the number itself
+    left out.
+    """
     at = order.index(number)
-    return tuple(order[(at + step) % len(order)] for step in range(-each_side, each_side + 1) if step)
+    return tuple(
+        order[(at + step) % len(order)] for step in range(-each_side, each_side + 1) if step
+    )
 
 
 def _list(numbers: tuple[int, ...]) -> str:

@@ -1,8 +1,9 @@
 """Texas against the house: two cards of one's own and five common ones against the bank's hand.
 
-After the flop each player makes the second bet or gives up (``hand.act go``, ``pass``); then turn and river, and the hands lie
-open (``cards.turn``, ``cards.show``): those with a bonus before the turn, the bank's last. The result comes by itself.
-Where to read on: ``texas_house.turn`` for the rules, ``banked`` for what the game shares with others.
+After the flop each player makes the second bet or gives up (``hand.act go``, ``pass``); then turn
+and river, and the hands lie open (``cards.turn``, ``cards.show``): those with a bonus before the
+turn, the bank's last. The result comes by itself. Where to read on: ``texas_house.turn`` for the
+rules, ``banked`` for what the game shares with others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The settings of one table of texas against the house, and the irregularities that the game names."""
+"""The settings of one table of texas against the house, and the irregularities that the
+game names.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,14 @@ import msgspec
 
 
 class TexasHouseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     misdeal: Literal["ask", "void"] = "ask"
-    """Whether a device's word that a card was seen makes the round null at once, or asks a person."""
+    """Whether a device's word that a card was seen makes the round null at once, or asks
+    a person.
+    """
     second_bet: Literal["double", "equal"] = "double"
     """How high the second bet is: twice the ante, or once more as much."""
 

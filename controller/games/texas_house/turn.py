@@ -1,4 +1,6 @@
-"""One step of a table of texas against the house: what it alone knows of the deal, the decision, the bank and the pay tables."""
+"""One step of a table of texas against the house: what it alone knows of the deal, the decision,
+the bank and the pay tables.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ Word = Literal["go", "pass", "touched"]
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided; ``awarded``: which bonus was said
-    to win.
+    """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
+    ``awarded``: which bonus was said to win.
     """
 
     bonus: tuple[str, ...] = ()
@@ -53,16 +55,22 @@ def reaches(made: Value, pair: str, ranking: str) -> bool:
     return rules.categories.index(made.category) < rules.categories.index("pair")
 
 
-def bonus(book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]) -> tuple[Value, tuple[int, int] | None]:
+def bonus(
+    book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]
+) -> tuple[Value, tuple[int, int] | None]:
     """What two cards and the flop make, and what that pays to 1; None: it loses."""
     made = value((*own, *flop), book.ranking)
-    return made, book.bonus.get(made.category) if reaches(made, book.bonus_pair_from, book.ranking) else None
+    return made, book.bonus.get(made.category) if reaches(
+        made, book.bonus_pair_from, book.ranking
+    ) else None
 
 
 def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settled]:
     """What becomes of ante and second bet."""
     if not reaches(bank, book.qualifies, book.ranking):
-        return Settled(bet="ante", outcome="win", pays=book.ante[mine.category]), Settled(bet="second", outcome="void")
+        return Settled(bet="ante", outcome="win", pays=book.ante[mine.category]), Settled(
+            bet="second", outcome="void"
+        )
     if mine.key > bank.key:
         return (
             Settled(bet="ante", outcome="win", pays=book.ante[mine.category]),
@@ -112,7 +120,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def void_if_seen(self, who: str) -> Law | None:
         """One of the bank's."""
-        return self.book.void["card_exposed"] if self.settings.misdeal == "void" and who == DEALER else None
+        return (
+            self.book.void["card_exposed"]
+            if self.settings.misdeal == "void" and who == DEALER
+            else None
+        )
 
     def exposed(self, who: str) -> None:
         """A player's card: the play is valid. One of the bank's: all cards are gathered."""
@@ -122,7 +134,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.irregular("card_exposed", detail=who)
 
     def error(self, given: DealError) -> None:
-        """A player's card exposed, hands that touched; an error that was put right goes on, all else a person decides."""
+        """A player's card exposed, hands that touched; an error that was put right goes on, all
+        else a person decides.
+        """
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
             if not poker_cards.hand(self.current.table, who):
@@ -158,14 +172,26 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.change_deal(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """What a player was told to do was a mistake; not once the turn card lies, or a hand does."""
+        """What a player was told to do was a mistake; not once the turn card lies, or a
+        hand does.
+        """
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
-            raise RejectedError(f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken back")
-        if len(self.current.table) > flop or any(poker_cards.is_up(self.current.table, each) for each in (DEALER, *self.boxes)):
-            raise RejectedError("the turn card or a hand lies open already: say round.void if the round cannot stand")
+            raise RejectedError(
+                f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken "
+                "back"
+            )
+        if len(self.current.table) > flop or any(
+            poker_cards.is_up(self.current.table, each) for each in (DEALER, *self.boxes)
+        ):
+            raise RejectedError(
+                "the turn card or a hand lies open already: say round.void if the round cannot "
+                "stand"
+            )
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
-        table = poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
+        table = (
+            poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
+        )
         self.change_deal(spoke=spoke, table=table, order=self.first)
         self.decided(who, action, by, valid=False)
 
@@ -176,18 +202,35 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if who not in self.boxes:
             raise RejectedError(f"{who} is not in play")
         if placed == (who in self.current.bonus):
-            raise RejectedError(f"the bonus of {who} {'is placed already' if placed else 'is not placed'}")
+            raise RejectedError(
+                f"the bonus of {who} {'is placed already' if placed else 'is not placed'}"
+            )
         own = (who,) if placed else ()
         self.change_deal(bonus=(*(each for each in self.current.bonus if each != who), *own))
-        self.say(BetPlaced(round=self.current.round, who=who, bet="txb", withdrawn=not placed, amount=amount, by=by))
+        self.say(
+            BetPlaced(
+                round=self.current.round,
+                who=who,
+                bet="txb",
+                withdrawn=not placed,
+                amount=amount,
+                by=by,
+            )
+        )
 
     def _withdraw(self, who: str, word: Word) -> None:
-        self.change_deal(spoke={**self.current.spoke, who: word}, table=poker_cards.drop(self.current.table, who))
+        self.change_deal(
+            spoke={**self.current.spoke, who: word}, table=poker_cards.drop(self.current.table, who)
+        )
 
     def may_show(self, who: str) -> None:
         """Players' hands after all have spoken, the bank's after turn and river."""
         if len(self.current.spoke) < len(self.boxes) or (who == DEALER and self.current.due):
-            raise RejectedError("the players have not all spoken" if not self.current.due else "turn and river are not dealt")
+            raise RejectedError(
+                "the players have not all spoken"
+                if not self.current.due
+                else "turn and river are not dealt"
+            )
         if who not in (DEALER, *self.going):
             raise RejectedError(f"{who} has no hand to show")
 
@@ -195,11 +238,18 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """When all common cards lie, the bank's hand and those that play against it."""
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
-        return tuple(who for who in (DEALER, *self.going) if not poker_cards.is_up(self.current.table, who))
+        return tuple(
+            who for who in (DEALER, *self.going) if not poker_cards.is_up(self.current.table, who)
+        )
 
     def advance(self) -> None:
-        """A common card that was not read is told; turn and river after all have spoken; the bonus; the result."""
-        if any(not each.up for each in poker_cards.hand(self.current.table, BOARD)) and self.state.doubt is None:
+        """A common card that was not read is told; turn and river after all have spoken; the bonus;
+        the result.
+        """
+        if (
+            any(not each.up for each in poker_cards.hand(self.current.table, BOARD))
+            and self.state.doubt is None
+        ):
             self.doubt("card_unread", about=BOARD, detail=BOARD)
         if self.state.stop is not None:
             return
@@ -223,7 +273,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null, and so is a bonus that was told."""
-        told = self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
+        told = (
+            self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
+        )
         super().void(number, reason, law, by)
         say_awards(self, told, ())
 
@@ -232,10 +284,15 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def amended(
         self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
-        """A hand that was told as giving up and went: it, the bank's and all common cards lay open."""
+        """A hand that was told as giving up and went: it, the bank's and all common cards
+        lay open.
+        """
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
-                raise RejectedError(f"{who} did not give up in round {deal.round}: that alone can have been told wrongly")
+                raise RejectedError(
+                    f"{who} did not give up in round {deal.round}: that alone can have been told "
+                    "wrongly"
+                )
         if not given.decisions:
             return deal, entry, given
         own = self.book.deal.count("boxes")
@@ -251,7 +308,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def _lie(self) -> dict[str, tuple[str, ...]]:
         """The cards of the hands that lie open, and the common cards."""
         table = self.current.table
-        own = {who: poker_cards.up(table, who) for who in (DEALER, *self.boxes) if poker_cards.is_up(table, who)}
+        own = {
+            who: poker_cards.up(table, who)
+            for who in (DEALER, *self.boxes)
+            if poker_cards.is_up(table, who)
+        }
         return own | {BOARD: poker_cards.up(table, BOARD)}
 
     def _awards(self, deal: TexasHouseRound, lie: Cards) -> tuple[AwardQualified, ...]:
@@ -263,14 +324,29 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             made, odds = bonus(self.book, lie[who], flop)
             if odds is not None:
                 found.append(
-                    AwardQualified(round=deal.round, award="txb", box=who, hand=made.category, cards=made.cards, pays=odds)
+                    AwardQualified(
+                        round=deal.round,
+                        award="txb",
+                        box=who,
+                        hand=made.category,
+                        cards=made.cards,
+                        pays=odds,
+                    )
                 )
         return tuple(found)
 
     def outcome(self, deal: TexasHouseRound, lie: Cards) -> PokerOutcome:
         """Every bet of the round; the bank's hand is there where anybody plays against it."""
-        bank = best_of(lie[DEALER], lie[BOARD], self.book.ranking) if "go" in deal.spoke.values() else None
-        shown = () if bank is None else (Hand(who=DEALER, cards=lie[DEALER], kind=bank.category, best=bank.cards),)
+        bank = (
+            best_of(lie[DEALER], lie[BOARD], self.book.ranking)
+            if "go" in deal.spoke.values()
+            else None
+        )
+        shown = (
+            ()
+            if bank is None
+            else (Hand(who=DEALER, cards=lie[DEALER], kind=bank.category, best=bank.cards),)
+        )
         plays = bank is not None and reaches(bank, self.book.qualifies, self.book.ranking)
         return PokerOutcome(
             hands=(
@@ -278,7 +354,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                 Hand(who=BOARD, cards=lie[BOARD]),
                 *(self._result(deal, f"box:{box}", lie, bank) for box in deal.boxes),
             ),
-            marks=() if bank is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",),
+            marks=()
+            if bank is None
+            else ("dealer_qualifies",)
+            if plays
+            else ("dealer_not_qualified",),
             awards=self._awards(deal, lie),
         )
 
@@ -288,14 +368,30 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             return Hand(who=who, cards=())
         lost = (Settled(bet="txb", outcome="lose"),) if supplement else ()
         if word == "pass":
-            return Hand(who=who, cards=(), outcome="lose", settled=(Settled(bet="ante", outcome="lose"), *lost))
+            return Hand(
+                who=who,
+                cards=(),
+                outcome="lose",
+                settled=(Settled(bet="ante", outcome="lose"), *lost),
+            )
         mine = best_of(lie[who], lie[BOARD], self.book.ranking)
         assert mine is not None
         assert bank is not None
         bets: tuple[Settled, ...] = settled(self.book, mine, bank)
         if supplement:
             odds = bonus(self.book, lie[who], lie[BOARD][: self.book.board[0]])[1]
-            bets = (*bets, *lost) if odds is None else (*bets, Settled(bet="txb", outcome="win", pays=odds))
+            bets = (
+                (*bets, *lost)
+                if odds is None
+                else (*bets, Settled(bet="txb", outcome="win", pays=odds))
+            )
         outcome = bets[0].outcome
         assert outcome in ("win", "lose", "tie")
-        return Hand(who=who, cards=lie[who], kind=mine.category, best=mine.cards, outcome=outcome, settled=bets)
+        return Hand(
+            who=who,
+            cards=lie[who],
+            kind=mine.category,
+            best=mine.cards,
+            outcome=outcome,
+            settled=bets,
+        )

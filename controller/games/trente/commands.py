@@ -1,4 +1,6 @@
-"""What a table of trente et quarante makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+"""What a table of trente et quarante makes of a person's commands. One that cannot be followed is
+rejected, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,14 @@ from controller.games.cards import is_card
 from controller.games.coups import Waiting
 from controller.games.game import RejectedError
 from controller.games.moves import frame_of
-from controller.games.session import announce_last_rounds, confirmer, no_round, session, undecided, void_law
+from controller.games.session import (
+    announce_last_rounds,
+    confirmer,
+    no_round,
+    session,
+    undecided,
+    void_law,
+)
 from controller.games.trente import refait
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import WINNERS, Winner, is_coup, next_row, rows, winner
@@ -67,7 +76,9 @@ def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
 
 
 def void(turn: TrenteTurn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
+    """The round is null by the word of the person in charge; for the cut card too, where the shoe
+    does not see it.
+    """
     of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
     law = void_law(turn, given)
     if given.reason == "cut_card" and isinstance(of, TrenteCoup):
@@ -80,7 +91,9 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
+    """A person stands for the result of an unresolved round: by the cards that were seen, or by
+    their own word.
+    """
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     said = _said(given.winner) if given.winner is not None else None
@@ -93,7 +106,12 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     if not whole and said is None:
         raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
     before = refait.counts(turn.state)
-    turn.result(of.round, of.cards, confirmer(given), None if whole and said in (None, winner(known)) else said)
+    turn.result(
+        of.round,
+        of.cards,
+        confirmer(given),
+        None if whole and said in (None, winner(known)) else said,
+    )
     turn.tell_refaits(before, of.round, given)
     if isinstance(of, TrenteCoup):
         turn.change(out_of_sync=True)  # its last cards may still come
@@ -110,8 +128,8 @@ def correct(turn: TrenteTurn, given: ResultCorrect) -> None:
 
 
 def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
-    """The last hands of the session. Where the decree does not say how many are announced, it is the one in progress, or the next:
-    at the last one 31-31 leaves no choice.
+    """The last hands of the session. Where the decree does not say how many are announced, it is
+    the one in progress, or the next: at the last one 31-31 leaves no choice.
     """
     announce_last_rounds(turn, given, unsaid=1)
 
@@ -125,7 +143,9 @@ def _said(winner: str | None) -> Winner:
 
 
 def decide(turn: TrenteTurn, given: CardDecide) -> None:
-    """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
+    """A person decides about what waits: what is in the shoe, a card not read, the card
+    that waits.
+    """
     state, coup = turn.state, turn.state.current
     if state.reset:
         coups.same_cards(turn, given)
@@ -165,18 +185,32 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
     assert to is not None
     black, red = rows(known)
     turn.change(shoe=counted)
-    turn.change_current(cards=(*before, replace(coup.cards[index], card=card), *after), confirmed_by=who)
-    turn.say(CardDealt(round=coup.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
+    turn.change_current(
+        cards=(*before, replace(coup.cards[index], card=card), *after), confirmed_by=who
+    )
+    turn.say(
+        CardDealt(
+            round=coup.round, to=to, index=len(black if to == "black" else red) + 1, card=card
+        )
+    )
     if trouble is not None:
         turn.irregular(trouble)
 
 
 def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
-    """The card that waits: it counts, it is another, it leaves the game, or it is the first of the next round."""
+    """The card that waits: it counts, it is another, it leaves the game, or it is the first of the
+    next round.
+    """
     coup, now = turn.state.current, turn.state.shoe
     assert now is not None
     if given.action == "remove":
-        turn.say(CardRemoved(round=coup.round if coup else 0, why=waiting.trouble or "decided", card=waiting.given.card))
+        turn.say(
+            CardRemoved(
+                round=coup.round if coup else 0,
+                why=waiting.trouble or "decided",
+                card=waiting.given.card,
+            )
+        )
         _stand(turn, given)
         return
     if given.action == "for":
@@ -185,13 +219,19 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
         card = talla.read_card(given)
         counted, _ = shoe.reread(now, waiting.given.card, card)
         turn.change(shoe=counted)
-        frame = waiting.given.frame if card == waiting.given.card else None  # else it would tell what the shoe took it for
+        frame = (
+            waiting.given.frame if card == waiting.given.card else None
+        )  # else it would tell what the shoe took it for
         waiting = Waiting(given=replace(waiting.given, card=card, frame=frame))
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"
     if not (settled.given.card is None or is_card(settled.given.card)):
-        raise RejectedError(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
-    if (coup is not None and given.action == "next_round") or (by_keys and (coup is None or not coup.closed)):
+        raise RejectedError(
+            f"{settled.given.card!r} is no card of the game: say read and the card, or remove it"
+        )
+    if (coup is not None and given.action == "next_round") or (
+        by_keys and (coup is None or not coup.closed)
+    ):
         turn.change(carried=(*turn.state.carried, settled))
         _stand(turn, given)
         return
@@ -200,7 +240,9 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
     coup = turn.state.current
     assert coup is not None
     if coup.gap:
-        turn.unresolved(coup, "silence", (TrenteCard(card=settled.given.card, frame=frame_of(settled.given)),))
+        turn.unresolved(
+            coup, "silence", (TrenteCard(card=settled.given.card, frame=frame_of(settled.given)),)
+        )
     else:
         turn.place(settled.given)
 

@@ -1,11 +1,13 @@
 """Trente et quarante: one state machine; the rulebook makes the difference.
 
-A coup is a round. A talla begins with ``shoe.start``; then bets open (``round.opened``) and close (``bets.closed``), cards go
-face up to the black row until it makes 31 or more, then to the red one (``card.dealt``, ``card.expected``), until
-``round.result``. The cut card makes the round in hand null, and ends the talla: the last five are counted, face down.
+A coup is a round. A talla begins with ``shoe.start``; then bets open (``round.opened``) and close
+(``bets.closed``), cards go face up to the black row until it makes 31 or more, then to the red one
+(``card.dealt``, ``card.expected``), until ``round.result``. The cut card makes the round in hand
+null, and ends the talla: the last five are counted, face down.
 
-Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe says, ``trente.commands`` for what a
-person says, ``trente.turn`` for the moves that both are made of, ``trente.state`` for what is remembered.
+Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe says,
+``trente.commands`` for what a person says, ``trente.turn`` for the moves that both are made of,
+``trente.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ INPUTS = Inputs(
 
 
 class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
-    """The game under one decree with one table's settings. The last five cards lie face down: what they are is confidential."""
+    """The game under one decree with one table's settings. The last five cards lie face down: what
+    they are is confidential.
+    """
 
     state_type = TrenteState
     turn_type = TrenteTurn
@@ -83,7 +87,9 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
             "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
             "refaits": refait.running(state),
-            "refait_choices": list(choices(self.settings.refait, last_of_session=state.is_last(state.round))),
+            "refait_choices": list(
+                choices(self.settings.refait, last_of_session=state.is_last(state.round))
+            ),
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
             "settlement": list(self.book.settlement),
@@ -102,20 +108,33 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
         points = {hand.who: hand.points for hand in entry.hands}
         told = refait.told(state, self.settings, entry)
         told["choices"] = list(told["choices"])
-        return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), **told, corrected=entry.corrected)
+        return line(
+            entry,
+            winner=entry.winner,
+            points=points,
+            marks=list(entry.marks),
+            **told,
+            corrected=entry.corrected,
+        )
 
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rows as they lie: of the round in hand, or of the last result until the next round begins."""
+    """The rows as they lie: of the round in hand, or of the last result until the next round
+    begins.
+    """
     if state.current is not None:
         return rows(state.current.known)
     last = state.entry(state.round)
-    black, red = (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
+    black, red = (
+        (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
+    )
     return black, red
 
 
 def _phase(state: TrenteState) -> str:
-    """``closed``, ``no_shoe``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
+    """``closed``, ``no_shoe``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``,
+    ``shoe_over``.
+    """
     if not state.open:
         return "closed"
     if state.asks:

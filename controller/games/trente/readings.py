@@ -1,7 +1,8 @@
 """What a table of trente et quarante makes of its shoe's readings.
 
-All cards lie face up but the last five, which are only counted. A card that should not have come waits in the queue with all
-that follow it until a person decides; what a silence has hidden leaves its round unresolved.
+All cards lie face up but the last five, which are only counted. A card that should not have come
+waits in the queue with all that follow it until a person decides; what a silence has hidden leaves
+its round unresolved.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def follow(turn: TrenteTurn, waiting: Waiting) -> None:
     if coup.unread:
         turn.change(queue=(waiting,))  # where it belongs is known when the card before it is
     elif coup.gap:
-        turn.unresolved(coup, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),))
+        turn.unresolved(
+            coup, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),)
+        )
         turn.expect()
     else:
         turn.place(waiting.given)
@@ -69,7 +72,9 @@ def follow_all(turn: TrenteTurn, cards: tuple[Waiting, ...]) -> None:
 
 
 def ready(turn: TrenteTurn) -> None:
-    """A round takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
+    """A round takes a card now; at a table without keys it opens with its first card, its bets
+    closed before it.
+    """
     if turn.state.current is None:
         turn.open_bets()
     coup = turn.state.current
@@ -103,7 +108,9 @@ def take_cut(turn: TrenteTurn, _given: CardCut) -> None:
 
 
 def cut(turn: TrenteTurn, by: Command | None = None) -> None:
-    """The round in hand is null, and as many cards as the decree wants are behind the cut card. ``by``: a person says so."""
+    """The round in hand is null, and as many cards as the decree wants are behind the cut card.
+    ``by``: a person says so.
+    """
     state = turn.state
     assert state.shoe is not None
     now = replace(shoe.cut(state.shoe), over=True)
@@ -122,14 +129,18 @@ def _last(turn: TrenteTurn) -> None:
     law = turn.book.laws["last_five"]
     turn.say(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
     if turn.state.tail == turn.book.shoe.behind + 1:
-        turn.irregular("last_five", detail=f"more than {turn.book.shoe.behind} cards came after the cut card")
+        turn.irregular(
+            "last_five", detail=f"more than {turn.book.shoe.behind} cards came after the cut card"
+        )
 
 
 # What a silence hides
 
 
 def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing from a round whose bets are closed."""
+    """The shoe is not heard, or was not: a card may be missing from a round whose bets
+    are closed.
+    """
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=not isinstance(given, LinkUp))
@@ -140,7 +151,9 @@ def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: TrenteTurn) -> None:
-    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been
+    those of another.
+    """
     state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
     if coup is not None and (coup.closed or by_shoe):

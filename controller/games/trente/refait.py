@@ -10,10 +10,16 @@ from controller.games.zero import choices
 
 
 def running(state: TrenteState, number: int | None = None) -> int:
-    """How many refaits running end with this round, or with the latest one. A null coup changes nothing, nor does a tie."""
+    """How many refaits running end with this round, or with the latest one. A null coup changes
+    nothing, nor does a tie.
+    """
     count = 0
     for entry in reversed(state.entries):
-        if (number is None or entry.round <= number) and entry.kind == "result" and entry.winner != "tie":
+        if (
+            (number is None or entry.round <= number)
+            and entry.kind == "result"
+            and entry.winner != "tie"
+        ):
             if entry.winner != "refait":
                 break
             count += 1
@@ -22,12 +28,16 @@ def running(state: TrenteState, number: int | None = None) -> int:
 
 def counts(state: TrenteState) -> dict[int, int]:
     """How many refaits running each remembered one was, by its round."""
-    return {entry.round: running(state, entry.round) for entry in state.entries if entry.winner == "refait"}
+    return {
+        entry.round: running(state, entry.round)
+        for entry in state.entries
+        if entry.winner == "refait"
+    }
 
 
 def told(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> dict[str, Any]:
-    """What a result tells of it: how many running, whether the hand was the last of the session, and what may be done with the
-    bets that lie. None running: it was no refait.
+    """What a result tells of it: how many running, whether the hand was the last of the session,
+    and what may be done with the bets that lie. None running: it was no refait.
     """
     if entry.winner != "refait":
         return {"refaits": 0, "last_of_session": entry.last, "choices": ()}

@@ -1,4 +1,6 @@
-"""The two rows of trente et quarante: to which of them a card goes, what they make, what wins. Pure arithmetic of cards."""
+"""The two rows of trente et quarante: to which of them a card goes, what they make, what wins. Pure
+arithmetic of cards.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from controller.games.cards import is_red, pips
 Row = Literal["black", "red"]
 Winner = Literal["black", "red", "tie", "refait"]
 WINNERS: tuple[Winner, ...] = get_args(Winner)
-"""``tie``: both make the same, and the coup is null. ``refait``: both make 31, and the regime of zero holds."""
+"""``tie``: both make the same, and the coup is null. ``refait``: both make 31, and the regime of
+zero holds.
+"""
 ROWS: tuple[Row, ...] = ("black", "red")
 """In the order in which they are dealt."""
 
@@ -56,8 +60,8 @@ def winner(cards: Sequence[str]) -> Winner:
 
 
 def marks(cards: Sequence[str]) -> tuple[str, ...]:
-    """What else wins: ``colour`` if the winning row has the colour of the black row's first card, else ``inverse``. Where none
-    wins, which of the two it is.
+    """What else wins: ``colour`` if the winning row has the colour of the black row's first card,
+    else ``inverse``. Where none wins, which of the two it is.
     """
     won = winner(cards)
     if won in ROWS:
@@ -66,10 +70,18 @@ def marks(cards: Sequence[str]) -> tuple[str, ...]:
 
 
 def hands(cards: Sequence[str]) -> tuple[Hand, ...]:
-    """The rows as the result shows them. After a refait neither has won, lost or tied: no stake goes back by it."""
+    """The rows as the result shows them. After a refait neither has won, lost or tied: no stake
+    goes back by it.
+    """
     won = winner(cards)
     found = []
     for row, own in zip(ROWS, rows(cards), strict=True):
-        outcome: Literal["win", "lose", "tie"] = "win" if won == row else "tie" if won == "tie" else "lose"
-        found.append(Hand(who=row, cards=own, points=points(own), outcome=None if won == "refait" else outcome))
+        outcome: Literal["win", "lose", "tie"] = (
+            "win" if won == row else "tie" if won == "tie" else "lose"
+        )
+        found.append(
+            Hand(
+                who=row, cards=own, points=points(own), outcome=None if won == "refait" else outcome
+            )
+        )
     return tuple(found)

@@ -12,14 +12,18 @@ from controller.games.stakes import Highest
 
 
 class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says so, and the first card
-    opens the round and shows that its bets are closed.
+    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says
+    so, and the first card opens the round and shows that its bets are closed.
     """
     refait: Literal["half_or_prison", "half"] = "half_or_prison"
-    """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the American one."""
+    """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the
+    American one.
+    """
     highest: Highest = msgspec.field(default_factory=dict)
     """The highest stake that the authorisation fixes: ``chances``."""
 

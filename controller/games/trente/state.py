@@ -1,4 +1,6 @@
-"""What a table of trente et quarante remembers. Everything is here; the game itself remembers nothing."""
+"""What a table of trente et quarante remembers. Everything is here; the game itself remembers
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,25 @@ from controller.games.stakes import Stake
 from controller.games.trente.rows import Winner
 
 QUEUE = 24
-"""Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
+"""Cards that wait for a person at most: two long coups. What comes after them is counted, and not
+followed.
+"""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
 
 class TrenteCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table, face up. ``card`` is None where it was not read and nobody has said what it is."""
+    """A card on the table, face up. ``card`` is None where it was not read and nobody has said what
+    it is.
+    """
 
     card: str | None = None
     frame: Frame | None = None
 
 
 class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``confirmed_by``: who decided about one.
-    ``bets``: those that were told.
+    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card.
+    ``confirmed_by``: who decided about one. ``bets``: those that were told.
     """
 
     round: int
@@ -54,8 +60,8 @@ class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TrenteEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it.
-    ``last``: it was the last hand of the session.
+    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a
+    person may confirm it. ``last``: it was the last hand of the session.
     """
 
     round: int
@@ -73,12 +79,13 @@ class TrenteEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
-    ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
-    decision, ``carried``: cards decided to be the first of the next round; ``queue_overflowed``: more came than can wait.
-    ``silent``: the device is not heard now.
-    ``out_of_sync``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
-    keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was last said of the
-    next card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card.
+    ``queue``: cards that wait for a decision, ``carried``: cards decided to be the first of the
+    next round; ``queue_overflowed``: more came than can wait. ``silent``: the device is not heard
+    now. ``out_of_sync``: cards go to no round until a person opens one; ``unseen``: one may have
+    begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
+    has not said what is in it. ``expected``: what was last said of the next card. ``last``:
+    announced last hands that are left, from round ``last_since`` on.
     """
 
     past: Past = ()
@@ -98,7 +105,9 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     entries: tuple[TrenteEntry, ...] = ()
 
     def is_last(self, number: int) -> bool:
-        """Whether this round, of which the result is not said yet, is the last hand of the session, as announced."""
+        """Whether this round, of which the result is not said yet, is the last hand of the session,
+        as announced.
+        """
         return self.last in (0, 1) and number == self.round >= self.last_since
 
     @property

@@ -40,7 +40,9 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The chances, and the insurance of a bet against 31-31: of what it insures it is a fraction."""
+        """The chances, and the insurance of a bet against 31-31: of what it insures it is a
+        fraction.
+        """
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
         part = Fraction(*self.book.insurance)
         return {
@@ -51,8 +53,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     # The course of a round
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them; where nobody says
-        so (``unobserved``), one since bets opened too.
+        """No more bets; the cards may come. A silence of the device that has not ended may hide one
+        of them; where nobody says so (``unobserved``), one since bets opened too.
         """
         coup = self.state.current
         assert coup is not None
@@ -86,7 +88,11 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """Say where the next card belongs, when it is not what was said last."""
         state, to = self.state, None
         coup = state.current
-        if coup is not None and coup.closed and not (coup.unread or coup.gap or state.queue or state.reset):
+        if (
+            coup is not None
+            and coup.closed
+            and not (coup.unread or coup.gap or state.queue or state.reset)
+        ):
             to = next_row(coup.known)
         if to != state.expected:
             self.change(expected=to)
@@ -99,25 +105,51 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             return
         if now.cut_at is not None and (self.state.tail or left is not None):
             if (counted := self.state.tail + (left or 0)) != behind:
-                self.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
+                self.irregular(
+                    "last_five", detail=f"{counted} cards, {behind} are behind the cut card"
+                )
         elif shoe.miscounted(now, left):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
-        why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if self.state.reset else "person"
+        why: Literal["cut", "reset", "person"] = (
+            "cut" if now.cut_at is not None else "reset" if self.state.reset else "person"
+        )
         self.say(shoe.ended(now, why, left))
-        self.change(shoe=None, tail=0, queue=(), carried=(), queue_overflowed=False, reset=False, out_of_sync=False, unseen=False)
+        self.change(
+            shoe=None,
+            tail=0,
+            queue=(),
+            carried=(),
+            queue_overflowed=False,
+            reset=False,
+            out_of_sync=False,
+            unseen=False,
+        )
         self.expect()
 
     # Its outcome: a result, null, or unresolved
 
     def result(
-        self, number: int, cards: tuple[TrenteCard, ...], confirmed_by: str | None = None, said: Winner | None = None
+        self,
+        number: int,
+        cards: tuple[TrenteCard, ...],
+        confirmed_by: str | None = None,
+        said: Winner | None = None,
     ) -> None:
-        """The round has its result: by its cards, or by the word of a person (``said``) where these are not all known."""
+        """The round has its result: by its cards, or by the word of a person (``said``) where these
+        are not all known.
+        """
         known = tuple(each.card for each in cards if each.card is not None)
         won = said or winner(known)
         shown, also = ((), marks_said(won)) if said else (hands(known), marks(known))
         frames = tuple(each.frame for each in cards if each.frame is not None)
-        entry = TrenteEntry(round=number, kind="result", winner=won, hands=shown, marks=also, last=self.state.is_last(number))
+        entry = TrenteEntry(
+            round=number,
+            kind="result",
+            winner=won,
+            hands=shown,
+            marks=also,
+            last=self.state.is_last(number),
+        )
         self.record(entry)
         self.say(
             RoundResult(
@@ -134,7 +166,9 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.count_down(number)
 
     def correct(self, entry: TrenteEntry, won: Winner, by: Command) -> None:
-        """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+        """A published result was wrong: it is replaced, never erased. Its cards are not told again:
+        they made another result.
+        """
         before = refait.counts(self.state)
         now = replace(entry, winner=won, hands=(), marks=marks_said(won), corrected=True)
         self.record(now)
@@ -158,24 +192,40 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         )
 
     def tell_refaits(self, before: dict[int, int], number: int, by: Command) -> None:
-        """Say anew those after this round of which the count has changed with it: their bets are worth more, or less."""
+        """Say anew those after this round of which the count has changed with it: their bets are
+        worth more, or less.
+        """
         now = refait.counts(self.state)
         for entry in self.state.entries:
             if entry.round > number and before.get(entry.round) != now.get(entry.round):
                 self._corrected(entry, entry.winner, by)
 
-    def void(self, of: TrenteCoup | TrenteEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self, of: TrenteCoup | TrenteEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
         """The round is null: by the cut card, or by a person's word."""
         self.record(TrenteEntry(round=of.round, kind="void", reason=reason, article=law.article))
         if isinstance(of, TrenteCoup):
             self.change(queue_overflowed=False)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
-    def unresolved(self, coup: TrenteCoup, why: Literal["silence", "undecided"], late: tuple[TrenteCard, ...] = ()) -> None:
-        """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
-        waiting = tuple(TrenteCard(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
+    def unresolved(
+        self,
+        coup: TrenteCoup,
+        why: Literal["silence", "undecided"],
+        late: tuple[TrenteCard, ...] = (),
+    ) -> None:
+        """The result is not known for certain; nobody invents it. Cards that may still come belong
+        to no round.
+        """
+        waiting = tuple(
+            TrenteCard(card=each.given.card, frame=frame_of(each.given))
+            for each in self.state.queue
+        )
         whole = not coup.unread and is_coup(coup.known) and not waiting and not late
-        self.record(TrenteEntry(round=coup.round, kind="unresolved", cards=coup.cards + waiting + late))
+        self.record(
+            TrenteEntry(round=coup.round, kind="unresolved", cards=coup.cards + waiting + late)
+        )
         self.change(out_of_sync=not whole, queue_overflowed=False)
         candidate = winner(coup.known) if whole else None
         frames = tuple(each.frame for each in coup.cards if each.frame is not None)

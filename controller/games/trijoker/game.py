@@ -1,8 +1,10 @@
-"""Trijoker: three cards of one's own and two common ones, against a pay table; two of three bets may be withdrawn.
+"""Trijoker: three cards of one's own and two common ones, against a pay table; two of three bets
+may be withdrawn.
 
-After the deal each player takes back his first bet or leaves it (``hand.act``), the left common card is turned, the same again
-for the second bet, then the right one; then the hands lie open (``cards.turn``, ``cards.show``) and the result comes by itself.
-Where to read on: ``trijoker.turn`` for the rules, ``banked`` for what the game shares with others.
+After the deal each player takes back his first bet or leaves it (``hand.act``), the left common
+card is turned, the same again for the second bet, then the right one; then the hands lie open
+(``cards.turn``, ``cards.show``) and the result comes by itself. Where to read on: ``trijoker.turn``
+for the rules, ``banked`` for what the game shares with others.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ INPUTS = banked.INPUTS.also(at_the_table={HandAct: act})
 
 
 class TrijokerGame(BankedGame):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
 
     state_type = TrijokerState
     turn_type = TrijokerTurn
@@ -43,7 +47,9 @@ class TrijokerGame(BankedGame):
 
     def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
         if not 1 <= settings.decks <= book.decks:
-            raise ValueError(f"decks = {settings.decks}: it may be 1 to {book.decks}: {book.article}")
+            raise ValueError(
+                f"decks = {settings.decks}: it may be 1 to {book.decks}: {book.article}"
+            )
         super().__init__(book, settings)
 
     def show(self, state: TrijokerState) -> dict[str, Any]:

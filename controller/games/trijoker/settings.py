@@ -10,7 +10,9 @@ from controller.games.amounts import Count
 
 
 class TrijokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
+    has the last word.
+    """
 
     decks: Count = 1
     """How many decks are in use, a deck to a round, one after the other."""

@@ -1,4 +1,6 @@
-"""One step of a table of trijoker: what it alone knows of the deal, the two decisions and the pay table."""
+"""One step of a table of trijoker: what it alone knows of the deal, the two decisions and the pay
+table.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ BOTH = "common"
 
 
 class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``turned``: how many common cards were turned in their turn. ``withdrawn``: who took back which bets;
-    ``spoke``: who has decided since the last card was turned. ``told``: who showed or told his cards, and loses his bets.
+    """The round in hand. ``turned``: how many common cards were turned in their turn.
+    ``withdrawn``: who took back which bets; ``spoke``: who has decided since the last card was
+    turned. ``told``: who showed or told his cards, and loses his bets.
     """
 
     turned: int = 0
@@ -118,10 +121,14 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
-        """A player who shows or tells his cards loses what he has bet; his hand is shown no more."""
+        """A player who shows or tells his cards loses what he has bet; his hand is shown
+        no more.
+        """
         if who not in self.boxes or who in self.current.told:
             raise RejectedError(f"{who or 'nobody'} has no hand in play")
-        self.change_deal(told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who))
+        self.change_deal(
+            told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who)
+        )
         self.irregular("hand_told", detail=who)
 
     def may_show(self, who: str) -> None:
@@ -135,7 +142,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             raise RejectedError(f"{COMMON[self.current.turned]} is turned first")
 
     def faced(self, who: str) -> None:
-        """A common card that was turned in its turn: the next decision begins. Who has not spoken leaves his bet."""
+        """A common card that was turned in its turn: the next decision begins. Who has not spoken
+        leaves his bet.
+        """
         if self.state.doubt == "common_exposed":
             self._seen(who, poker_cards.up(self.current.table, who)[0])
         elif who in COMMON[self.current.turned :] and not self.current.due:
@@ -161,7 +170,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """What a player was told to do was a mistake; not once the next common card is turned."""
         if who not in self.current.spoke:
-            raise RejectedError(f"{who} has said nothing since the last card was turned: nothing can be taken back")
+            raise RejectedError(
+                f"{who} has said nothing since the last card was turned: nothing can be taken back"
+            )
         bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
         said = "withdraw" if bet in own else "go"
         if said != action:
@@ -177,23 +188,38 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         """After the right common card, every player's hand."""
         if self.current.turned < len(COMMON):
             return ()
-        return tuple(who for who in self.boxes if who not in self.current.told and not poker_cards.is_up(self.current.table, who))
+        return tuple(
+            who
+            for who in self.boxes
+            if who not in self.current.told and not poker_cards.is_up(self.current.table, who)
+        )
 
     def advance(self) -> None:
         """A card that must lie face up is told; the result, when all hands lie open."""
         unread = [each for each in self.current.table if not each.up and self._by_rule(each.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
-        if self.current.due or self.current.turned < len(COMMON) or self.missing() or self.state.stop is not None:
+        if (
+            self.current.due
+            or self.current.turned < len(COMMON)
+            or self.missing()
+            or self.state.stop is not None
+        ):
             return
-        lie = {who: poker_cards.up(self.current.table, who) for who in self.boxes if who not in self.current.told}
+        lie = {
+            who: poker_cards.up(self.current.table, who)
+            for who in self.boxes
+            if who not in self.current.told
+        }
         common = tuple(card for who in COMMON for card in poker_cards.up(self.current.table, who))
         self.result(self.outcome(self.current, lie | {BOTH: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """Every player against the pay table, with both common cards."""
         common = Hand(who=BOTH, cards=lie[BOTH])
-        return PokerOutcome(hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common))
+        return PokerOutcome(
+            hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common)
+        )
 
     def _by_rule(self, who: str) -> bool:
         return self.settings.face_up == "yes" and who == COMMON[0]
@@ -204,9 +230,18 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         back = deal.withdrawn.get(who, ())
         outcome: Literal["win", "lose"] = "lose" if odds is None else "win"
         settled = tuple(
-            Settled(bet=bet, outcome="void") if bet in back else Settled(bet=bet, outcome=outcome, pays=odds)
+            Settled(bet=bet, outcome="void")
+            if bet in back
+            else Settled(bet=bet, outcome=outcome, pays=odds)
             for bet in self.book.bets
         )
         if made is None:
             return Hand(who=who, cards=(), outcome=outcome, settled=settled)
-        return Hand(who=who, cards=lie[who], kind=made.category, best=made.cards, outcome=outcome, settled=settled)
+        return Hand(
+            who=who,
+            cards=lie[who],
+            kind=made.category,
+            best=made.cards,
+            outcome=outcome,
+            settled=settled,
+        )

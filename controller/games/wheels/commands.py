@@ -1,4 +1,6 @@
-"""What any table with a wheel makes of a person's commands. One that cannot be followed is rejected, and the person is told why."""
+"""What any table with a wheel makes of a person's commands. One that cannot be followed is
+rejected, and the person is told why.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,14 @@ from controller.contract.commands import (
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, confirmer, corrects, no_round, session, undecided
+from controller.games.session import (
+    another_round,
+    confirmer,
+    corrects,
+    no_round,
+    session,
+    undecided,
+)
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -32,7 +41,9 @@ from devices.readings import Number
 
 
 def open_session(turn: WheelTurn, given: SessionOpen) -> None:
-    """The table opens. What the wheel is doing at this moment began outside the session, unless bets are only open."""
+    """The table opens. What the wheel is doing at this moment began outside the session, unless
+    bets are only open.
+    """
     state = turn.state
     turn.open_session(
         given,
@@ -88,15 +99,25 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
 
 
 def void(turn: WheelTurn, given: RoundVoid) -> None:
-    """The spin is null, for a reason that the decree has, or by the word of the person in charge."""
+    """The spin is null, for a reason that the decree has, or by the word of the person in
+    charge.
+    """
     of = _undecided(turn, given.round, voids=True)
     if given.role in turn.book.void_alone and not given.alone:
         others = " or ".join(role for role in turn.book.void_by if role not in turn.book.void_alone)
-        raise RejectedError(f"the role {given.role} may say this only where no {others} is at the table: then say it with alone")
+        raise RejectedError(
+            f"the role {given.role} may say this only where no {others} is at the table: then say "
+            "it with alone"
+        )
     law = turn.book.void.get(given.reason)
     if law is None and given.reason != "inspector":
-        has = _or(tuple(turn.book.void)) or "no cause; it is for the person in charge to say: inspector"
-        raise RejectedError(f"the decree does not make a spin null for {given.reason}; it does for {has}")
+        has = (
+            _or(tuple(turn.book.void))
+            or "no cause; it is for the person in charge to say: inspector"
+        )
+        raise RejectedError(
+            f"the decree does not make a spin null for {given.reason}; it does for {has}"
+        )
     turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
 
 
@@ -126,9 +147,13 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     corrects(given, "number")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(f"round {given.round} is not among the rounds remembered of this session")
+        raise RejectedError(
+            f"round {given.round} is not among the rounds remembered of this session"
+        )
     if entry.number is None:
-        raise RejectedError(f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct")
+        raise RejectedError(
+            f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct"
+        )
     if given.number is None:
         raise RejectedError("say the right number")
     number = turn.pocket(given.number)
@@ -159,13 +184,25 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
 
 def _told(turn: WheelTurn) -> dict[int, dict[str, Any]]:
     """What is told of each result besides its number."""
-    return {entry.round: turn.corrects(entry) for entry in turn.state.entries if entry.number is not None}
+    return {
+        entry.round: turn.corrects(entry)
+        for entry in turn.state.entries
+        if entry.number is not None
+    }
 
 
-def _tell_later(turn: WheelTurn, before: dict[int, dict[str, Any]], number: int, by: Command) -> None:
-    """Say the later results anew of which something has changed with this round: at roulette, how many zeros run."""
+def _tell_later(
+    turn: WheelTurn, before: dict[int, dict[str, Any]], number: int, by: Command
+) -> None:
+    """Say the later results anew of which something has changed with this round: at roulette, how
+    many zeros run.
+    """
     for entry in turn.state.entries:
-        if entry.number is not None and entry.round > number and before[entry.round] != turn.corrects(entry):
+        if (
+            entry.number is not None
+            and entry.round > number
+            and before[entry.round] != turn.corrects(entry)
+        ):
             _corrected(turn, entry, entry.number, by)
 
 
@@ -183,7 +220,9 @@ def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
         raise RejectedError(f"the minimum is {minimum} already")
     if allowed == "upward" and (minimum is None or given.minimum < minimum):
         now = "the session was opened without one" if minimum is None else f"it is {minimum}"
-        raise RejectedError(f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}")
+        raise RejectedError(
+            f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}"
+        )
     _announce(turn, "limit", given, given.minimum)
 
 
@@ -193,13 +232,27 @@ def announce_last_rounds(turn: WheelTurn, given: LastRoundsAnnounce) -> None:
     _announce(turn, "close", given)
 
 
-def _announce(turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | None = None) -> None:
+def _announce(
+    turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | None = None
+) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
         raise RejectedError("the last balls are announced already")
     since = state.current.round if state.current else state.round + 1
-    turn.change(countdowns=(*state.countdowns, WheelCountdown(purpose=purpose, left=left, since=since, minimum=minimum)))
-    turn.say(LastRounds(purpose=purpose, left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
+    turn.change(
+        countdowns=(
+            *state.countdowns,
+            WheelCountdown(purpose=purpose, left=left, since=since, minimum=minimum),
+        )
+    )
+    turn.say(
+        LastRounds(
+            purpose=purpose,
+            left=left,
+            by=given.by,
+            announcement=turn.book.announcements.get("last_rounds"),
+        )
+    )
 
 
 # What commands stand on
@@ -217,10 +270,18 @@ def _limit_law(turn: WheelTurn) -> str:
     return f"{law.rule}, {law.article}"
 
 
-def _undecided(turn: WheelTurn, number: int | None, *, voids: bool = False) -> WheelRound | WheelEntry:
+def _undecided(
+    turn: WheelTurn, number: int | None, *, voids: bool = False
+) -> WheelRound | WheelEntry:
     current = turn.state.current
     first = current is not None and (voids or bool(current.asks))
-    return undecided(turn.state, current, number, first=first, has="has its result; to replace it say result.correct")
+    return undecided(
+        turn.state,
+        current,
+        number,
+        first=first,
+        has="has its result; to replace it say result.correct",
+    )
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -1,11 +1,12 @@
 """What the games of a wheel, roulette, boule and the wheel of fortune, are made of alike.
 
-A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close (``bets.closed``), and it is
-told where it lies (``round.result``), or the round ends as ``round.void`` or ``round.unresolved``. Each launch has an outcome
-of its own, so a relaunch after a null spin is a new round. Round numbers count from 1 in each session and are never used twice.
+A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close
+(``bets.closed``), and it is told where it lies (``round.result``), or the round ends as
+``round.void`` or ``round.unresolved``. Each launch has an outcome of its own, so a relaunch after a
+null spin is a new round. Round numbers count from 1 in each session and are never used twice.
 
-Where to read on: ``wheels.readings`` for what a wheel says, ``wheels.commands`` for what a person says, ``wheels.turn`` for the
-moves that both are made of, ``wheels.state`` for what is remembered.
+Where to read on: ``wheels.readings`` for what a wheel says, ``wheels.commands`` for what a person
+says, ``wheels.turn`` for the moves that both are made of, ``wheels.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -53,8 +54,12 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     face_down = False
     inputs = INPUTS
 
-    def taker(self, turn: WheelTurn, given: AnyReading | person.AnyCommand) -> Callable[[Any, Any], None] | None:
-        """The table listens to everybody but a device that turned out to be one for another game."""
+    def taker(
+        self, turn: WheelTurn, given: AnyReading | person.AnyCommand
+    ) -> Callable[[Any, Any], None] | None:
+        """The table listens to everybody but a device that turned out to be one for
+        another game.
+        """
         foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
@@ -85,13 +90,15 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         }
 
     def history(self, state: Any) -> list[dict[str, Any]]:
-        """The latest rounds of the session, oldest first: results, null spins and unresolved ones."""
+        """The latest rounds of the session, oldest first: results, null spins and
+        unresolved ones.
+        """
         return [line(entry, self.tells(entry)) for entry in state.entries[-SHOWN:]]
 
 
 def phase(state: WheelState) -> str:
-    """The table's, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch`` after a null spin, ``bets_open``,
-    ``bets_closed``, ``decision``.
+    """The table's, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch`` after a
+    null spin, ``bets_open``, ``bets_closed``, ``decision``.
     """
     if not state.open:
         return "closed"

@@ -1,6 +1,7 @@
 """What any table makes of its wheel's readings.
 
-Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved, and a person decides.
+Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved,
+and a person decides.
 """
 
 from __future__ import annotations
@@ -13,15 +14,24 @@ from msgspec.structs import replace
 from controller.games.moves import frames_of
 from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
 from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why
-from devices.readings import AnyReading, Number, Phase, Reading, WheelCell, WheelFault, WheelNumber, WheelPhase
+from devices.readings import (
+    AnyReading,
+    Number,
+    Phase,
+    Reading,
+    WheelCell,
+    WheelFault,
+    WheelNumber,
+    WheelPhase,
+)
 
 STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
 """The wheel has done with whatever it did before."""
 
 
 class WheelCourses(NamedTuple):
-    """What follows from each phase of a wheel of the game: where the wheel says when bets open and close, and where a person
-    does. A phase that is in neither is none of such a wheel.
+    """What follows from each phase of a wheel of the game: where the wheel says when bets open and
+    close, and where a person does. A phase that is in neither is none of such a wheel.
     """
 
     device: Mapping[Phase, Callable[[Any, WheelPhase, WheelState], None]]
@@ -29,7 +39,9 @@ class WheelCourses(NamedTuple):
 
 
 class WheelSeen(NamedTuple):
-    """A number as the wheel told it; null where its place is none of this wheel. ``place``: what it said, in words."""
+    """A number as the wheel told it; null where its place is none of this wheel. ``place``: what it
+    said, in words.
+    """
 
     given: WheelNumber | WheelCell
     number: Number | None
@@ -46,7 +58,12 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> Non
     was = turn.state
     if given.late:
         turn.silence(given)
-        if was.open and turn.settings.phases == "device" and given.phase not in STARTING and given.spin is not None:
+        if (
+            was.open
+            and turn.settings.phases == "device"
+            and given.phase not in STARTING
+            and given.spin is not None
+        ):
             _ran(turn, given, given.spin)
         return
     fresh = (given.phase, given.spin) != (was.phase, was.spin)
@@ -66,7 +83,9 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> Non
 
 
 def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
+    """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed
+    and nothing is in doubt.
+    """
     if not turn.state.open:
         _moved_after_close(turn, seen.given, seen.place)
     elif seen.given.late:
@@ -96,9 +115,15 @@ def take_fault(turn: WheelTurn, given: WheelFault) -> None:
     if given.fault == "number_changed" and turn.state.open:
         asks = ("result.correct",)
         turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
-    if given.fault == "number_unknown" and current and (current.begun or turn.state.gap or turn.settings.phases == "person"):
+    if (
+        given.fault == "number_unknown"
+        and current
+        and (current.begun or turn.state.gap or turn.settings.phases == "person")
+    ):
         turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
-        turn.unresolved(replace(current, frames=current.frames + frames_of(given)), "number_unknown")
+        turn.unresolved(
+            replace(current, frames=current.frames + frames_of(given)), "number_unknown"
+        )
 
 
 def take_silence(turn: WheelTurn, given: AnyReading) -> None:
@@ -107,7 +132,9 @@ def take_silence(turn: WheelTurn, given: AnyReading) -> None:
 
 
 def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
-    """A device says what no wheel of this game says: it is told, and nothing follows from it or from what it says next."""
+    """A device says what no wheel of this game says: it is told, and nothing follows from it or
+    from what it says next.
+    """
     turn.raise_alert(WRONG_DEVICE, given, detail=said)
     if given.device:
         turn.change(foreign=(*turn.state.foreign, given.device))
@@ -123,7 +150,11 @@ def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
         lost(turn, given)
     turn.change(gap=False)
     fresh = (given.phase, given.spin) != (was.phase, was.spin)
-    if given.phase in turn.opening and turn.state.current is None and (fresh or not turn.state.spent):
+    if (
+        given.phase in turn.opening
+        and turn.state.current is None
+        and (fresh or not turn.state.spent)
+    ):
         turn.open_bets(given.spin, frames_of(given))
 
 
@@ -134,9 +165,11 @@ def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
         unseen("bets_open", turn, given)
 
 
-def no_more_bets(turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobserved: bool = False) -> None:
-    """The ball is about to fall. ``launching``: the phase that such a wheel is in before; ``unobserved``: it was so perhaps before
-    this could be heard.
+def no_more_bets(
+    turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobserved: bool = False
+) -> None:
+    """The ball is about to fall. ``launching``: the phase that such a wheel is in before;
+    ``unobserved``: it was so perhaps before this could be heard.
     """
     if turn.state.current is None and not turn.state.spent:
         turn.begin(given.spin)
@@ -158,9 +191,16 @@ def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
 
 
 def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
-    """The wheel counts another spin than the round in hand: it never played that one, or its end was not seen."""
+    """The wheel counts another spin than the round in hand: it never played that one, or its end
+    was not seen.
+    """
     current = turn.state.current
-    if current is None or spin is None or spin == current.spin or (current.spin is None and turn.over(spin)):
+    if (
+        current is None
+        or spin is None
+        or spin == current.spin
+        or (current.spin is None and turn.over(spin))
+    ):
         return
     by_person = turn.settings.phases == "person"
     if current.spin is None or by_person or not (current.begun or turn.state.gap):
@@ -191,7 +231,9 @@ def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
 
 
 def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
-    """A spin ran, heard too late: it is a round all the same, and is told as lost if its number never comes."""
+    """A spin ran, heard too late: it is a round all the same, and is told as lost if its number
+    never comes.
+    """
     if turn.over(spin):
         return
     _follow(turn, spin, given)
@@ -204,10 +246,11 @@ def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
 
 
 def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
-    """Whether the wheel counts the spin still that the last round had: its number is said again, or a person is asked.
+    """Whether the wheel counts the spin still that the last round had: its number is said again, or
+    a person is asked.
 
-    A count comes again where the device was started anew, so after a silence, or in a round that was played, it is perhaps
-    another spin.
+    A count comes again where the device was started anew, so after a silence, or in a round that
+    was played, it is perhaps another spin.
     """
     entry, current, gap = turn.over(seen.given.spin), turn.state.current, turn.state.gap
     if entry is None:
@@ -216,13 +259,20 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     if (current and current.landed is not None) or _said_again(entry, current, seen):
         return True
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
-        candidate(turn, replace(current or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
+        candidate(
+            turn,
+            replace(current or turn.begin(None), spin=seen.given.spin),
+            seen,
+            "silence" if gap else "undecided",
+        )
         return True
     return entry.kind == "result"
 
 
 def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
-    """Whether this is the number of the round before once more, and nothing tells of a spin since."""
+    """Whether this is the number of the round before once more, and nothing tells of a
+    spin since.
+    """
     return seen.number is not None and seen.number == entry.told and not (current and current.begun)
 
 
@@ -234,17 +284,23 @@ def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
 
 
 def _unlaunched(turn: WheelTurn, current: WheelRound) -> bool:
-    """Whether the ball of the round still lies where it was put after a null spin, for all that is known."""
+    """Whether the ball of the round still lies where it was put after a null spin, for all that is
+    known.
+    """
     return turn.put_back and current.relaunch and not current.launched
 
 
 def _gap(turn: WheelTurn) -> bool:
-    """Whether a silence may have hidden what came before this number; a person's word it cannot hide."""
+    """Whether a silence may have hidden what came before this number; a person's word it cannot
+    hide.
+    """
     return turn.state.gap and turn.settings.phases == "device"
 
 
 def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
-    """The round that a live number belongs to; None where the spin is spent, or was null and no bets have opened since."""
+    """The round that a live number belongs to; None where the spin is spent, or was null and no
+    bets have opened since.
+    """
     state, spin = turn.state, seen.given.spin
     if state.current:
         return state.current
@@ -281,7 +337,9 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
 
 
 def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | None) -> None:
-    """It lies there definitively, and bets were closed: the result, unless a person is to be asked first."""
+    """It lies there definitively, and bets were closed: the result, unless a person is to be asked
+    first.
+    """
     if not current.closed:
         turn.close_bets(unobserved=True)
     if current.asks:
@@ -292,7 +350,9 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
 
 
 def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """A number that is known only after a silence: a candidate for its spin's round, which nobody saw to its end."""
+    """A number that is known only after a silence: a candidate for its spin's round, which nobody
+    saw to its end.
+    """
     of = _round_of_late(turn, seen)
     if of is not None:
         candidate(turn, of, seen, "silence")
@@ -307,11 +367,15 @@ def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why
         _number_invalid(turn, seen)
         turn.unresolved(of, "number_unknown")
     else:
-        turn.unresolved(of, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell)
+        turn.unresolved(
+            of, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell
+        )
 
 
 def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
-    """The round that a late number belongs to, taken in hand if nobody knew of it; None where it has its number already."""
+    """The round that a late number belongs to, taken in hand if nobody knew of it; None where it
+    has its number already.
+    """
     given, current, entry = seen.given, turn.state.current, turn.over(seen.given.spin)
     if entry and _said_again(entry, current, seen):
         return None
@@ -319,7 +383,9 @@ def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry 
         return None if current.landed is not None else current
     if entry and entry.kind == "unresolved" and entry.candidate is None:
         return entry
-    if current and not turn.state.gap:  # opened and seen since the silence: the number is of a spin before it
+    if (
+        current and not turn.state.gap
+    ):  # opened and seen since the silence: the number is of a spin before it
         return turn.aside(given.spin)
     if current:
         turn.unresolved(current, "silence")

@@ -1,4 +1,6 @@
-"""What the settings of every table with a wheel have in common, and what a breach in a round may lead to."""
+"""What the settings of every table with a wheel have in common, and what a breach in a round may
+lead to.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,15 @@ Policy = Literal["warn", "ask", "void"]
 
 
 class WheelSettings(Protocol):
-    """What the moves of a wheel ask of a table's settings; the breaches are settings under their own names besides."""
+    """What the moves of a wheel ask of a table's settings; the breaches are settings under their
+    own names besides.
+    """
 
     @property
     def phases(self) -> Literal["device", "person"]:
-        """Who says that bets open and close: the wheel, or a person with ``bets.open`` and ``bets.close``."""
+        """Who says that bets open and close: the wheel, or a person with ``bets.open`` and
+        ``bets.close``.
+        """
         ...
 
     @property
@@ -27,8 +33,8 @@ class WheelSettings(Protocol):
 
 
 class WheelBreach(msgspec.Struct, frozen=True):
-    """A breach in the rulebook: the reason why the spin is null where the policy says so, and the law that is broken;
-    without one, the law that makes the spin null.
+    """A breach in the rulebook: the reason why the spin is null where the policy says so, and the
+    law that is broken; without one, the law that makes the spin null.
     """
 
     reason: VoidReason

@@ -1,4 +1,6 @@
-"""What a table with a wheel remembers, whatever its game: the round in hand, the latest rounds, announced last balls."""
+"""What a table with a wheel remembers, whatever its game: the round in hand, the latest rounds,
+announced last balls.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,9 @@ Purpose = Literal["close", "limit"]
 class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``frames``: its evidence so far, oldest first.
 
-    ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of which it waits for;
-    ``landed``: the number that waits with it, ``cell`` where it lies, if the wheel tells places. ``confirmed_by``: who let it go on.
-    ``bets``: those that were told.
+    ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of
+    which it waits for; ``landed``: the number that waits with it, ``cell`` where it lies, if the
+    wheel tells places. ``confirmed_by``: who let it go on. ``bets``: those that were told.
     """
 
     round: int
@@ -48,8 +50,8 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person confirms it; ``cell``: where the
-    wheel told that it lies; ``bets``: those that were told.
+    """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person
+    confirms it; ``cell``: where the wheel told that it lies; ``bets``: those that were told.
     """
 
     round: int
@@ -72,7 +74,9 @@ class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WheelCountdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: what holds afterwards."""
+    """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: what holds
+    afterwards.
+    """
 
     purpose: Purpose
     left: int
@@ -100,11 +104,12 @@ T = TypeVar("T", bound=WheelTally)
 class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table with a wheel between two inputs.
 
-    ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
-    nothing of it counts until it starts over. ``gap``: the device was silent since the wheel last started over.
-    ``relaunch``: the round before was null and none has followed. ``faults``: what the wheel complains of now.
-    ``foreign``: devices that said what no wheel of the game says, and are not listened to in this session. ``before``: the
-    tally before the oldest entry.
+    ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel
+    is doing is known, so nothing of it counts until it starts over. ``gap``: the device was silent
+    since the wheel last started over. ``relaunch``: the round before was null and none has
+    followed. ``faults``: what the wheel complains of now. ``foreign``: devices that said what no
+    wheel of the game says, and are not listened to in this session. ``before``: the tally before
+    the oldest entry.
     """
 
     kept: ClassVar[int] = 60
@@ -127,7 +132,9 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
         return tallied(self.before, self.entries, upto)
 
     def with_entry(self, entry: WheelEntry) -> Self:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        """With this outcome in the place of any earlier one of its round; the oldest round too many
+        is forgotten.
+        """
         entries = in_place(self.entries, entry)
         before = self.before
         if len(entries) > self.kept:

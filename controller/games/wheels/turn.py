@@ -1,4 +1,5 @@
-"""One step of a table with a wheel: the moves that readings and commands are made of, whatever the game.
+"""One step of a table with a wheel: the moves that readings and commands are made of, whatever the
+game.
 
 Each move changes the state and says its event in one go, so that the two cannot part.
 """
@@ -37,7 +38,14 @@ DECISIONS = ("round.confirm", "round.void")
 WRONG_DEVICE = "wrong_device"
 """The alert that a device says what no wheel of this game says."""
 
-Why = Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "undecided"]
+Why = Literal[
+    "silence",
+    "witnesses_disagree",
+    "number_unknown",
+    "before_no_more_bets",
+    "no_launch",
+    "undecided",
+]
 
 
 class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
@@ -48,7 +56,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     breaches: ClassVar[Mapping[str, WheelBreach]]
     """The breaches that a setting of the same name decides."""
     put_back: ClassVar[bool]
-    """Whether the ball goes back to the last number after a null spin, before it is launched again."""
+    """Whether the ball goes back to the last number after a null spin, before it is
+    launched again.
+    """
 
     @abstractmethod
     def has(self, number: Number | None) -> TypeGuard[Number]:
@@ -60,7 +70,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     @abstractmethod
     def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
-        """What is told of a number with a result and with its correction: the fields of both events. ``bets``: those that lay."""
+        """What is told of a number with a result and with its correction: the fields of both
+        events. ``bets``: those that lay.
+        """
 
     @abstractmethod
     def offered(self) -> Mapping[str, Bounds]:
@@ -71,15 +83,21 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         return {}
 
     def corrects(self, entry: WheelEntry) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
-        """What is told of a round besides with its correction. It may change with an earlier round."""
+        """What is told of a round besides with its correction. It may change with an
+        earlier round.
+        """
         return {}
 
     def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
-        """Whether a fault of the spin is one of the round in hand: its ball was launched, or its wheel set going."""
+        """Whether a fault of the spin is one of the round in hand: its ball was launched, or its
+        wheel set going.
+        """
         return current.launched
 
     def may_be_told(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
-        """Whether a person may give the result of a round in hand that waits for a decision, though nothing has landed."""
+        """Whether a person may give the result of a round in hand that waits for a decision, though
+        nothing has landed.
+        """
         return False
 
     def silence(self, given: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
@@ -96,21 +114,36 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def bets_open_at_wheel(self) -> bool:
         """Whether the wheel, if it is the one to say so, has bets open and no round is in hand."""
         state = self.state
-        return self.settings.phases == "device" and state.open and state.phase in self.opening and state.current is None
+        return (
+            self.settings.phases == "device"
+            and state.open
+            and state.phase in self.opening
+            and state.current is None
+        )
 
     def over(self, spin: int | None) -> WheelEntry | None:
-        """The last round, if by its count the wheel speaks of that one still: it has its outcome already."""
+        """The last round, if by its count the wheel speaks of that one still: it has its outcome
+        already.
+        """
         current, last = self.state.current, self.state.entries[-1:]
         if spin is None or not last or last[0].spin != spin or (current and current.spin == spin):
             return None
         return last[0]
 
     def begin(self, spin: int | None) -> WheelRound:
-        """Take the next round in hand, without a word: its bets opened where we could not see it."""
+        """Take the next round in hand, without a word: its bets opened where we could not
+        see it.
+        """
         number = self.state.round + 1
         last, relaunch = self.state.left("close") == 1, self.state.relaunch
         before = self.state.entry(number - 1) if relaunch else None
-        current = WheelRound(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
+        current = WheelRound(
+            round=number,
+            spin=spin,
+            relaunch=relaunch,
+            last=last,
+            bets=before.bets if before else (),
+        )
         self.change(round=number, current=current, relaunch=False, spent=False)
         return current
 
@@ -119,7 +152,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         self.change(round=self.state.round + 1)
         return WheelRound(round=self.state.round, spin=spin)
 
-    def open_bets(self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None) -> None:
+    def open_bets(
+        self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None
+    ) -> None:
         """Bets are open for the next round."""
         current = self.begin(spin)
         self.change_current(frames=frames)
@@ -132,11 +167,15 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
                 relaunch=current.relaunch,
                 last_number=self.state.tally().number,
                 last_of_session=current.last,
-                announcement=calls.get("relaunch" if current.relaunch and "relaunch" in calls else "bets_open"),
+                announcement=calls.get(
+                    "relaunch" if current.relaunch and "relaunch" in calls else "bets_open"
+                ),
             )
         )
 
-    def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
+    def close_bets(
+        self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False
+    ) -> None:
         """No more bets."""
         current = self.state.current
         assert current is not None
@@ -153,10 +192,26 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, of: WheelRound | WheelEntry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+    def result(
+        self,
+        of: WheelRound | WheelEntry,
+        number: Number,
+        confirmed_by: str | None = None,
+        cell: int | None = None,
+    ) -> None:
         """The ball lies, or the wheel stands, definitively, or a person stands for it."""
         last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
-        self._record(WheelEntry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last, bets=of.bets))
+        self._record(
+            WheelEntry(
+                round=of.round,
+                kind="result",
+                spin=of.spin,
+                number=number,
+                cell=cell,
+                last=last,
+                bets=of.bets,
+            )
+        )
         self.say(
             RoundResult(
                 round=of.round,
@@ -171,10 +226,20 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         )
         self._count_down(of.round)
 
-    def void(self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(
+        self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
         """The spin is null: no number, and the last valid one stands until the next."""
         self._record(
-            WheelEntry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last, bets=of.bets)
+            WheelEntry(
+                round=of.round,
+                kind="void",
+                spin=of.spin,
+                reason=reason,
+                article=law.article,
+                last=of.last,
+                bets=of.bets,
+            )
         )
         current = self.state.current
         if current is None and of.round == self.state.round:
@@ -188,7 +253,13 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         if self.state.relaunch and self.bets_open_at_wheel:
             self.open_bets(self.state.spin)
 
-    def unresolved(self, of: WheelRound | WheelEntry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+    def unresolved(
+        self,
+        of: WheelRound | WheelEntry,
+        why: Why,
+        candidate: Number | None = None,
+        cell: int | None = None,
+    ) -> None:
         """The result is not known for certain; nobody invents it."""
         entry = WheelEntry(
             round=of.round,
@@ -201,7 +272,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             bets=of.bets,
         )
         self._record(entry)
-        self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))
+        self.say(
+            RoundUnresolved(
+                round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames
+            )
+        )
 
     def _record(self, entry: WheelEntry) -> None:
         current = self.state.current
@@ -216,13 +291,19 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
                 continue
             left = each.left - 1
             done = left == 0 and each.purpose == "limit"
-            others = tuple(other for other in self.state.countdowns if other.purpose != each.purpose)
+            others = tuple(
+                other for other in self.state.countdowns if other.purpose != each.purpose
+            )
             self.change(countdowns=others if done else (*others, replace(each, left=left)))
             self.say(LastRounds(round=number, purpose=each.purpose, left=left))
             if done and each.minimum is not None:
                 was = self.state.minimum
                 self.change(minimum=each.minimum)
-                self.say(LimitChanged(round=number, minimum=each.minimum, was=was, currency=self.state.currency))
+                self.say(
+                    LimitChanged(
+                        round=number, minimum=each.minimum, was=was, currency=self.state.currency
+                    )
+                )
 
     # What is not as it should be
 
@@ -232,7 +313,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         return {"spin": current.spin if current else getattr(given, "spin", None)}
 
     def breach(self, what: str, given: Reading) -> None:
-        """A breach in the round in hand, told once: the table's policy says whether it waits for a person or is null."""
+        """A breach in the round in hand, told once: the table's policy says whether it waits for a
+        person or is null.
+        """
         current = self.state.current
         if current is None or what in current.said:
             return

@@ -1,4 +1,6 @@
-"""A table of trijoker, texas against the house or pai gow to play at in tests: inputs by short names, events out."""
+"""A table of trijoker, texas against the house or pai gow to play at in tests: inputs by short
+names, events out.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,21 @@ class Play(AnyPlay[BankedGame, Any]):
         return self.take(DiceRead(at=self.now(), device="dice", values=values, **fields))
 
     def act(self, who: str, *actions: str) -> list[AnyEvent]:
-        return [event for action in actions for event in self.say("hand.act", "croupier", who=who, action=action)]
+        return [
+            event
+            for action in actions
+            for event in self.say("hand.act", "croupier", who=who, action=action)
+        ]
 
     def turn(self, *hands: str) -> list[AnyEvent]:
         return [event for who in hands for event in self.say("cards.turn", "croupier", who=who)]
 
     def open(self, *boxes: int) -> list[AnyEvent]:
         """A session with these boxes."""
-        return [*self.say("session.open", minimum=500, currency="EUR"), *self.say("boxes.set", boxes=boxes)]
+        return [
+            *self.say("session.open", minimum=500, currency="EUR"),
+            *self.say("boxes.set", boxes=boxes),
+        ]
 
     @property
     def shown(self) -> dict[str, Any]:

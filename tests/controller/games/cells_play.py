@@ -1,4 +1,6 @@
-"""A table of boule or of the wheel of fortune to play at in tests: inputs by short names, events out."""
+"""A table of boule or of the wheel of fortune to play at in tests: inputs by short names, events
+out.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +31,38 @@ class Play(AnyPlay[CellsGame, CellsState]):
     def __init__(self, game: str = "boule", decree: str = "ARA02", **settings: Any) -> None:
         super().__init__(CellsGame, game, decree, settings)
 
-    def phase(self, phase: Phase, spin: int | None = None, device: str = "wheel", **fields: Any) -> list[AnyEvent]:
+    def phase(
+        self, phase: Phase, spin: int | None = None, device: str = "wheel", **fields: Any
+    ) -> list[AnyEvent]:
         at = self.now()
-        return self.take(WheelPhase(at=at, device=device, frame=f"{phase} {spin}", phase=phase, spin=spin, **fields))
+        return self.take(
+            WheelPhase(
+                at=at, device=device, frame=f"{phase} {spin}", phase=phase, spin=spin, **fields
+            )
+        )
 
     def cell(self, cell: int, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         at = self.now()
-        return self.take(WheelCell(at=at, device="wheel", frame=f"cell {cell}", cell=cell, spin=spin, **fields))
+        return self.take(
+            WheelCell(at=at, device="wheel", frame=f"cell {cell}", cell=cell, spin=spin, **fields)
+        )
 
-    def number(self, number: Number, spin: int | None = None, device: str = "wheel", **fields: Any) -> list[AnyEvent]:
+    def number(
+        self, number: Number, spin: int | None = None, device: str = "wheel", **fields: Any
+    ) -> list[AnyEvent]:
         at = self.now()
-        return self.take(WheelNumber(at=at, device=device, frame=f"number {number}", number=number, spin=spin, **fields))
+        return self.take(
+            WheelNumber(
+                at=at, device=device, frame=f"number {number}", number=number, spin=spin, **fields
+            )
+        )
 
-    def fault(self, fault: WheelFaultName, active: bool = True, spin: int | None = None) -> list[AnyEvent]:
-        return self.take(WheelFault(at=self.now(), device="wheel", fault=fault, active=active, spin=spin))
+    def fault(
+        self, fault: WheelFaultName, active: bool = True, spin: int | None = None
+    ) -> list[AnyEvent]:
+        return self.take(
+            WheelFault(at=self.now(), device="wheel", fault=fault, active=active, spin=spin)
+        )
 
     def until_closed(self, spin: int | None = None) -> list[AnyEvent]:
         """Bets open, it is set going, it is about to settle, bets close."""
@@ -55,7 +75,11 @@ class Play(AnyPlay[CellsGame, CellsState]):
 
     def spin(self, cell: int, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         """A whole round at a table with keys."""
-        return [*self.until_closed(spin), *self.phase("settled", spin), *self.cell(cell, spin, **fields)]
+        return [
+            *self.until_closed(spin),
+            *self.phase("settled", spin),
+            *self.cell(cell, spin, **fields),
+        ]
 
     def alone(self, cell: int, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         """A whole round at a table that the wheel runs by itself."""

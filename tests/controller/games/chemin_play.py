@@ -1,4 +1,6 @@
-"""A table of chemin de fer or two-cloth baccarat to play at in tests: inputs by short names, events out."""
+"""A table of chemin de fer or two-cloth baccarat to play at in tests: inputs by short names, events
+out.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Play(AnyPlay[CheminGame, CheminState]):
 
     def bets(self, **fields: Any) -> list[AnyEvent]:
         """The bank is called, and the bets are closed."""
-        return self.say("bets.open", role="croupier") + self.say("bets.close", role="croupier", **fields)
+        return self.say("bets.open", role="croupier") + self.say(
+            "bets.close", role="croupier", **fields
+        )
 
     def draw(self, who: str | None = None) -> list[AnyEvent]:
         return self.say("hand.draw", role="croupier", **({"who": who} if who else {}))
@@ -52,8 +56,13 @@ class Play(AnyPlay[CheminGame, CheminState]):
 
 
 def rules(*ids: str) -> pytest.MarkDecorator:
-    """One case per rule's decree, as the argument ``decree``; several rules of one decree are parted by a space."""
-    cases = [pytest.param(each.split("-")[0], marks=pytest.mark.rule(*each.split()), id=each) for each in ids]
+    """One case per rule's decree, as the argument ``decree``; several rules of one decree are
+    parted by a space.
+    """
+    cases = [
+        pytest.param(each.split("-")[0], marks=pytest.mark.rule(*each.split()), id=each)
+        for each in ids
+    ]
     return pytest.mark.parametrize("decree", cases)
 
 
@@ -64,7 +73,9 @@ def at_table(decree: str, game: str = "chemin-de-fer", **settings: Any) -> Play:
     return play
 
 
-def result_of(events: list[AnyEvent]) -> dict[str, tuple[tuple[str, ...], int | UnsetType, str | None, str | None]]:
+def result_of(
+    events: list[AnyEvent],
+) -> dict[str, tuple[tuple[str, ...], int | UnsetType, str | None, str | None]]:
     """The hands of the one result: cards, points, kind and outcome, by hand."""
     hands = only(events, RoundResult).hands
     assert isinstance(hands, tuple)

@@ -1,4 +1,6 @@
-"""Evenings of circle poker with errors thrown in, made by chance: a thousand rounds at one table."""
+"""Evenings of circle poker with errors thrown in, made by chance: a thousand rounds at
+one table.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,40 @@ from tests.controller.games.play import of_kind
 
 ROUNDS = 1000
 ERRORS = (
-    *("too_many", "too_few", "order", "exposed", "exposed_in_cut", "exposed_in_deck", "wrong_hand", "missing_card"),
+    *(
+        "too_many",
+        "too_few",
+        "order",
+        "exposed",
+        "exposed_in_cut",
+        "exposed_in_deck",
+        "wrong_hand",
+        "missing_card",
+    ),
     *("foreign_card", "defective", "premature", "skipped", "touched", "absent"),
 )
-ACTIONS = ("check", "bet", "call", "call", "call", "raise", "fold", "all_in", "muck", "out", "in", "discard")
+ACTIONS = (
+    "check",
+    "bet",
+    "call",
+    "call",
+    "call",
+    "raise",
+    "fold",
+    "all_in",
+    "muck",
+    "out",
+    "in",
+    "discard",
+)
 STEPS = 400
 """After so many steps a round would hang."""
 
 
 class Evening:
-    """Rounds at one table. ``truth``: what really lies where; ``given``: cards that the table was told of in this round."""
+    """Rounds at one table. ``truth``: what really lies where; ``given``: cards that the table was
+    told of in this round.
+    """
 
     def __init__(self, decree: str, game: str, seed: int) -> None:
         self.chance = random.Random(f"{decree} {game} {seed}")
@@ -74,10 +100,16 @@ class Evening:
 
     def correct(self) -> None:
         """A person corrects the result of the last round, and corrects it back."""
-        last = next(event for event in reversed(self.play.events) if isinstance(event, RoundOpened | RoundResult))
+        last = next(
+            event
+            for event in reversed(self.play.events)
+            if isinstance(event, RoundOpened | RoundResult)
+        )
         standing = Standing()
         standing.see([last])
-        self.corrected += there_and_back(self.play, random.Random(last.round), standing, last.round, self.pack)
+        self.corrected += there_and_back(
+            self.play, random.Random(last.round), standing, last.round, self.pack
+        )
 
     def go_on(self) -> None:
         """What the persons and devices at the table do next."""
@@ -85,7 +117,11 @@ class Evening:
         troubles = self.play.state.troubles
         if hand.waiting:
             action = self.chance.choice(("accept", *["exposed"] * 4, "remove"))
-            self.say("card.decide", action=action, card=self.next() if self.chance.random() < 0.1 else None)
+            self.say(
+                "card.decide",
+                action=action,
+                card=self.next() if self.chance.random() < 0.1 else None,
+            )
         elif troubles:
             if troubles[0].asks == ("deal.error", "round.void"):
                 self.say("deal.error", error="touched", who=self.chance.choice(hand.live).who)
@@ -96,7 +132,11 @@ class Evening:
             if self.chance.random() < 0.2:
                 self.say("round.void", reason="misdeal")
         elif hand.open:
-            self.say("hand.act", who=self.chance.choice(hand.seats).who, action=self.chance.choice(ACTIONS))
+            self.say(
+                "hand.act",
+                who=self.chance.choice(hand.seats).who,
+                action=self.chance.choice(ACTIONS),
+            )
             if self.chance.random() < 0.4:
                 self.say("betting.close")
         elif hand.showdown or hand.unread:
@@ -134,9 +174,13 @@ class Evening:
         hand = self.play.current
         if hand.unread:
             who = hand.unread[0].to
-            self.say("cards.show", who=who, cards=[self.next() for each in hand.unread if each.to == who])
+            self.say(
+                "cards.show", who=who, cards=[self.next() for each in hand.unread if each.to == who]
+            )
             return
-        covered = next((row for row in hand.boards if len(cards_of(hand, row)) < len(hand.of(row))), None)
+        covered = next(
+            (row for row in hand.boards if len(cards_of(hand, row)) < len(hand.of(row))), None
+        )
         if covered is not None:
             self.say("round.void", reason="inspector")
             return
@@ -156,7 +200,13 @@ class Evening:
             case 0:
                 error = self.chance.choice(ERRORS)
                 who = self.chance.choice(("seat:1", "seat:3", "seat:4", "board", None))
-                self.say("deal.error", error=error, who=who, count=self.chance.randint(1, 2), seen=self.chance.random() < 0.5)
+                self.say(
+                    "deal.error",
+                    error=error,
+                    who=who,
+                    count=self.chance.randint(1, 2),
+                    seen=self.chance.random() < 0.5,
+                )
             case 1:
                 self.drawn(self.chance.choice(self.pack))  # it may be there already
             case 2:
@@ -164,23 +214,41 @@ class Evening:
             case 3:
                 self.drawn(self.next(), exposed=True)
             case 4:
-                self.see(self.play.take(LinkLost(at=at, reason="unplugged"), LinkUp(at=at), LinkGap(at=at, lost=1)))
+                self.see(
+                    self.play.take(
+                        LinkLost(at=at, reason="unplugged"), LinkUp(at=at), LinkGap(at=at, lost=1)
+                    )
+                )
             case 5:
                 self.play.packet(self.chance.randint(1, 5))
             case 6:
                 cards, index = self.chance.sample(self.pack, 2), self.chance.choice((None, 1, 2))
                 self.say("cards.show", who=self.chance.choice(hand.seats).who, cards=cards)
-                self.say("cards.show", who="board", cards=cards[: self.chance.randint(1, 2)], index=index)
+                self.say(
+                    "cards.show", who="board", cards=cards[: self.chance.randint(1, 2)], index=index
+                )
             case 7:
-                self.say("round.void", reason=self.chance.choice(("misdeal", "inspector", "ball_out")))
+                self.say(
+                    "round.void", reason=self.chance.choice(("misdeal", "inspector", "ball_out"))
+                )
             case _:
-                self.see(self.play.take(ShufflerVerdict(at=at, count=51, count_right=False, missing=(self.pack[0],))))
+                self.see(
+                    self.play.take(
+                        ShufflerVerdict(at=at, count=51, count_right=False, missing=(self.pack[0],))
+                    )
+                )
                 self.say("deck.check", cards=len(self.pack))
 
     def drawn(self, card: str | None, exposed: bool = False) -> None:
         if card is not None:
             self.given.add(card)
-        self.see(self.play.take(CardDrawn(at=self.play.now(), device="shoe", card=card, frame=f"<{card}>", exposed=exposed)))
+        self.see(
+            self.play.take(
+                CardDrawn(
+                    at=self.play.now(), device="shoe", card=card, frame=f"<{card}>", exposed=exposed
+                )
+            )
+        )
 
     def say(self, name: str, **fields: Any) -> None:
         """A command; it may be refused, and then nothing has changed."""
@@ -196,7 +264,9 @@ class Evening:
             assert self.play.state is before
 
     def see(self, events: list[AnyEvent]) -> None:
-        """No card comes out of nowhere, and no result has one twice. Now and then the state is written down and taken up again."""
+        """No card comes out of nowhere, and no result has one twice. Now and then the state is
+        written down and taken up again.
+        """
         if self.chance.random() < 0.005:
             self.play.again()
         for event in events:
@@ -227,7 +297,9 @@ def thousand_rounds(evening: Evening) -> None:
 
 
 def check_words(play: Play) -> None:
-    """What was said can be read again, and so can the state, which says nothing of covered cards."""
+    """What was said can be read again, and so can the state, which says nothing of
+    covered cards.
+    """
     for event in play.events[-200:]:
         assert read_event(write(event)) == event
     assert msgspec.json.decode(msgspec.json.encode(play.state), type=CircleState) == play.state
@@ -237,5 +309,9 @@ def check_words(play: Play) -> None:
 def check_rounds(play: Play) -> None:
     """Rounds come in their order, and each has one outcome."""
     opened = [event.round for event in play.events if isinstance(event, RoundOpened)]
-    ended = [event.round for event in play.events if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+    ended = [
+        event.round
+        for event in play.events
+        if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
+    ]
     assert opened == ended == list(range(1, len(opened) + 1))

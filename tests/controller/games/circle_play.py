@@ -12,7 +12,17 @@ from controller.games.circle.streets import pack
 from tests.controller.games.play import AnyPlay, of_kind
 
 PAIRS = (
-    *(("EUS96", game) for game in ("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double", "synthetic-poker")),
+    *(
+        ("EUS96", game)
+        for game in (
+            "texas-holdem",
+            "omaha",
+            "omaha-five",
+            "omaha-hi-lo",
+            "holdem-double",
+            "synthetic-poker",
+        )
+    ),
     *(("BAL09", game) for game in ("texas-holdem", "omaha", "synthetic-poker")),
     ("ARA02", "synthetic-poker"),
     ("BAL05", "synthetic-poker"),
@@ -43,14 +53,18 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return self.say("hand.act", role="croupier", who=f"seat:{seat}", action=action)
 
     def close(self, winner: int | None = None) -> list[AnyEvent]:
-        return self.say("betting.close", role="croupier", winner=None if winner is None else f"seat:{winner}")
+        return self.say(
+            "betting.close", role="croupier", winner=None if winner is None else f"seat:{winner}"
+        )
 
     def show(self, who: str | int, cards: str, **fields: Any) -> list[AnyEvent]:
         name = f"seat:{who}" if isinstance(who, int) else who
         return self.say("cards.show", role="croupier", who=name, cards=cards.split(), **fields)
 
     def turn(self, who: str | int | None = None) -> list[AnyEvent]:
-        return self.say("cards.turn", role="croupier", who=f"seat:{who}" if isinstance(who, int) else who)
+        return self.say(
+            "cards.turn", role="croupier", who=f"seat:{who}" if isinstance(who, int) else who
+        )
 
     def error(self, error: str, who: str | int | None = None, **fields: Any) -> list[AnyEvent]:
         name = f"seat:{who}" if isinstance(who, int) else who
@@ -60,7 +74,9 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return self.say("card.decide", action="accept")
 
     def seen(self, card: str) -> list[AnyEvent]:
-        """A reader says that the card came face up, which is told to nobody; who is in charge has looked: it did."""
+        """A reader says that the card came face up, which is told to nobody; who is in charge has
+        looked: it did.
+        """
         [asked] = self.cards(card, exposed=True)[:1]
         assert isinstance(asked, Irregularity)
         assert (asked.what, asked.asks) == ("deal_exposed", ("card.decide", "round.void"))
@@ -76,7 +92,12 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return self.state.current
 
 
-def table(decree: str = "EUS96", game: str = "texas-holdem", seats: tuple[int, ...] = (1, 2, 3, 4), **settings: Any) -> Play:
+def table(
+    decree: str = "EUS96",
+    game: str = "texas-holdem",
+    seats: tuple[int, ...] = (1, 2, 3, 4),
+    **settings: Any,
+) -> Play:
     """A table with an open session, four players, the hand at the last of them."""
     play = Play(decree, game, **settings)
     play.open(seats, button=seats[-1])
@@ -91,7 +112,9 @@ def shuffled(play: Play, seed: int) -> list[str]:
 
 
 def holdem(decree: str = "EUS96", **settings: Any) -> Play:
-    """Hold'em, dealt, the first interval open. Clockwise from the hand at 4: 4, 3, 2, 1; against the clock: 4, 1, 2, 3."""
+    """Hold'em, dealt, the first interval open. Clockwise from the hand at 4: 4, 3, 2, 1; against
+    the clock: 4, 1, 2, 3.
+    """
     play = table(decree, **settings)
     play.bets()
     play.cards(HOLES)
@@ -99,7 +122,9 @@ def holdem(decree: str = "EUS96", **settings: Any) -> Play:
 
 
 def deal_out(play: Play, seed: int = 1) -> list[str]:
-    """Cards as they are due, bets closed at once, until the showdown. Gives where each card of the pack went."""
+    """Cards as they are due, bets closed at once, until the showdown. Gives where each card of the
+    pack went.
+    """
     went: list[str] = []
     cards = iter(shuffled(play, seed))
     while not play.current.showdown:
@@ -124,7 +149,9 @@ def half_dealt(decree: str, game: str = "texas-holdem", **settings: Any) -> Play
 
 
 def laid(decree: str) -> Play:
-    """Synthetic poker, the first common card open, in its first interval: Td, and 9d, 8d, Tc, 9c covered."""
+    """Synthetic poker, the first common card open, in its first interval: Td, and 9d, 8d, Tc, 9c
+    covered.
+    """
     play = table(decree, "synthetic-poker")
     play.bets()
     play.cards(f"{HOLES} Td 9d 8d Tc 9c")

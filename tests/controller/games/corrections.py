@@ -1,4 +1,6 @@
-"""Results of poker that a person corrects, and corrects back, at the table of any family: what holds of all of them."""
+"""Results of poker that a person corrects, and corrects back, at the table of any family: what
+holds of all of them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Standing:
                 self.hands, self.marks, self.winner = event.hands, event.marks, event.winner
             if isinstance(event, AwardQualified):
                 self.awards[msgspec.structs.replace(event, valid=True)] += 1 if event.valid else -1
-        assert set(self.awards.values()) <= {0, 1}, "an award given twice, or one taken back that was not given"
+        assert set(self.awards.values()) <= {0, 1}, (
+            "an award given twice, or one taken back that was not given"
+        )
         assert all(event.round for event in events)
 
     def now(self) -> tuple[Any, ...]:
@@ -40,9 +44,16 @@ class Standing:
 
 
 def there_and_back(
-    play: AnyPlay[Any, Any], chance: random.Random, standing: Standing, number: int, pack: Sequence[str], *, lows: bool = False
+    play: AnyPlay[Any, Any],
+    chance: random.Random,
+    standing: Standing,
+    number: int,
+    pack: Sequence[str],
+    *,
+    lows: bool = False,
 ) -> bool:
-    """One card of the result was another, and then it was not: all is as it was before. Gives whether it could be corrected.
+    """One card of the result was another, and then it was not: all is as it was before. Gives
+    whether it could be corrected.
 
     ``lows``: hands are set in two, and a card of a low hand is said with it.
     """
@@ -58,7 +69,9 @@ def there_and_back(
     there = {f"{hand.who}.low": [now if card == was else card for card in hand.low]} if low else {}
     back = {f"{hand.who}.low": list(hand.low)} if low else {}
     events: list[AnyEvent] = []
-    with contextlib.suppress(RejectedError):  # a card that had lain face up with a hand that left the round
+    with contextlib.suppress(
+        RejectedError
+    ):  # a card that had lain face up with a hand that left the round
         events = play.say("result.correct", round=number, hands={hand.who: cards, **there})
     if not events:
         assert play.state is state
@@ -68,6 +81,8 @@ def there_and_back(
     assert {each.cards for each in corrected.hands or () if each.who == hand.who} == {tuple(cards)}
     changed = {each.who: each.cards for each in corrected.hands or ()}
     assert {each.who: each.cards for each in before[0]} | {hand.who: tuple(cards)} == changed
-    standing.see(play.say("result.correct", round=number, hands={hand.who: list(hand.cards), **back}))
+    standing.see(
+        play.say("result.correct", round=number, hands={hand.who: list(hand.cards), **back})
+    )
     assert standing.now() == before
     return True

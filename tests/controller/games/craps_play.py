@@ -35,19 +35,36 @@ class Play(AnyPlay[CrapsGame, CrapsState]):
 
     def state_said(self, state: Any, **fields: Any) -> list[AnyEvent]:
         given = {"throw": self.throws, **fields}
-        return self.take(DiceState(at=self.now(), device="dice", frame=f"{state} {self.throws}", state=state, **given))
+        return self.take(
+            DiceState(
+                at=self.now(), device="dice", frame=f"{state} {self.throws}", state=state, **given
+            )
+        )
 
     def lie(self, *values: int, **fields: Any) -> list[AnyEvent]:
         """The dice came to rest and are read."""
         given = {"throw": self.throws, **fields}
-        return self.take(DiceRead(at=self.now(), device="dice", frame=f"read {self.throws}", values=values, **given))
+        return self.take(
+            DiceRead(
+                at=self.now(), device="dice", frame=f"read {self.throws}", values=values, **given
+            )
+        )
 
     def throw(self, *values: int) -> list[AnyEvent]:
         """The dice move and are read."""
         return [*self.move(), *self.state_said("settled"), *self.lie(*values)]
 
     def fault(self, fault: DiceFaultName, active: bool = True) -> list[AnyEvent]:
-        return self.take(DiceFault(at=self.now(), device="dice", frame="f", fault=fault, active=active, throw=self.throws))
+        return self.take(
+            DiceFault(
+                at=self.now(),
+                device="dice",
+                frame="f",
+                fault=fault,
+                active=active,
+                throw=self.throws,
+            )
+        )
 
     def open(self, serials: tuple[str, ...] = SET) -> list[AnyEvent]:
         """A session, its dice, and who sits where."""
@@ -61,7 +78,9 @@ class Play(AnyPlay[CrapsGame, CrapsState]):
 
     def bet(self, bet: str, who: str = "", **fields: Any) -> list[AnyEvent]:
         """A bet of the shooter's, or of somebody else."""
-        return self.say("bet.place", role="croupier", who=who or f"seat:{self.state.shooter}", bet=bet, **fields)
+        return self.say(
+            "bet.place", role="croupier", who=who or f"seat:{self.state.shooter}", bet=bet, **fields
+        )
 
     def bets(self) -> list[AnyEvent]:
         """Bets open, with the shooter's among them, and close."""
@@ -94,7 +113,9 @@ def table(decree: str = "ARA02", **settings: Any) -> Play:
 def ruled(*rules: str) -> pytest.MarkDecorator:
     """Every decree, each with those of its rules that are named; several are parted by a space."""
     named = {ids.split("-")[0]: ids.split() for ids in rules}
-    cases = [pytest.param(decree, marks=pytest.mark.rule(*named.get(decree, ()))) for decree in DECREES]
+    cases = [
+        pytest.param(decree, marks=pytest.mark.rule(*named.get(decree, ()))) for decree in DECREES
+    ]
     return pytest.mark.parametrize("decree", cases)
 
 

@@ -1,4 +1,6 @@
-"""What holds at a table of any game, whatever happens there: one input after the other, and whole sessions."""
+"""What holds at a table of any game, whatever happens there: one input after the other, and whole
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
-from controller.contract.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundVoid
+from controller.contract.events import (
+    AnyEvent,
+    BetsClosed,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundVoid,
+)
 from controller.contract.notation import Input, read_event, write
 from controller.games.game import RejectedError
 from devices.readings import Reading
@@ -18,9 +27,13 @@ from tests.controller.games.play import AnyPlay, said
 P = TypeVar("P", bound=AnyPlay[Any, Any])
 
 
-def spoken(kind: str, people: st.SearchStrategy[str], **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Input]:
+def spoken(
+    kind: str, people: st.SearchStrategy[str], **fields: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Input]:
     """This command, by one of these people."""
-    return st.fixed_dictionaries({"role": people, **fields}).map(lambda fields: said(kind, **fields))
+    return st.fixed_dictionaries({"role": people, **fields}).map(
+        lambda fields: said(kind, **fields)
+    )
 
 
 def step(play: AnyPlay[Any, Any], given: Input) -> list[AnyEvent]:
@@ -35,7 +48,9 @@ def step(play: AnyPlay[Any, Any], given: Input) -> list[AnyEvent]:
 
 
 def taken_up(play: P) -> P:
-    """Another table with another game, which knows nothing but what was written down of this one."""
+    """Another table with another game, which knows nothing but what was written down of
+    this one.
+    """
     other = copy.copy(play)
     other.game = type(play.game)(play.game.book, play.game.settings)
     other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=play.game.state_type)
@@ -45,8 +60,9 @@ def taken_up(play: P) -> P:
 
 
 def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> list[AnyEvent]:
-    """One input, and what holds of it: a table that is taken up again says the same; every event can be read again and is of
-    the session; what is retained can be written; a reading decides no round that ``waits`` for a person.
+    """One input, and what holds of it: a table that is taken up again says the same; every event
+    can be read again and is of the session; what is retained can be written; a reading decides no
+    round that ``waits`` for a person.
     """
     other = taken_up(play)
     events = step(play, given)
@@ -58,7 +74,9 @@ def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> li
     again = taken_up(play)
     msgspec.json.encode([again.game.show(again.state), again.game.history(again.state)])
     if waits is not None and isinstance(given, Reading):
-        assert not [event for event in events if isinstance(event, RoundResult) and event.round == waits]
+        assert not [
+            event for event in events if isinstance(event, RoundResult) and event.round == waits
+        ]
     return events
 
 
@@ -86,10 +104,14 @@ def sessions_of(events: Sequence[AnyEvent], *kinds: type[Any]) -> list[dict[int,
 
 
 def has_one_end(of_round: Sequence[AnyEvent]) -> None:
-    """A round is opened and closed once, and has one result or was null once; then it is only corrected."""
+    """A round is opened and closed once, and has one result or was null once; then it is only
+    corrected.
+    """
     final = [event for event in of_round if isinstance(event, RoundResult | RoundVoid)]
     assert len(final) <= 1
     for kind in (RoundOpened, BetsClosed):
         assert len([event for event in of_round if isinstance(event, kind)]) <= 1
     if final:
-        assert all(isinstance(event, ResultCorrected) for event in of_round[of_round.index(final[0]) + 1 :])
+        assert all(
+            isinstance(event, ResultCorrected) for event in of_round[of_round.index(final[0]) + 1 :]
+        )

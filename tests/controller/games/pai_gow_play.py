@@ -24,7 +24,9 @@ def table(*boxes: int, decree: str = "BAL09", **settings: Any) -> Play:
 
 
 def dealt(*hands: tuple[str, str], **settings: Any) -> Play:
-    """Boxes from 1 on and the dealer have these hands, unread, the left cards are counted and all have set."""
+    """Boxes from 1 on and the dealer have these hands, unread, the left cards are counted and all
+    have set.
+    """
     play = table(*range(1, len(hands) + 1), **settings)
     play.dice(1, 2, 5)
     for _ in range(len(hands) + 1):

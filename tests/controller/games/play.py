@@ -1,4 +1,6 @@
-"""A table to play at in tests, of any game: inputs by short names, events out. Each family adds its own words."""
+"""A table to play at in tests, of any game: inputs by short names, events out. Each family adds its
+own words.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,16 @@ E = TypeVar("E")
 
 def said(command: str, at: float = 1.0, role: str = "table_head", **fields: Any) -> Input:
     """A command by its name."""
-    given = read_input(msgspec.json.encode({"at": at, "type": command, "by": "M. Lasa", "role": role, **fields}))
+    given = read_input(
+        msgspec.json.encode({"at": at, "type": command, "by": "M. Lasa", "role": role, **fields})
+    )
     assert isinstance(given, Command)
     return given
 
 
 class AnyPlay(Generic[G, S]):
-    """A table in play. ``events``: all that was said; ``sealed``: the cards that surveillance alone was told. Each method
-    gives what it made the table say.
+    """A table in play. ``events``: all that was said; ``sealed``: the cards that surveillance alone
+    was told. Each method gives what it made the table say.
     """
 
     in_charge: ClassVar[str] = "table_head"
@@ -69,11 +73,19 @@ class AnyPlay(Generic[G, S]):
 
     def card(self, card: str | None, **fields: Any) -> list[AnyEvent]:
         at = self.now()
-        return self.take(CardDrawn(at=at, device="shoe", frame=self.frame.format(at=at, card=card), card=card, **fields))
+        return self.take(
+            CardDrawn(
+                at=at, device="shoe", frame=self.frame.format(at=at, card=card), card=card, **fields
+            )
+        )
 
     def cards(self, cards: str, **fields: Any) -> list[AnyEvent]:
         """Cards come one after the other; ``-`` is one that the reader could not read."""
-        return [event for card in cards.split() for event in self.card(None if card == "-" else card, **fields)]
+        return [
+            event
+            for card in cards.split()
+            for event in self.card(None if card == "-" else card, **fields)
+        ]
 
     def packet(self, size: int, **fields: Any) -> list[AnyEvent]:
         """A packet comes out of the shuffler."""

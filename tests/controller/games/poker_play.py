@@ -1,7 +1,9 @@
-"""A table of house poker to play at in tests: inputs by short names, events out; and scripts of whole rounds, made by chance.
+"""A table of house poker to play at in tests: inputs by short names, events out; and scripts of
+whole rounds, made by chance.
 
-The property loop of any card game with boxes can use the second half: :class:`Croupier` shuffles a deck for every round and
-gives the inputs of a sound round one by one, or with an error among them, for what the table shows.
+The property loop of any card game with boxes can use the second half: :class:`Croupier` shuffles a
+deck for every round and gives the inputs of a sound round one by one, or with an error among them,
+for what the table shows.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ from controller.contract.notation import Input
 from controller.games.cards import DECK
 from controller.games.house_poker.game import HousePokerGame
 from controller.games.house_poker.state import HousePokerState
-from devices.readings import CardDrawn, LinkLost, LinkUp, ShufflerPacket, ShufflerState, ShufflerVerdict, SlotCoin
+from devices.readings import (
+    CardDrawn,
+    LinkLost,
+    LinkUp,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+    SlotCoin,
+)
 from tests.controller.games.play import AnyPlay, of_kind, said
 
 PAIRS = (
@@ -41,7 +51,12 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
 
     def packets(self, *sizes: int, **fields: Any) -> list[AnyEvent]:
         """Packets come out of the shuffler."""
-        return self.take(*(ShufflerPacket(at=self.now(), device="shuffler", size=size, **fields) for size in sizes))
+        return self.take(
+            *(
+                ShufflerPacket(at=self.now(), device="shuffler", size=size, **fields)
+                for size in sizes
+            )
+        )
 
     def shuffler(self, state: Any, **fields: Any) -> list[AnyEvent]:
         return self.take(ShufflerState(at=self.now(), device="shuffler", state=state, **fields))
@@ -54,9 +69,18 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
         """Bets open, the boxes and what lies beside the ante are said, bets close."""
-        told = [*self.say("bets.open", role="croupier"), *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2)))]
+        told = [
+            *self.say("bets.open", role="croupier"),
+            *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2))),
+        ]
         for box, bet in bets:
-            told += self.say("bet.place", role="croupier", who=f"box:{box}", bet=bet, amount=COIN if bet == "jackpot" else None)
+            told += self.say(
+                "bet.place",
+                role="croupier",
+                who=f"box:{box}",
+                bet=bet,
+                amount=COIN if bet == "jackpot" else None,
+            )
         return [*told, *self.say("bets.close", role="croupier")]
 
     def act(self, box: int, action: str, **fields: Any) -> list[AnyEvent]:
@@ -90,7 +114,9 @@ def singly(*hands: str) -> str:
 
 
 def dealt(play: Play, *hands: str, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
-    """A round is opened, and a reader tells the cards of the boxes 1, 2 ... and, last, of the bank."""
+    """A round is opened, and a reader tells the cards of the boxes 1, 2 ... and, last, of
+    the bank.
+    """
     opened = play.bets(*range(1, len(hands)), bets=bets)
     return [*opened, *play.cards(singly(*hands))]
 
@@ -132,14 +158,23 @@ def stopped(play: Play, what: str) -> None:
 
 
 class Croupier:
-    """Deals round after round of a game with boxes and a bank, and gives the next input for what the table shows.
+    """Deals round after round of a game with boxes and a bank, and gives the next input for what
+    the table shows.
 
-    ``lies``: the cards as they truly lie, by hand. ``source``: a reader tells each card, packets come out of a shuffler, or a
-    person tells what was dealt. ``slips``: how often something goes wrong. A table whose retained state has ``phase``,
-    ``expected``, ``asks``, ``undecided`` and ``hands`` can be dealt for.
+    ``lies``: the cards as they truly lie, by hand. ``source``: a reader tells each card, packets
+    come out of a shuffler, or a person tells what was dealt. ``slips``: how often something goes
+    wrong. A table whose retained state has ``phase``, ``expected``, ``asks``, ``undecided`` and
+    ``hands`` can be dealt for.
     """
 
-    def __init__(self, seed: object, source: str, size: int, pack: tuple[str, ...] = DECK, slips: float = 0.02) -> None:
+    def __init__(
+        self,
+        seed: object,
+        source: str,
+        size: int,
+        pack: tuple[str, ...] = DECK,
+        slips: float = 0.02,
+    ) -> None:
         self.chance = random.Random(str(seed))
         self.source = source
         self.size = size
@@ -160,7 +195,9 @@ class Croupier:
         if self.chance.random() < self.slips:
             return self.chance.choice(self._slips(shown))
         if asks := shown["asks"]:
-            return self._answer(asks[0] if self.chance.random() < 0.8 else self.chance.choice(asks), shown)
+            return self._answer(
+                asks[0] if self.chance.random() < 0.8 else self.chance.choice(asks), shown
+            )
         if shown["expected"]:
             return self._come(shown["expected"])
         return self._call(shown)
@@ -184,25 +221,45 @@ class Croupier:
             self.shuffle()
             return self._say("bets.open")
         if phase == "bets_open" and not shown["hands"]:
-            return self._say("boxes.set", boxes=chance.sample(range(1, shown["boxes"] + 1), chance.randint(1, 3)))
+            return self._say(
+                "boxes.set", boxes=chance.sample(range(1, shown["boxes"] + 1), chance.randint(1, 3))
+            )
         if phase == "bets_open":
             return self._say("bets.close") if chance.random() < 0.7 else self._bet(shown)
         if phase == "decisions":
-            return self._say("hand.act", who=chance.choice(shown["undecided"]), action=chance.choice(("go", "go", "pass", "buy")))
+            return self._say(
+                "hand.act",
+                who=chance.choice(shown["undecided"]),
+                action=chance.choice(("go", "go", "pass", "buy")),
+            )
         if phase == "discards":
             return self._discard(shown)
         who = "dealer" if phase == "dealer" else chance.choice([*shown["hands"]])
         return self._say("cards.turn", who=who) if chance.random() < 0.7 else self._show(who)
 
     def _bet(self, shown: dict[str, Any]) -> Input:
-        box, bet = self.chance.randint(1, shown["boxes"]), self.chance.choice(("insurance", "pair_plus", "jackpot", "ante"))
+        box, bet = (
+            self.chance.randint(1, shown["boxes"]),
+            self.chance.choice(("insurance", "pair_plus", "jackpot", "ante")),
+        )
         if bet == "jackpot":
             return SlotCoin(at=self.at, device="slots", box=box, amount=100)
-        return self._say("bet.place", who=f"box:{box}", bet=bet, amount=self.chance.choice((None, 250, 500, 600)))
+        return self._say(
+            "bet.place", who=f"box:{box}", bet=bet, amount=self.chance.choice((None, 250, 500, 600))
+        )
 
     def _discard(self, shown: dict[str, Any]) -> Input:
-        going = [who for who, hand in shown["hands"].items() if hand["decision"] == "go" and hand["discards"] is None]
-        return self._say("hand.act", who=self.chance.choice(going), action="discard", count=self.chance.randint(0, 2))
+        going = [
+            who
+            for who, hand in shown["hands"].items()
+            if hand["decision"] == "go" and hand["discards"] is None
+        ]
+        return self._say(
+            "hand.act",
+            who=self.chance.choice(going),
+            action="discard",
+            count=self.chance.randint(0, 2),
+        )
 
     def _come(self, to: str) -> Input:
         """The next card, or packet, goes to this hand."""
@@ -220,7 +277,9 @@ class Croupier:
         return CardDrawn(at=self.at, device="shoe", card=card, **fields)
 
     def _show(self, who: str) -> Input:
-        """As many cards as the hand has to have, the last of those that lie there: the first may have been discarded."""
+        """As many cards as the hand has to have, the last of those that lie there: the first may
+        have been discarded.
+        """
         cards = self.lies.get(who, [])[-self.size :]
         self.chance.shuffle(cards)
         return self._say("cards.show", who=who, cards=cards)
@@ -235,7 +294,9 @@ class Croupier:
             case "card.decide":
                 card = self.deck[0] if self.deck else None
                 action = self.chance.choice(("accept", "remove", "read"))
-                return self._say("card.decide", action=action, **({"card": card} if action == "read" else {}))
+                return self._say(
+                    "card.decide", action=action, **({"card": card} if action == "read" else {})
+                )
             case "deck.check":
                 return self._say("deck.check", cards=len(self.pack))
             case "round.void":
@@ -255,7 +316,11 @@ class Croupier:
             self._read(self.deck[-1] if self.deck else None, exposed=True),
             self._read(None, late=True),
             ShufflerPacket(at=self.at, device="shuffler", size=4),
-            ShufflerState(at=self.at, device="shuffler", state=self.chance.choice(("jam", "ready", "ready", "door_open"))),
+            ShufflerState(
+                at=self.at,
+                device="shuffler",
+                state=self.chance.choice(("jam", "ready", "ready", "door_open")),
+            ),
             ShufflerVerdict(at=self.at, device="shuffler", count=self.chance.choice((51, 52, 52))),
             LinkLost(at=self.at, device="shoe", reason="unplugged"),
             LinkUp(at=self.at, device="shoe"),
@@ -265,9 +330,17 @@ class Croupier:
             self._say("cards.deal", count=2, who=who),
             self._say("cards.turn"),
             self._say("deck.check", cards=52),
-            self._say("deal.error", error=self.chance.choice(("too_many", "exposed", "order", "defective"))),
+            self._say(
+                "deal.error",
+                error=self.chance.choice(("too_many", "exposed", "order", "defective")),
+            ),
             self._say("deal.error", error="exposed", who=who, fault="player"),
-            self._say("hand.act", who=who, action=self.chance.choice(("go", "pass", "buy", "discard")), valid=False),
+            self._say(
+                "hand.act",
+                who=who,
+                action=self.chance.choice(("go", "pass", "buy", "discard")),
+                valid=False,
+            ),
             self._say("round.confirm"),
             self._say("round.void", reason="inspector"),
             self._say("session.close"),

@@ -23,7 +23,9 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
         super().__init__(PuntoBancaGame, "punto-banca", decree, settings)
 
     def verdict(self, winner: Any, **fields: Any) -> list[AnyEvent]:
-        return self.take(ShoeResult(at=self.now(), device="shoe", frame="verdict", winner=winner, **fields))
+        return self.take(
+            ShoeResult(at=self.now(), device="shoe", frame="verdict", winner=winner, **fields)
+        )
 
     def open(self, burn: str = "Ac 2c", shoe: str = "S1", **fields: Any) -> list[AnyEvent]:
         """A session, a shoe and its burn."""
@@ -38,7 +40,11 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
         said = self.bets()
         for card in cards.split():
             said += self.cards(card)
-            if self.state.current is not None and len(self.state.current.dealt) >= 4 and not self.state.asks:
+            if (
+                self.state.current is not None
+                and len(self.state.current.dealt) >= 4
+                and not self.state.asks
+            ):
                 said += self.say("cards.turn", role="croupier")
         return said
 

@@ -22,7 +22,9 @@ class Play(AnyPlay[RouletteGame, RouletteState]):
 
     device = "wheel"
 
-    def __init__(self, decree: str = "EUS96", game: str = "roulette-french", **settings: Any) -> None:
+    def __init__(
+        self, decree: str = "EUS96", game: str = "roulette-french", **settings: Any
+    ) -> None:
         super().__init__(RouletteGame, game, decree, settings)
 
     def open(self, **fields: Any) -> list[AnyEvent]:
@@ -30,11 +32,19 @@ class Play(AnyPlay[RouletteGame, RouletteState]):
 
     def phase(self, phase: Phase, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         at = self.now()
-        return self.take(WheelPhase(at=at, device="wheel", frame=f"{phase} {spin}", phase=phase, spin=spin, **fields))
+        return self.take(
+            WheelPhase(
+                at=at, device="wheel", frame=f"{phase} {spin}", phase=phase, spin=spin, **fields
+            )
+        )
 
     def number(self, number: Number, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         at = self.now()
-        return self.take(WheelNumber(at=at, device="wheel", frame=f"number {spin}", number=number, spin=spin, **fields))
+        return self.take(
+            WheelNumber(
+                at=at, device="wheel", frame=f"number {spin}", number=number, spin=spin, **fields
+            )
+        )
 
     def fault(self, fault: WheelFaultName, active: bool = True) -> list[AnyEvent]:
         return self.take(WheelFault(at=self.now(), device="wheel", fault=fault, active=active))
@@ -46,4 +56,8 @@ class Play(AnyPlay[RouletteGame, RouletteState]):
 
     def spin(self, number: Number, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         """A whole spin."""
-        return [*self.until_closed(spin, **fields), *self.phase("settled", spin, **fields), *self.number(number, spin)]
+        return [
+            *self.until_closed(spin, **fields),
+            *self.phase("settled", spin, **fields),
+            *self.number(number, spin),
+        ]

@@ -1,7 +1,9 @@
-"""Scripts of play: what a table saw and heard, and beside each script every event that must come of it.
+"""Scripts of play: what a table saw and heard, and beside each script every event that must come of
+it.
 
-A script's first lines name what it shows, its game, its decree and its settings; a line of the expected events is an event,
-or the reason why a command was refused. To see a script played: ``novamas play GAME --decree D SCRIPT``.
+A script's first lines name what it shows, its game, its decree and its settings; a line of the
+expected events is an event, or the reason why a command was refused. To see a script played:
+``novamas play GAME --decree D SCRIPT``.
 """
 
 from __future__ import annotations
@@ -39,7 +41,12 @@ def read(name: str) -> Script:
     head = [line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line]
     told = {key: text for key, text in head if key != "set"}
     settings = dict(pair(text) for key, text in head if key == "set")
-    return Script(told["game"], told["decree"], settings, tuple(read_input(line) for line in lines if not line.startswith("#")))
+    return Script(
+        told["game"],
+        told["decree"],
+        settings,
+        tuple(read_input(line) for line in lines if not line.startswith("#")),
+    )
 
 
 def played(script: Script) -> list[Any]:
@@ -59,4 +66,6 @@ def played(script: Script) -> list[Any]:
 
 def expected(name: str) -> list[Any]:
     """What it must say."""
-    return [msgspec.json.decode(line) for line in (SCRIPTS / f"{name}.events").read_bytes().splitlines()]
+    return [
+        msgspec.json.decode(line) for line in (SCRIPTS / f"{name}.events").read_bytes().splitlines()
+    ]

@@ -1,4 +1,6 @@
-"""Points, naturals and the third card; and the game's own drawing function against the published odds of six decks."""
+"""Points, naturals and the third card; and the game's own drawing function against the published
+odds of six decks.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_naturals_and_pairs() -> None:
 
 
 def test_a_cell_is_drawing_standing_or_a_choice() -> None:
-    third = ThirdCards(player="TTTTTOPP", banker=("T" * 11,) * 3 + ("TTTTTTTTTOT",) + ("P" * 11,) * 4)
+    third = ThirdCards(
+        player="TTTTTOPP", banker=("T" * 11,) * 3 + ("TTTTTTTTTOT",) + ("P" * 11,) * 4
+    )
     assert [player_draws(third, total) for total in range(8)] == [*"TTTTTOPP"]
     assert banker_draws(third, 3, 9) == "O"
     assert banker_draws(third, 3, None) == "T"
@@ -67,10 +71,11 @@ def test_a_cell_is_drawing_standing_or_a_choice() -> None:
 
 
 def outcomes(third: ThirdCards, decks: int = 6) -> tuple[Counter[Any], int]:
-    """How many deals of six cards in their order come to each (winner, cards, natural), over all deals.
+    """How many deals of six cards in their order come to each (winner, cards, natural), over all
+    deals.
 
-    A card is known by its points: 0 is there sixteen times in a deck, each other four times. The two cards of a hand may come
-    in either order, so a pair of unequal ones stands for two deals.
+    A card is known by its points: 0 is there sixteen times in a deck, each other four times. The
+    two cards of a hand may come in either order, so a pair of unequal ones stands for two deals.
     """
     there = [16 * decks] + [4 * decks] * 9
     names = ["T", "A", *"23456789"]
@@ -92,7 +97,12 @@ def outcomes(third: ThirdCards, decks: int = 6) -> tuple[Counter[Any], int]:
         for n in range(10):
             ways = take(n)
             own = [names[n]]
-            third_cards(player + own * (to == "player"), banker + own * (to == "banker"), weight * ways, left - 1)
+            third_cards(
+                player + own * (to == "player"),
+                banker + own * (to == "banker"),
+                weight * ways,
+                left - 1,
+            )
             there[n] += 1
 
     pairs = list(combinations_with_replacement(range(10), 2))
@@ -112,23 +122,38 @@ def outcomes(third: ThirdCards, decks: int = 6) -> tuple[Counter[Any], int]:
 
 
 def test_every_deal_of_six_decks_comes_to_the_published_odds() -> None:
-    """The three counts are the published ones for six decks, to the last deal; they print as 45.8653, 44.6279 and 9.5069 %
-    (Edward O. Thorp, «The Mathematics of Gambling»; the counts on Wizard of Odds, «Baccarat»). The shares of coups with
-    four, five and six cards are published to a tenth of a per cent, which is the tolerance; that of naturals is held within
-    it against endless cards, where a hand is none in 137 of 169 cases (34.28 %).
+    """The three counts are the published ones for six decks, to the last deal; they print as
+    45.8653, 44.6279 and 9.5069 % (Edward O. Thorp, «The Mathematics of Gambling»; the counts on
+    Wizard of Odds, «Baccarat»). The shares of coups with four, five and six cards are published to
+    a tenth of a per cent, which is the tolerance; that of naturals is held within it against
+    endless cards, where a hand is none in 137 of 169 cases (34.28 %).
     """
     found, total = outcomes(third_of("ARA02"))
-    counts = {who: sum(n for (won, _, _), n in found.items() if won == who) for who in ("banker", "player", None)}
-    assert counts == {"banker": 403_095_751_234_560, "player": 392_220_492_728_832, None: 83_552_962_932_288}
+    counts = {
+        who: sum(n for (won, _, _), n in found.items() if won == who)
+        for who in ("banker", "player", None)
+    }
+    assert counts == {
+        "banker": 403_095_751_234_560,
+        "player": 392_220_492_728_832,
+        None: 83_552_962_932_288,
+    }
     assert sum(counts.values()) == total
     endless = 1 - (137 / 169) ** 2
-    cards = {count: sum(n for (_, drawn, _), n in found.items() if drawn == count) / total for count in (4, 5, 6)}
+    cards = {
+        count: sum(n for (_, drawn, _), n in found.items() if drawn == count) / total
+        for count in (4, 5, 6)
+    }
     assert cards == pytest.approx({4: 0.379, 5: 0.303, 6: 0.318}, abs=6e-4)
-    assert sum(n for (_, _, natural), n in found.items() if natural) / total == pytest.approx(endless, abs=6e-4)
+    assert sum(n for (_, _, natural), n in found.items() if natural) / total == pytest.approx(
+        endless, abs=6e-4
+    )
 
 
 @pytest.mark.parametrize("decree", DECREES)
 def test_every_decree_has_the_same_odds(decree: str) -> None:
     assert third_of(decree) == ThirdCards(
-        player=third_of("ARA02").player, banker=third_of("ARA02").banker, repairs=third_of(decree).repairs
+        player=third_of("ARA02").player,
+        banker=third_of("ARA02").banker,
+        repairs=third_of(decree).repairs,
     )

@@ -50,14 +50,24 @@ def pai_gow(low: str = "Kc Kd") -> Play:
     play.packet(7)
     play.say("deck.check", cards=39)
     play.act("box:1", "set")
-    play.say("cards.show", who="dealer", cards=["Qc", "Qd", "9h", "8s", "7c", "Jd", "Th"], low=["Jd", "Th"])
-    play.say("cards.show", who="box:1", cards=["Kc", "Kd", "2h", "3s", "5c", "Ah", "4d"], low=low.split())
+    play.say(
+        "cards.show",
+        who="dealer",
+        cards=["Qc", "Qd", "9h", "8s", "7c", "Jd", "Th"],
+        low=["Jd", "Th"],
+    )
+    play.say(
+        "cards.show", who="box:1", cards=["Kc", "Kd", "2h", "3s", "5c", "Ah", "4d"], low=low.split()
+    )
     return play
 
 
 def correct(play: Play, **hands: str) -> list[Any]:
     """The right cards of hands: ``box1`` for ``box:1``, ``box1_low`` for its low hand."""
-    named = {who.replace("box", "box:").replace("_low", ".low"): cards.split() for who, cards in hands.items()}
+    named = {
+        who.replace("box", "box:").replace("_low", ".low"): cards.split()
+        for who, cards in hands.items()
+    }
     return [*play.say("result.correct", round=1, hands=named)]
 
 
@@ -74,7 +84,10 @@ def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:
     play, other = trijoker(), trijoker(TRIJOKER.replace("Kd", "2d").replace("Ac", "2h"))
     now = corrected(correct(play, common="2d 9d", box1="Ah 2h 7h"))
     assert now.hands == other.result().hands
-    assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
+    assert play.game.history(play.state)[-1] == {
+        **other.game.history(other.state)[-1],
+        "corrected": True,
+    }
 
 
 def test_texas_is_as_the_right_cards_would_have_made_it_and_its_bonus_too() -> None:
@@ -85,7 +98,10 @@ def test_texas_is_as_the_right_cards_would_have_made_it_and_its_bonus_too() -> N
     assert (now.hands, now.marks) == (then.hands, then.marks)
     assert awards(play.events) == [("box:1", "pair", True), ("box:1", "pair", False)]
     assert awards(correct(play, box1="Ah As")) == [("box:1", "pair", True)]
-    assert awards(correct(play, box1="Ah Ad")) == [("box:1", "pair", False), ("box:1", "pair", True)], "of other cards"
+    assert awards(correct(play, box1="Ah Ad")) == [
+        ("box:1", "pair", False),
+        ("box:1", "pair", True),
+    ], "of other cards"
 
 
 def test_pai_gow_is_as_the_right_hands_would_have_made_it() -> None:
@@ -100,9 +116,9 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
     [hand] = [each for each in play.result().hands or () if each.who == "box:1"]
     assert (hand.kind, hand.outcome) == ("wrongly_set", "lose")
     now = corrected(correct(play, box1_low="Kc Kd"))
-    assert [(each.kind, each.low_kind, each.outcome) for each in now.hands or () if each.who == "box:1"] == [
-        ("straight", "pair", "win")
-    ]
+    assert [
+        (each.kind, each.low_kind, each.outcome) for each in now.hands or () if each.who == "box:1"
+    ] == [("straight", "pair", "win")]
     back = corrected(correct(play, box1_low="5c Ah 4d"))
     assert [each.kind for each in back.hands or () if each.who == "box:1"] == ["wrongly_set"]
 
@@ -136,7 +152,9 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
     with pytest.raises(RejectedError, match="box:2 did not lie open"):
         correct(play, box2="2c 7d")
-    assert corrected(correct(play, dealer="Ks 7c")).hands, "the card of a hand that gave up: nobody may tell"
+    assert corrected(correct(play, dealer="Ks 7c")).hands, (
+        "the card of a hand that gave up: nobody may tell"
+    )
 
 
 def test_only_who_is_in_charge_corrects() -> None:
@@ -155,7 +173,9 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play.say("session.close")
     play.say("round.confirm", round=1)
     now = corrected(correct(play, board="Tc 4d 9s"))
-    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [("board", ("Tc", "4d", "9s"), ())]
+    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [
+        ("board", ("Tc", "4d", "9s"), ())
+    ]
 
 
 def test_a_bonus_that_was_told_is_taken_back_with_a_null_round() -> None:
@@ -163,7 +183,9 @@ def test_a_bonus_that_was_told_is_taken_back_with_a_null_round() -> None:
     assert awards(play.events) == [("box:1", "pair", True)]
     assert awards(play.say("round.void", reason="misdeal")) == [("box:1", "pair", False)]
     touched = texas_bonus()
-    assert awards(touched.say("deal.error", error="touched", who="box:1", fault="player")) == [("box:1", "pair", False)]
+    assert awards(touched.say("deal.error", error="touched", who="box:1", fault="player")) == [
+        ("box:1", "pair", False)
+    ]
 
 
 def texas_bonus() -> Play:

@@ -1,11 +1,21 @@
-"""Mistakes at trijoker, texas against the house and pai gow that are put right before the result; what waits and what hides."""
+"""Mistakes at trijoker, texas against the house and pai gow that are put right before the result;
+what waits and what hides.
+"""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from controller.contract.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    CardDealt,
+    CardTurned,
+    DeckChecked,
+    Hand,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
@@ -45,7 +55,10 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     said = play.say("card.decide", action="accept")
     assert {event.card for event in of_kind(said, CardTurned)} == set(ONE.split())
     show(play, "box:2", TWO)
-    assert [hand.cards for hand in play.result().hands or ()][:2] == [tuple(ONE.split()), tuple(TWO.split())]
+    assert [hand.cards for hand in play.result().hands or ()][:2] == [
+        tuple(ONE.split()),
+        tuple(TWO.split()),
+    ]
 
 
 def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
@@ -83,12 +96,19 @@ def test_a_device_may_have_words_of_its_own(to: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("error", "who", "law"),
-    [("exposed", "dealer", "card_exposed"), ("order", None, "wrong_order"), ("defective", None, "deck_defective")],
+    [
+        ("exposed", "dealer", "card_exposed"),
+        ("order", None, "wrong_order"),
+        ("defective", None, "deck_defective"),
+    ],
 )
 def test_only_a_wrong_number_can_be_put_right(error: str, who: str | None, law: str) -> None:
     play = texas()
     play.cards("As Kd 9c")
-    assert [reason for reason, _ in voids(play.say("deal.error", error=error, who=who, recoverable=True))] == [law]
+    assert [
+        reason
+        for reason, _ in voids(play.say("deal.error", error=error, who=who, recoverable=True))
+    ] == [law]
 
 
 def test_a_wrong_number_that_was_put_right() -> None:
@@ -138,7 +158,9 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
     play = trijoker()
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
     play.act("box:1", "withdraw")
-    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [("hand_told", ())]
+    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [
+        ("hand_told", ())
+    ]
     with pytest.raises(RejectedError, match="box:1 has no hand in play"):
         play.say("deal.error", error="exposed", who="box:1", fault="player")
     play.turn("common:1")
@@ -146,10 +168,14 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
         play.act("box:1", "withdraw")
     play.turn("common:2", "box:2")
     result = play.result()
-    assert bets_of(result, "box:1") == {"bet_1": ("void", None), "bet_2": ("lose", None), "bet_3": ("lose", None)}
-    assert (result.hands or ())[0] == Hand(who="box:1", cards=(), outcome="lose", settled=(result.hands or ())[0].settled), (
-        "its cards are told to nobody"
-    )
+    assert bets_of(result, "box:1") == {
+        "bet_1": ("void", None),
+        "bet_2": ("lose", None),
+        "bet_3": ("lose", None),
+    }
+    assert (result.hands or ())[0] == Hand(
+        who="box:1", cards=(), outcome="lose", settled=(result.hands or ())[0].settled
+    ), "its cards are told to nobody"
     assert bets_of(result, "box:2")["bet_3"] == ("win", (1, 1))
     play.say("result.correct", round=1, hands={"common": ["2c", "Ad"]})
 
@@ -159,14 +185,18 @@ def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
     play.open(1)
     play.bets()
     play.cards("Ts 2c Td 3d Tc")
-    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [("card_exposed", ())]
+    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [
+        ("card_exposed", ())
+    ]
 
 
 @pytest.mark.parametrize("role", ["inspector", "director"])
 def test_only_who_may_call_a_round_null_tells_an_error_of_dealing(role: str) -> None:
     play = trijoker()
     play.cards("Ts As")
-    with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for table_head"):
+    with pytest.raises(
+        RejectedError, match=f"the role {role} may not say this; it is for table_head"
+    ):
         play.say("deal.error", role=role, error="too_many")
 
 
@@ -202,7 +232,9 @@ def test_a_verdict_does_not_name_a_card_that_waits() -> None:
 
 
 @pytest.mark.parametrize(("decree", "settings"), [("BAL05", {}), ("EUS96", {"face_up": "yes"})])
-def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(decree: str, settings: dict[str, str]) -> None:
+def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(
+    decree: str, settings: dict[str, str]
+) -> None:
     play = Play("trijoker", decree, **settings)
     play.open(1)
     play.bets()
@@ -240,7 +272,9 @@ def public(play: Play) -> str:
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 @pytest.mark.parametrize("answer", [{"action": "accept"}, {"action": "remove"}, None])
-def test_a_readers_word_tells_no_card(game: str, decree: str, answer: dict[str, str] | None) -> None:
+def test_a_readers_word_tells_no_card(
+    game: str, decree: str, answer: dict[str, str] | None
+) -> None:
     play = seen(game, decree)
     assert irregularities(play.events)[-1] == ("card_exposed", ("card.decide", "round.void"))
     play.again()
@@ -257,7 +291,9 @@ def test_a_readers_word_tells_no_card(game: str, decree: str, answer: dict[str, 
 @pytest.mark.parametrize(("game", "decree"), PAIRS[:3])
 @pytest.mark.parametrize("card", ["Js", "Td"])
 def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) -> None:
-    """At trijoker a ten among the common cards does not and a jack does: of either a person is asked, else one could tell which."""
+    """At trijoker a ten among the common cards does not and a jack does: of either a person is
+    asked, else one could tell which.
+    """
     play = seen(game, decree, card, **({"misdeal": "void"} if game == "texas-house" else {}))
     null = game == "texas-house"
     assert [reason for reason, _ in voids(play.events)] == (["card_exposed"] if null else [])
@@ -266,7 +302,9 @@ def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) ->
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_card_that_waits_for_another_reason_is_not_told_by_it_either(game: str, decree: str) -> None:
+def test_a_card_that_waits_for_another_reason_is_not_told_by_it_either(
+    game: str, decree: str
+) -> None:
     play = Play(game, decree)
     play.open(1, 2)
     play.cards("Js", exposed=True)
@@ -303,7 +341,9 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
         said = play.take(lacks)
         assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
         assert "Kh" not in str(said)
-        play.take(ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True))
+        play.take(
+            ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
+        )
     play.open(1)
     play.say("bets.open")
     play.say("round.void", reason="inspector")

@@ -1,4 +1,6 @@
-"""A thousand rounds of each game with errors of devices and people: no card out of nowhere, and every round has its outcome."""
+"""A thousand rounds of each game with errors of devices and people: no card out of nowhere, and
+every round has its outcome.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import AnyEvent, CardDealt, CardTurned, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardTurned,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.contract.notation import read_event, write
 from controller.games.decks import deck
 from controller.games.game import RejectedError
@@ -74,7 +83,9 @@ class Evening:
         return cards
 
     def hand_of(self, who: str) -> list[str]:
-        """What a person finds in a hand: what was read, and anything where nothing was; now and then something else."""
+        """What a person finds in a hand: what was read, and anything where nothing was; now and
+        then something else.
+        """
         rest = iter(self.unused())
         cards = [each.card or next(rest) for each in poker_cards.hand(self.state.deal.table, who)]
         if cards and self.lucky(0.03):
@@ -121,9 +132,13 @@ class Evening:
             self.pai_gow()
         elif self.id == "trijoker":
             common = f"common:{deal.turned + 1}"
-            if self.lucky(0.5) and self.say("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="withdraw"):
+            if self.lucky(0.5) and self.say(
+                "hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="withdraw"
+            ):
                 return
-            self.say("cards.turn", who=common) or self.say("cards.show", who=common, cards=self.hand_of(common))
+            self.say("cards.turn", who=common) or self.say(
+                "cards.show", who=common, cards=self.hand_of(common)
+            )
         else:
             who = self.chance.choice([f"box:{box}" for box in deal.boxes])
             self.say("hand.act", who=who, action=self.chance.choice(("go", "go", "pass")))
@@ -141,7 +156,11 @@ class Evening:
     def deal(self) -> None:
         due = self.state.deal.due
         size = due.count(due[0]) if self.id == "pai-gow" else 1
-        match "read" if due[0] == "board" and self.lucky(0.9) else self.chance.choice(("read", "read", "read", "packet", "hand")):
+        match (
+            "read"
+            if due[0] == "board" and self.lucky(0.9)
+            else self.chance.choice(("read", "read", "read", "packet", "hand"))
+        ):
             case "read":
                 for card in self.unused()[:size]:
                     self.draw(None if self.lucky(0.05) else card)
@@ -155,17 +174,25 @@ class Evening:
         self.play.take(CardDrawn(at=1.0, device="shoe", card=card, **fields))
 
     def decide(self) -> None:
-        """The person in charge says one of the things that are asked for; now and then one that does not help."""
+        """The person in charge says one of the things that are asked for; now and then one that
+        does not help.
+        """
         asks = self.play.game.asks(self.state)
         match self.chance.choice(asks) if asks else "deck.check":
             case "card.decide":
                 action = self.chance.choice(("accept", "remove", "read", "exposed"))
-                self.say("card.decide", action=action, card=self.unused()[0] if action == "read" else None)
+                self.say(
+                    "card.decide",
+                    action=action,
+                    card=self.unused()[0] if action == "read" else None,
+                )
             case "cards.show":
                 self.show()
             case "deck.check":
                 over = len(self.state.deal.table) if self.state.deal and self.id == "pai-gow" else 0
-                self.say("deck.check", cards=len(deck(self.play.game.book.deck)) - over - self.lucky(0.1))
+                self.say(
+                    "deck.check", cards=len(deck(self.play.game.book.deck)) - over - self.lucky(0.1)
+                )
             case "dice.tell":
                 self.say("dice.tell", values=[1, 2, 3])
             case "round.void":
@@ -224,16 +251,26 @@ class Evening:
             case 8:
                 self.play.take(ShufflerVerdict(**head, count=52, set_right=self.lucky(0.5)))
             case 9:
-                self.play.take(ShufflerState(**head, state="jam"), ShufflerState(**head, state="ready"))
+                self.play.take(
+                    ShufflerState(**head, state="jam"), ShufflerState(**head, state="ready")
+                )
             case _:
-                self.play.take(DiceRead(**head, values=(1, 2, self.chance.randint(1, 7)), late=self.lucky(0.5)))
+                self.play.take(
+                    DiceRead(**head, values=(1, 2, self.chance.randint(1, 7)), late=self.lucky(0.5))
+                )
 
     def noise_of_persons(self, number: int, card: str) -> None:
         match number:
             case 11 | 12:
                 errors = ("too_many", "order", "exposed", "touched", "missing_card", "premature")
                 who = self.chance.choice(("box:1", "box:2", "dealer", "common:1", "common:2", None))
-                self.say("deal.error", error=self.chance.choice(errors), who=who, index=1, recoverable=self.lucky(0.5))
+                self.say(
+                    "deal.error",
+                    error=self.chance.choice(errors),
+                    who=who,
+                    index=1,
+                    recoverable=self.lucky(0.5),
+                )
             case 13:
                 self.say("cards.show", who="box:1", cards=[card], index=1)
             case 14:
@@ -251,7 +288,11 @@ class Evening:
 
 
 def told(events: list[AnyEvent]) -> set[str]:
-    return {event.card for event in of_kind(events, CardDealt) + of_kind(events, CardTurned) if event.card}
+    return {
+        event.card
+        for event in of_kind(events, CardDealt) + of_kind(events, CardTurned)
+        if event.card
+    }
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -263,15 +304,23 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str) -> None:
         play.events.clear()
         evening.round()
         play.again()
-        outcomes = [event for event in play.events if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+        outcomes = [
+            event
+            for event in play.events
+            if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
+        ]
         assert [event.round for event in outcomes] == [number]
         assert told(play.events) <= evening.named, "a card that nobody has named"
         standing = Standing()
         standing.see([event for event in play.events if event.round == number])
-        assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(outcomes[0], RoundUnresolved)
+        assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(
+            outcomes[0], RoundUnresolved
+        )
         for result in of_kind(play.events, RoundResult):
             results += 1
-            corrected += there_and_back(play, chance, standing, number, deck(play.game.book.deck), lows=game == "pai-gow")
+            corrected += there_and_back(
+                play, chance, standing, number, deck(play.game.book.deck), lows=game == "pai-gow"
+            )
             cards = [card for hand in result.hands or () for card in hand.cards]
             assert len(set(cards)) == len(cards), "a card is there twice"
             assert set(cards) <= told(play.events)
@@ -291,11 +340,18 @@ def test_a_table_goes_on_from_what_was_written_down_at_any_step(game: str, decre
 
 def winners(standing: Standing, bet: str) -> set[str]:
     """Who wins this bet."""
-    return {hand.who for hand in standing.hands for each in hand.settled if (each.bet, each.outcome) == (bet, "win")}
+    return {
+        hand.who
+        for hand in standing.hands
+        for each in hand.settled
+        if (each.bet, each.outcome) == (bet, "win")
+    }
 
 
 class _Checked:
-    """Takes each input twice, the second time in the state as it is read again from what was written down."""
+    """Takes each input twice, the second time in the state as it is read again from what was
+    written down.
+    """
 
     def __init__(self, game: Any) -> None:
         self._step = game.step

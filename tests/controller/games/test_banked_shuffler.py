@@ -1,4 +1,6 @@
-"""A shuffler that needs a person, at the games that boxes play from one deck: no deal begins before somebody has seen to it."""
+"""A shuffler that needs a person, at the games that boxes play from one deck: no deal begins before
+somebody has seen to it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state=state))
     play.say("bets.open", "croupier")
-    with pytest.raises(RejectedError, match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check"):
+    with pytest.raises(
+        RejectedError,
+        match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check",
+    ):
         play.say("bets.close", "croupier")
     play.again()
     return play
@@ -27,7 +32,12 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
 @pytest.mark.parametrize("state", ["jam", "door_open", "count_wrong", "needs_service"])
 def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStateName) -> None:
     play = opened(game, decree, state)
-    assert [event.alert for event in of_kind(play.take(ShufflerState(at=9.0, device="shuffler", state="ready")), AlertCleared)]
+    assert [
+        event.alert
+        for event in of_kind(
+            play.take(ShufflerState(at=9.0, device="shuffler", state="ready")), AlertCleared
+        )
+    ]
     assert of_kind(play.say("bets.close", "croupier"), BetsClosed)
 
 

@@ -1,4 +1,6 @@
-"""The bets that a table of black jack is told of: on hands, by several players of one box, insurance, and side bets."""
+"""The bets that a table of black jack is told of: on hands, by several players of one box,
+insurance, and side bets.
+"""
 
 from __future__ import annotations
 
@@ -52,18 +54,25 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
     [("blackjack", "BAL05", 200), ("blackjack", "ARA02", 200), ("blackjack", "EUS96", 200), ("blackjack-triple", "EUS96", 200),
      ("blackjack", "GAL07", 200)],
 )  # fmt: skip
-def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(game: str, decree: str, most: int) -> None:
+def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
+    game: str, decree: str, most: int
+) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
     law = play.game.book.laws["bet_limit"].rule
     for amount in (MINIMUM, most * MINIMUM):
         place(play, "box:1", amount=amount)
-    for amount, why in ((MINIMUM - 1, f"at least {MINIMUM} on box:1: {law}"), (most * MINIMUM + 1, f"at most {most * MINIMUM}")):
+    for amount, why in (
+        (MINIMUM - 1, f"at least {MINIMUM} on box:1: {law}"),
+        (most * MINIMUM + 1, f"at most {most * MINIMUM}"),
+    ):
         with pytest.raises(RejectedError, match=why):
             place(play, "box:1", amount=amount)
     place(play, "box:1", amount=(most - 2) * MINIMUM)
     place(play, "box:1/2", amount=MINIMUM)
-    with pytest.raises(RejectedError, match=f"at most {2 * MINIMUM} on box:1: {law}"):  # what the others have left
+    with pytest.raises(
+        RejectedError, match=f"at most {2 * MINIMUM} on box:1: {law}"
+    ):  # what the others have left
         place(play, "box:1/2", amount=2 * MINIMUM + 1)
     place(play, "box:2", amount=most * MINIMUM)
 
@@ -82,7 +91,10 @@ def test_so_many_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
     play.boxes(1, 2)
     for place_of in range(2, most + 1):
         place(play, f"box:1/{place_of}")
-    with pytest.raises(RejectedError, match=f"{most} may bet on a box at most: {play.game.book.laws['box_bettors'].rule}"):
+    with pytest.raises(
+        RejectedError,
+        match=f"{most} may bet on a box at most: {play.game.book.laws['box_bettors'].rule}",
+    ):
         place(play, f"box:1/{most + 1}")
 
 
@@ -90,7 +102,18 @@ def test_so_many_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
 def test_who_bets_is_a_box_of_the_table(game: str, decree: str) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
-    for who in ("box:0", "box:10", "box:1/1", "box:1/0", "box:1/x", "box:1/", "box:01", "seat:1", "1", ""):
+    for who in (
+        "box:0",
+        "box:10",
+        "box:1/1",
+        "box:1/0",
+        "box:1/x",
+        "box:1/",
+        "box:01",
+        "seat:1",
+        "1",
+        "",
+    ):
         with pytest.raises(RejectedError, match="none of the boxes"):
             place(play, who)
 
@@ -103,7 +126,9 @@ def test_balears_does_not_say_how_many_may_bet_on_a_box() -> None:
 
 @pytest.mark.rule("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069")
 @every
-def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(game: str, decree: str) -> None:
+def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(
+    game: str, decree: str
+) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
     place(play, "box:1", amount=4 * MINIMUM)
@@ -155,7 +180,9 @@ def test_an_insurance_that_lies_is_decided_though_no_hand_is_left(game: str, dec
         result = only(said, RoundResult)
         assert isinstance(result.marks, tuple)
         assert ("insurance_wins" if insured else "insurance_undecided") in result.marks
-        assert outcomes(result)["dealer"] == ((21, "blackjack", None) if insured else (11, None, None))
+        assert outcomes(result)["dealer"] == (
+            (21, "blackjack", None) if insured else (11, None, None)
+        )
         assert [each.pays for each in result.bets or ()] == ([(2, 1)] if insured else [])
 
 

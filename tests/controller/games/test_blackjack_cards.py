@@ -41,7 +41,11 @@ def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
     play.card("8h")
     said = play.card("9s", exposed=True)
     removed = only(said, CardRemoved)
-    assert (removed.card, removed.why, removed.law) == ("9s", "card_exposed", play.game.book.laws["card_exposed"].rule)
+    assert (removed.card, removed.why, removed.law) == (
+        "9s",
+        "card_exposed",
+        play.game.book.laws["card_exposed"].rule,
+    )
     assert [event.to for event in of_kind(play.card("2s"), CardDealt)] == ["box:3"]
 
 
@@ -53,7 +57,10 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
     assert only(play.decide("remove"), CardRemoved).card == "Tc"
     assert play.state.expected == "box:1"
     play.card("2c")
-    assert play.game.show(play.state)["hands"]["box:1"] == {"cards": ["8h", "4d", "2c"], "points": 14}
+    assert play.game.show(play.state)["hands"]["box:1"] == {
+        "cards": ["8h", "4d", "2c"],
+        "points": 14,
+    }
     play.decide("remove")
     with pytest.raises(RejectedError, match="no card is there"):
         play.decide("remove")
@@ -72,7 +79,9 @@ def test_a_burned_card_is_told_to_nobody_by_the_shoes_word(play: Play) -> None:
     asked = only(play.card("2c", exposed=True), Irregularity)
     assert (asked.what, asked.asks) == ("card_exposed", ("card.decide",))
     assert not of_kind(play.cards("3c 4c 5c"), CardsBurned)
-    assert not of_kind(play.decide("accept"), CardsBurned), "it is one of the five, as are those that waited with it"
+    assert not of_kind(play.decide("accept"), CardsBurned), (
+        "it is one of the five, as are those that waited with it"
+    )
     assert only(play.card("6c"), CardsBurned).count == 5
     assert not re.search(r"[2-6]c", str(play.events) + str(play.game.show(play.state)["hands"]))
 
@@ -130,7 +139,9 @@ def test_two_unread_cards_are_asked_for_one_by_one(play: Play) -> None:
     play.boxes(1, 3)
     play.card(None)
     play.card(None)
-    assert [event.what for event in of_kind(play.decide("read", card="8h"), Irregularity)] == ["card_unread"]
+    assert [event.what for event in of_kind(play.decide("read", card="8h"), Irregularity)] == [
+        "card_unread"
+    ]
     assert not of_kind(play.decide("read", card="9h"), Irregularity)
 
 
@@ -224,7 +235,9 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
     assert (said.what, said.asks) == ("silence", ("card.decide", "round.void"))
     with pytest.raises(RejectedError, match="not heard"):
         play.decide("accept")
-    assert [(event.to, event.card) for event in of_kind(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
+    assert [
+        (event.to, event.card) for event in of_kind(play.decide("read", card="2c"), CardDealt)
+    ] == [("box:1", "2c")]
     play.take(LinkUp(at=play.now(), device="shoe"))
     play.card("7h")
     play.decide("accept")
@@ -235,7 +248,9 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
     assert play.state.shoe.left is None, "nothing is counted after a silence"
 
 
-@pytest.mark.parametrize("given", [LinkGap(at=1.0, lost=1), ShoeReset(at=1.0)], ids=["gap", "reset"])
+@pytest.mark.parametrize(
+    "given", [LinkGap(at=1.0, lost=1), ShoeReset(at=1.0)], ids=["gap", "reset"]
+)
 def test_so_after_a_gap_and_a_reset(play: Play, given: Any) -> None:
     dealing(play)
     play.take(given)
@@ -272,7 +287,9 @@ def test_a_shoe_that_stays_silent_does_not_hold_a_table_that_waits_for_no_card(w
     assert play.shown["asks"] == []
     if why == "void":
         said = play.boxes(1)
-        assert only(said, Irregularity).what == "silence", "in the next round a card may be missed again"
+        assert only(said, Irregularity).what == "silence", (
+            "in the next round a card may be missed again"
+        )
         with pytest.raises(RejectedError, match="the shoe is not heard"):
             play.decide("accept")
 
@@ -303,6 +320,9 @@ def test_while_a_silence_is_in_doubt_nothing_else_is_decided(play: Play) -> None
     dealing(play)
     play.take(LinkGap(at=play.now(), lost=1))
     play.card("2c")
-    for action, why in (("for", "waits for another decision: silence"), ("next_round", "waits for the next round by itself")):
+    for action, why in (
+        ("for", "waits for another decision: silence"),
+        ("next_round", "waits for the next round by itself"),
+    ):
         with pytest.raises(RejectedError, match=why):
             play.decide(action, who="box:1")

@@ -37,7 +37,13 @@ def test_equal_values_are_split_and_split_again(play: Play) -> None:
         play.cards(card)
     play.key("stand", "box:1.2")
     assert play.game.show(play.state)["turn"] == "box:3"
-    assert list(play.game.show(play.state)["hands"]) == ["box:1", "box:1.4", "box:1.3", "box:1.2", "box:3"]
+    assert list(play.game.show(play.state)["hands"]) == [
+        "box:1",
+        "box:1.4",
+        "box:1.3",
+        "box:1.2",
+        "box:3",
+    ]
 
 
 @rule("EUS96-074", "GAL07-071")
@@ -95,7 +101,10 @@ def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_
     play.deal((1, 3), "8h 9s 6d 8d 9c")
     play.key("split")
     said = play.cards("2c 3c")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:1", 2), ("box:1.2", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+        ("box:1", 2),
+        ("box:1.2", 2),
+    ]
     assert play.game.show(play.state)["turn"] == "box:1"
 
 
@@ -115,7 +124,9 @@ def test_a_doubled_hand_gets_one_card(play: Play) -> None:
 
 @rule("ARA02-064", "GAL07-074")
 @pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize(("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)])
+@pytest.mark.parametrize(
+    ("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)]
+)
 def test_what_is_doubled(decree: str, first: str, second: str, points: int) -> None:
     play = Play(decree)
     play.open()

@@ -1,4 +1,6 @@
-"""Black jack against the dealer's ace, paid at par: what each decree prints, who may, when, and what is paid."""
+"""Black jack against the dealer's ace, paid at par: what each decree prints, who may, when, and
+what is paid.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ having = pytest.mark.parametrize(
 )
 
 
-def dealt(decree: str, game: str = "blackjack", cards: str = "Ah 9s Ad Kd 9c", **settings: object) -> Play:
+def dealt(
+    decree: str, game: str = "blackjack", cards: str = "Ah 9s Ad Kd 9c", **settings: object
+) -> Play:
     """Box 1 has a black jack, box 2 eighteen, the dealer an ace."""
     play = Play(decree, game, **settings)
     play.open()
@@ -37,7 +41,9 @@ def paid(result: RoundResult) -> dict[str, tuple[Settled, ...]]:
 
 @having
 @pytest.mark.parametrize("then", ["Kc", "9d", "5d Td 3c"])
-def test_a_black_jack_takes_its_win_at_par_whatever_the_dealer_makes(game: str, decree: str, then: str) -> None:
+def test_a_black_jack_takes_its_win_at_par_whatever_the_dealer_makes(
+    game: str, decree: str, then: str
+) -> None:
     play = dealt(decree, game)
     assert play.game.show(play.state)["even_money"] == ["box:1"]
     decided = only(play.key("even_money", "box:1"), HandDecided)
@@ -117,7 +123,9 @@ def test_a_hand_that_was_paid_is_no_reason_for_the_dealer_to_draw(game: str, dec
 
 
 @having
-def test_an_initial_card_that_goes_takes_the_right_with_it_and_the_next_gives_it_anew(game: str, decree: str) -> None:
+def test_an_initial_card_that_goes_takes_the_right_with_it_and_the_next_gives_it_anew(
+    game: str, decree: str
+) -> None:
     play = dealt(decree, game, "9s Ah Ad 9c Kd")
     play.key("even_money", "box:2")
     said = play.decide("remove")
@@ -155,7 +163,11 @@ def test_triple_a_play_in_which_all_that_is_left_was_paid_is_over_and_the_next_o
     play.cards("9d")  # box 2 has 27
     only(play.cards("9d"), RoundResult)
     result = only(play.key("even_money", "box:1"), RoundResult)
-    assert (result.round, outcomes(result)["box:1"], outcomes(result)["dealer"]) == (2, (21, "even_money", "win"), (11, None, None))
+    assert (result.round, outcomes(result)["box:1"], outcomes(result)["dealer"]) == (
+        2,
+        (21, "even_money", "win"),
+        (11, None, None),
+    )
     assert only(play.cards("9d"), RoundResult).round == 3
     assert "round.opened" in whats(play.boxes(1, 2))
 

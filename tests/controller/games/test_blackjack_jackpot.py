@@ -1,4 +1,6 @@
-"""The accumulated bet of black jack: three sevens of one suit take it, at the triple game with the first of the dealer's hands."""
+"""The accumulated bet of black jack: three sevens of one suit take it, at the triple game with the
+first of the dealer's hands.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,23 @@ def to_the_end(play: Play) -> RoundResult:
 @rule("EUS96-082", "EUS96-E11")
 @pytest.mark.parametrize("game", ["blackjack", "blackjack-triple"])
 @pytest.mark.parametrize(("third", "shares"), [("7d", [(1, 1)]), ("7c", [])])
-def test_three_sevens_of_one_suit_have_a_right_to_all_that_was_accumulated(game: str, third: str, shares: list[Any]) -> None:
+def test_three_sevens_of_one_suit_have_a_right_to_all_that_was_accumulated(
+    game: str, third: str, shares: list[Any]
+) -> None:
     play = table(game)
     bet(play)
     said = sevens(play, third)
-    found = [(each.award, each.box, each.hand, each.share, each.of) for each in of_kind(said, AwardQualified)]
+    found = [
+        (each.award, each.box, each.hand, each.share, each.of)
+        for each in of_kind(said, AwardQualified)
+    ]
     assert found == [("jackpot", "box:1", "sevens_3_suited", share, "table") for share in shares]
     assert only(said, JackpotStaked).amount == 200
-    told = [type(event) for event in said if isinstance(event, RoundResult | AwardQualified | JackpotStaked)]
+    told = [
+        type(event)
+        for event in said
+        if isinstance(event, RoundResult | AwardQualified | JackpotStaked)
+    ]
     assert told == [RoundResult, *[AwardQualified for _ in shares], JackpotStaked]
 
 
@@ -121,8 +132,12 @@ def test_the_agreed_amount_alone_lies_there() -> None:
     ],
 )
 @pytest.mark.parametrize("resplit", [False, True])
-def test_a_pair_of_sevens_that_is_split_and_another_seven(split_sevens: str, again: str, mark: str, resplit: bool) -> None:
-    """«Lehenengo hiru kartak» (L524-526): whether the card after the split is the third of the box is a doubt."""
+def test_a_pair_of_sevens_that_is_split_and_another_seven(
+    split_sevens: str, again: str, mark: str, resplit: bool
+) -> None:
+    """«Lehenengo hiru kartak» (L524-526): whether the card after the split is the third of the box
+    is a doubt.
+    """
     play = table(split_sevens=split_sevens)
     bet(play)
     play.cards("7d 9s Kd 7d 9c")

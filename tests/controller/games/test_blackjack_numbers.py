@@ -1,7 +1,9 @@
-"""The dealer's final hands, counted through the game's own rule and dealt through the game itself, against published figures.
+"""The dealer's final hands, counted through the game's own rule and dealt through the game itself,
+against published figures.
 
-Published for six decks, the dealer standing on every 17 and always drawing: beatingbonuses.com, «Blackjack Statistics», «Dealer
-(Hand Continues)», in hundredths of a percent. For one deck by first card: wizardofodds.com, Blackjack Appendix 2B, six digits.
+Published for six decks, the dealer standing on every 17 and always drawing: beatingbonuses.com,
+«Blackjack Statistics», «Dealer (Hand Continues)», in hundredths of a percent. For one deck by first
+card: wizardofodds.com, Blackjack Appendix 2B, six digits.
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ from controller.games.cards import composition
 from tests.controller.games.blackjack_play import Play
 from tests.controller.games.play import of_kind
 
-SIX_DECKS = {"17": 14.52, "18": 13.93, "19": 13.37, "20": 17.95, "21": 7.29, "blackjack": 4.75, "bust": 28.19}
+SIX_DECKS = {
+    "17": 14.52,
+    "18": 13.93,
+    "19": 13.37,
+    "20": 17.95,
+    "21": 7.29,
+    "blackjack": 4.75,
+    "bust": 28.19,
+}
 ONE_DECK = {
     "A": (0.126128, 0.131003, 0.129486, 0.131553, 0.0515646, 0.313726, 0.11654),
     "2": (0.138976, 0.131762, 0.131815, 0.123948, 0.120526, 0, 0.352973),
@@ -69,11 +79,15 @@ def test_six_decks_exactly() -> None:
 @pytest.mark.parametrize("first", ONE_DECK)
 def test_one_deck_by_the_first_card(first: str) -> None:
     found = chances((f"{first}s",), decks(1, first))
-    assert [float(found.get(what, 0)) for what in SIX_DECKS] == pytest.approx(ONE_DECK[first], abs=1e-6)
+    assert [float(found.get(what, 0)) for what in SIX_DECKS] == pytest.approx(
+        ONE_DECK[first], abs=1e-6
+    )
 
 
 def test_six_decks_dealt_by_the_game() -> None:
-    """Shuffled shoes, one box that stands: each share within three standard deviations of its published chance."""
+    """Shuffled shoes, one box that stands: each share within three standard deviations of its
+    published chance.
+    """
     dice, play, rounds = random.Random(20061996), Play("EUS96"), 2000
     play.say("session.open")
     results: Counter[str] = Counter()
@@ -86,7 +100,9 @@ def test_six_decks_dealt_by_the_game() -> None:
         while len(shoe) > 52:
             play.boxes(1)
             while play.state.deal is not None:
-                said = play.card(shoe.pop()) if play.state.expected is not None else play.key("stand")
+                said = (
+                    play.card(shoe.pop()) if play.state.expected is not None else play.key("stand")
+                )
                 for result in of_kind(said, RoundResult):
                     assert isinstance(result.hands, tuple)
                     results[final(result.hands[-1].cards)] += 1
@@ -94,4 +110,6 @@ def test_six_decks_dealt_by_the_game() -> None:
     total = results.total()
     for what, percent in SIX_DECKS.items():
         chance = percent / 100
-        assert results[what] / total == pytest.approx(chance, abs=3 * sqrt(chance * (1 - chance) / total)), what
+        assert results[what] / total == pytest.approx(
+            chance, abs=3 * sqrt(chance * (1 - chance) / total)
+        ), what

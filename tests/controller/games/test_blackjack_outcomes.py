@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import Hand, HandDecided, RoundResult
-from controller.games.blackjack.hands import compare, dealer_hands, is_blackjack, pair_mark, points, sevens_mark
+from controller.games.blackjack.hands import (
+    compare,
+    dealer_hands,
+    is_blackjack,
+    pair_mark,
+    points,
+    sevens_mark,
+)
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only
@@ -26,7 +33,15 @@ def cards(text: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("hand", "total"),
-    [("Ah Kd", 21), ("Ah Ad", 12), ("Ah 5c", 16), ("Ah 5c Td", 16), ("Ah Ac 9d", 21), ("Th Jd Qc", 30), ("Ah Ac Kd 9s", 21)],
+    [
+        ("Ah Kd", 21),
+        ("Ah Ad", 12),
+        ("Ah 5c", 16),
+        ("Ah 5c Td", 16),
+        ("Ah Ac 9d", 21),
+        ("Th Jd Qc", 30),
+        ("Ah Ac Kd 9s", 21),
+    ],
 )
 def test_points(hand: str, total: int) -> None:
     assert points(cards(hand)) == total
@@ -94,7 +109,9 @@ def test_black_jack_against_black_jack_is_null_or_wins_where_the_site_says_so() 
 @every
 @rule("BAL05-079", "ARA02-062", "EUS96-073", "GAL07-073")
 @pytest.mark.parametrize(("first", "second", "then"), [("Ah", "Ad", "Kc"), ("Kh", "Td", "Ac")])
-def test_21_of_split_aces_or_tens_is_no_black_jack(game: str, decree: str, first: str, second: str, then: str) -> None:
+def test_21_of_split_aces_or_tens_is_no_black_jack(
+    game: str, decree: str, first: str, second: str, then: str
+) -> None:
     play = table(decree, game)
     play.deal((1, 2), f"{first} 9s 6d {second} 9c")
     play.key("split")
@@ -108,7 +125,9 @@ def test_21_of_split_aces_or_tens_is_no_black_jack(game: str, decree: str, first
 
 @every
 @rule("EUS96-079", "GAL07-078")
-def test_hands_are_settled_from_right_to_left_the_dealers_cards_last(game: str, decree: str) -> None:
+def test_hands_are_settled_from_right_to_left_the_dealers_cards_last(
+    game: str, decree: str
+) -> None:
     play = table(decree, game)
     play.deal((1, 4, 2), "8h 9s 5s Kd 8d 9c 5d")
     play.key("split")
@@ -132,7 +151,9 @@ def test_hands_are_settled_from_right_to_left_the_dealers_cards_last(game: str, 
         ("wins", "9s 2c", (21, "three_sevens", "win")),
     ],
 )
-def test_three_sevens_against_another_21(setting: str, drawn: str, expected: tuple[int, str, str]) -> None:
+def test_three_sevens_against_another_21(
+    setting: str, drawn: str, expected: tuple[int, str, str]
+) -> None:
     play = table("ARA02", three_sevens=setting)
     play.deal((1, 2), "7h 9s Td 7d 9c")
     play.key("draw")
@@ -277,7 +298,11 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     assert dealer_of(first) == ("Kd", "7h")
     assert dealer_of(second) == ("Kd", "3s", "8h")
     assert dealer_of(third) == ("Kd", "Ts")
-    assert [outcomes(each)["box:2"][2] for each in (first, second, third)] == ["win", "lose", "lose"]
+    assert [outcomes(each)["box:2"][2] for each in (first, second, third)] == [
+        "win",
+        "lose",
+        "lose",
+    ]
     assert triple.state.deal is None
 
 
@@ -289,7 +314,10 @@ def test_boxes_for_a_new_round_show_that_nobody_had_a_bet_in_the_next_play(tripl
     triple.deal((2,), "Th Kd 8d")
     triple.key("stand")
     second, third = only(triple.cards("7h"), RoundResult), only(triple.cards("9h"), RoundResult)
-    assert [(second.round, second.marks), (third.round, third.marks)] == [(2, ("play 1",)), (3, ("play 2",))]
+    assert [(second.round, second.marks), (third.round, third.marks)] == [
+        (2, ("play 1",)),
+        (3, ("play 2",)),
+    ]
 
 
 @rule("EUS96-085")
@@ -332,7 +360,9 @@ def dealer_of(result: RoundResult) -> tuple[str, ...]:
         ("Kd", "", False, []),
     ],
 )
-def test_the_hands_that_the_dealer_may_have(first: str, rest: str, alone: bool, hands: list[str]) -> None:
+def test_the_hands_that_the_dealer_may_have(
+    first: str, rest: str, alone: bool, hands: list[str]
+) -> None:
     assert list(dealer_hands(first, cards(rest), alone=alone)) == [cards(hand) for hand in hands]
 
 

@@ -1,4 +1,6 @@
-"""What holds whatever is dealt and whatever is said: whole shoes with random hands, and any readings and commands in any order."""
+"""What holds whatever is dealt and whatever is said: whole shoes with random hands, and any
+readings and commands in any order.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 class Croupier:
-    """Deals a shuffled shoe to its end: sets boxes, presses keys as they come to mind, draws where a card is expected."""
+    """Deals a shuffled shoe to its end: sets boxes, presses keys as they come to mind, draws where
+    a card is expected.
+    """
 
     def __init__(self, play: Play, seed: int) -> None:
         self.play = play
@@ -72,7 +76,11 @@ class Croupier:
 
     def _step(self) -> None:
         play = self.play
-        if play.state.shoe is not None and play.state.shoe.drawn == self.cut_at and play.state.shoe.cut_at is None:
+        if (
+            play.state.shoe is not None
+            and play.state.shoe.drawn == self.cut_at
+            and play.state.shoe.cut_at is None
+        ):
             play.cut()
         elif play.state.deal is None:
             if play.state.shoe is not None and not play.state.burn:
@@ -118,13 +126,17 @@ def test_a_whole_shoe(game: str, decree: str, seed: int, with_options: bool) -> 
 
 
 def check(play: Play) -> None:
-    """Each round has one outcome; its hands are made of the cards dealt in it, each once; nobody drew who might not."""
+    """Each round has one outcome; its hands are made of the cards dealt in it, each once; nobody
+    drew who might not.
+    """
     rounds: dict[tuple[int, int], list[AnyEvent]] = {}
     for event in play.events:
         rounds.setdefault((event.session, event.round), []).append(event)
     kept: Counter[str] = Counter()
     for (_, number), said in sorted(rounds.items()):
-        outcomes = [event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+        outcomes = [
+            event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
+        ]
         assert len(outcomes) <= 1
         assert len(of_kind(said, RoundOpened)) <= 1
         results = of_kind(said, RoundResult)
@@ -133,7 +145,9 @@ def check(play: Play) -> None:
         hands = results[0].hands
         assert isinstance(hands, tuple)
         told = cards_of(of_kind(said, CardDealt)) - cards_of(of_kind(said, CardRemoved))
-        if not of_kind(said, RoundOpened):  # a later play: the hands lie there from before, the dealer's first card too
+        if not of_kind(
+            said, RoundOpened
+        ):  # a later play: the hands lie there from before, the dealer's first card too
             told += kept
         if results[0].marks != ("hands_unknown",):
             assert Counter(card for hand in hands for card in hand.cards) == told
@@ -199,7 +213,9 @@ REST = st.one_of(
     ),
     command("session.open"),
     command("session.close"),
-    command("shoe.start", shoe=st.sampled_from(["7", "8", ""]), cut=st.sampled_from([None, 40, 60])),
+    command(
+        "shoe.start", shoe=st.sampled_from(["7", "8", ""]), cut=st.sampled_from([None, 40, 60])
+    ),
     command("shoe.end", left=st.sampled_from([None, 100])),
     command("bets.open"),
     command("bets.close"),
@@ -212,9 +228,13 @@ ANYTHING = st.one_of(CARD, CARD, CARD, CARD, HANDS, HANDS, BOXES, DECIDE, REST)
 OPEN = '{"at": 0, "type": "session.open", "by": "x", "role": "table_head", "minimum": 500}'
 START = '{"at": 0, "type": "shoe.start", "by": "x", "role": "croupier", "shoe": "7"}'
 BURN = [CardDrawn(at=1.0, card="2c", frame="f")] * 5
-SCRIPT = st.lists(ANYTHING, min_size=5, max_size=60).map(lambda given: [read_input(OPEN), read_input(START), *BURN, *given])
+SCRIPT = st.lists(ANYTHING, min_size=5, max_size=60).map(
+    lambda given: [read_input(OPEN), read_input(START), *BURN, *given]
+)
 TABLE = st.builds(
-    lambda pair, keys, kept: Play(pair[1], pair[0], keys=keys, **(OPTIONS[pair[1]] if kept else {})),
+    lambda pair, keys, kept: Play(
+        pair[1], pair[0], keys=keys, **(OPTIONS[pair[1]] if kept else {})
+    ),
     st.sampled_from(PAIRS),
     st.sampled_from([True, True, True, False]),
     st.booleans(),
@@ -239,18 +259,26 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
 
 
 def accounted(play: Play) -> bool:
-    """No card is on the table that did not leave the shoe, as far as one shoe was there and all is counted."""
+    """No card is on the table that did not leave the shoe, as far as one shoe was there and all is
+    counted.
+    """
     shoe = play.state.shoe
     if shoe is None or not shoe.counted or shoe.continuous:
         return True
     deal = play.state.deal
-    lying = [*deal.dealer, *deal.unplaced, *(card for seat in deal.seats for card in seat.cards)] if deal else []
+    lying = (
+        [*deal.dealer, *deal.unplaced, *(card for seat in deal.seats for card in seat.cards)]
+        if deal
+        else []
+    )
     return Counter(lying) <= Counter(shoe.seen)
 
 
 @settings(max_examples=100, deadline=None)
 @given(TABLE, SCRIPT, st.data())
-def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
+def test_a_table_goes_on_from_what_was_written_down(
+    play: Play, script: list[Input], data: st.DataObject
+) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 

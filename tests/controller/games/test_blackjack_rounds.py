@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BetsClosed, CardDealt, CardExpected, HandDecided, Irregularity, RoundOpened, RoundResult
+from controller.contract.events import (
+    BetsClosed,
+    CardDealt,
+    CardExpected,
+    HandDecided,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
@@ -24,10 +32,25 @@ def dealt(play: Play) -> list[tuple[str, str | None]]:
     return [(event.to, event.card) for event in of_kind(play.events, CardDealt)]
 
 
-@rule("BAL05-072", "ARA02-054", "EUS96-062", "GAL07-063", "BAL05-073", "ARA02-056", "EUS96-064", "GAL07-064")
+@rule(
+    "BAL05-072",
+    "ARA02-054",
+    "EUS96-062",
+    "GAL07-063",
+    "BAL05-073",
+    "ARA02-056",
+    "EUS96-064",
+    "GAL07-064",
+)
 def test_hands_from_the_left_the_dealer_hands_again_all_face_up(play: Play) -> None:
     play.deal((5, 2), "4h 9s Kd 8d 9c")
-    assert dealt(play) == [("box:2", "4h"), ("box:5", "9s"), ("dealer", "Kd"), ("box:2", "8d"), ("box:5", "9c")]
+    assert dealt(play) == [
+        ("box:2", "4h"),
+        ("box:5", "9s"),
+        ("dealer", "Kd"),
+        ("box:2", "8d"),
+        ("box:5", "9c"),
+    ]
     expected = [event.to for event in of_kind(play.events, CardExpected)]
     assert expected[-6:] == ["box:2", "box:5", "dealer", "box:2", "box:5", None]
 
@@ -42,8 +65,19 @@ def test_the_dealers_second_card_comes_when_all_hands_have_done(play: Play) -> N
     assert play.state.expected == "dealer"
     result = only(play.cards("7c"), RoundResult)
     assert result.winner is None
-    assert outcomes(result) == {"box:2": (18, None, "win"), "box:1": (12, None, "lose"), "dealer": (17, None, None)}
-    assert [frame.frame for frame in result.frames] == ["9 4h", "10 9s", "11 Kd", "12 8d", "13 9c", "16 7c"]
+    assert outcomes(result) == {
+        "box:2": (18, None, "win"),
+        "box:1": (12, None, "lose"),
+        "dealer": (17, None, None),
+    }
+    assert [frame.frame for frame in result.frames] == [
+        "9 4h",
+        "10 9s",
+        "11 Kd",
+        "12 8d",
+        "13 9c",
+        "16 7c",
+    ]
 
 
 @rule("BAL05-071")
@@ -142,7 +176,11 @@ def test_the_dealer_does_not_draw_against_nobody(play: Play) -> None:
     play.cards("Td")
     play.key("draw")
     result = only(play.cards("Tc"), RoundResult)
-    assert outcomes(result) == {"box:2": (26, "bust", "lose"), "box:1": (22, "bust", "lose"), "dealer": (10, None, None)}
+    assert outcomes(result) == {
+        "box:2": (26, "bust", "lose"),
+        "box:1": (22, "bust", "lose"),
+        "dealer": (10, None, None),
+    }
 
 
 @rule("EUS96-070")
@@ -176,7 +214,9 @@ def test_in_aragon_he_never_does() -> None:
         ("Ad", "Ac 5h", 17),
     ],
 )
-def test_the_dealer_draws_below_17_and_stands_on_soft_17(play: Play, cards: str, drawn: str, points: int) -> None:
+def test_the_dealer_draws_below_17_and_stands_on_soft_17(
+    play: Play, cards: str, drawn: str, points: int
+) -> None:
     play.deal((1, 2), f"Th 9s {cards} 8d 9c")
     play.key("stand")
     play.key("stand")
@@ -214,7 +254,9 @@ def test_a_card_before_the_key_waits_for_it(play: Play) -> None:
     assert said.what == "card_before_decision"
     assert "hand.draw" in said.asks
     assert play.game.show(play.state)["asks"] == list(said.asks)
-    assert [(event.to, event.card) for event in of_kind(play.key("draw"), CardDealt)] == [("box:1", "5c")]
+    assert [(event.to, event.card) for event in of_kind(play.key("draw"), CardDealt)] == [
+        ("box:1", "5c")
+    ]
     assert play.game.show(play.state)["asks"] == []
 
 
@@ -231,7 +273,10 @@ def test_a_card_without_boxes_waits_for_them(play: Play) -> None:
     said = only(play.card("4h"), Irregularity)
     assert (said.what, said.asks) == ("card_out_of_round", ("boxes.set", "card.decide"))
     assert not of_kind(play.card("5h"), Irregularity)
-    assert [(event.to, event.card) for event in of_kind(play.boxes(1, 3), CardDealt)] == [("box:1", "4h"), ("box:3", "5h")]
+    assert [(event.to, event.card) for event in of_kind(play.boxes(1, 3), CardDealt)] == [
+        ("box:1", "4h"),
+        ("box:3", "5h"),
+    ]
 
 
 def test_what_the_table_shows(play: Play) -> None:

@@ -1,4 +1,6 @@
-"""The shoe of a table of black jack: burn, cut card, cards that should not be, silences, people's decisions."""
+"""The shoe of a table of black jack: burn, cut card, cards that should not be, silences, people's
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,13 @@ def test_five_cards_are_burned_and_nobody_is_told_which(play: Play) -> None:
     public = b"".join(map(write, said))
     assert not any(card.encode() in public for card in ("2c", "3c", "4c", "5c", "6c"))
     play.deal((1, 3), "8h 9s Kd 4d 9c")
-    assert [event.card for event in of_kind(play.events, CardDealt)] == ["8h", "9s", "Kd", "4d", "9c"]
+    assert [event.card for event in of_kind(play.events, CardDealt)] == [
+        "8h",
+        "9s",
+        "Kd",
+        "4d",
+        "9c",
+    ]
 
 
 @rule("BAL05-070", "ARA02-052", "EUS96-060", "GAL07-050")
@@ -80,8 +88,18 @@ def test_what_is_said_of_a_shoe_is_held_against_the_decree() -> None:
     with pytest.raises(RejectedError, match="without a number"):
         play.say("shoe.start", shoe=" ")
     said = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
-    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_model", "shoe_count", "cards_backs", "cut_card"]
-    assert [event.law for event in of_kind(said, Irregularity)] == ["ARA02-049", "ARA02-048", "ARA02-048", "ARA02-051"]
+    assert [event.what for event in of_kind(said, Irregularity)] == [
+        "shoe_model",
+        "shoe_count",
+        "cards_backs",
+        "cut_card",
+    ]
+    assert [event.law for event in of_kind(said, Irregularity)] == [
+        "ARA02-049",
+        "ARA02-048",
+        "ARA02-048",
+        "ARA02-051",
+    ]
     assert (only(said, ShoeStarted).cards, only(said, ShoeStarted).cut) == (312, 51)
 
 
@@ -97,7 +115,9 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
 
 
 @rule("EUS96-061")
-def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_only_where_the_site_says_so() -> None:
+def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_only_where_the_site_says_so() -> (
+    None
+):
     for setting, expected in (("no", None), ("yes", "burn")):
         play = Play("EUS96", continuous=True, burn_continuous=setting)
         said = play.open(burned=False)
@@ -168,7 +188,10 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
     over.open()
     over.boxes(1, 2)
     said = over.cut()
-    assert (only(said, ShoeCut).rounds_left, only(said, Irregularity).asks) == (0, ("card.decide", "round.void"))
+    assert (only(said, ShoeCut).rounds_left, only(said, Irregularity).asks) == (
+        0,
+        ("card.decide", "round.void"),
+    )
     assert not of_kind(over.card("8h"), CardDealt)
     only(over.say("round.void", reason="inspector"), RoundVoid)
 

@@ -1,4 +1,6 @@
-"""A table of black jack without keys: the shoe is counted, and of the round only what follows is told."""
+"""A table of black jack without keys: the shoe is counted, and of the round only what follows is
+told.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.contract.events import (
+    CardDealt,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    ShoeCut,
+    ShoeEnded,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
@@ -21,7 +30,10 @@ def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
 def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
     play = unkeyed()
     said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)][5:] == [
+        ("table", 1),
+        ("table", 2),
+    ]
     with pytest.raises(RejectedError, match="no keys"):
         play.key("stand")
 
@@ -46,7 +58,9 @@ def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_told() -> N
     play = unkeyed()
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
-    assert [(event.to, event.index) for event in of_kind(play.cards("Kd"), CardDealt)] == [("table", 8)]
+    assert [(event.to, event.index) for event in of_kind(play.cards("Kd"), CardDealt)] == [
+        ("table", 8)
+    ]
     assert play.state.shoe is not None
     assert play.state.shoe.drawn == 8
     assert only(play.say("shoe.end", left=304), ShoeEnded).left == 304

@@ -30,7 +30,9 @@ def closed(play: Play) -> None:
     play.say("bets.close", "croupier")
 
 
-def outcomes(event: RoundResult | ResultCorrected) -> dict[tuple[str | None, str], tuple[str, tuple[int, int] | None]]:
+def outcomes(
+    event: RoundResult | ResultCorrected,
+) -> dict[tuple[str | None, str], tuple[str, tuple[int, int] | None]]:
     """By player and bet what it does, and what it pays."""
     assert isinstance(event.bets, tuple)
     return {(each.who, each.bet): (each.outcome, each.pays) for each in event.bets}
@@ -51,7 +53,9 @@ def test_each_bet_that_was_told_is_settled(decree: str) -> None:
         found = outcomes(only(play.number(number), RoundResult))
         assert set(found) == {(f"seat:{seat}", bet) for seat, bet in enumerate(BETS, 1)}
         for (_, bet), outcome in found.items():
-            assert outcome == (("win", (7, 1) if bet.isdecimal() else (1, 1)) if bet in wins else ("lose", None))
+            assert outcome == (
+                ("win", (7, 1) if bet.isdecimal() else (1, 1)) if bet in wins else ("lose", None)
+            )
 
 
 @every
@@ -60,7 +64,9 @@ def test_a_round_without_bets_settles_none(decree: str) -> None:
 
 
 @every
-def test_a_bet_that_was_taken_back_is_not_settled_and_of_two_amounts_the_last_counts(decree: str) -> None:
+def test_a_bet_that_was_taken_back_is_not_settled_and_of_two_amounts_the_last_counts(
+    decree: str,
+) -> None:
     play = table("boule", decree)
     told(play, "1", "1")
     play.say("bet.place", "croupier", who="seat:1", bet="1", amount=1000)
@@ -103,9 +109,9 @@ def test_bets_of_an_unresolved_round_are_settled_when_a_person_says_its_result(d
     told(play, "1")
     closed(play)
     play.say("session.close", locked=True)
-    assert outcomes(only(play.say("round.confirm", "inspector", round=1, number=1), RoundResult)) == {
-        ("seat:1", "1"): ("win", (7, 1))
-    }
+    assert outcomes(
+        only(play.say("round.confirm", "inspector", round=1, number=1), RoundResult)
+    ) == {("seat:1", "1"): ("win", (7, 1))}
 
 
 @every

@@ -1,4 +1,6 @@
-"""Boule: what goes wrong is for the person in charge to decide; limits and the minimum of a cloth."""
+"""Boule: what goes wrong is for the person in charge to decide; limits and the minimum of
+a cloth.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,13 @@ FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("decree", [pytest.param("ARA02", marks=pytest.mark.rule("ARA02-034")), "BAL05", "EUS96", "GAL07"])
-def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(decree: str, fault: WheelFaultName) -> None:
+@pytest.mark.parametrize(
+    "decree",
+    [pytest.param("ARA02", marks=pytest.mark.rule("ARA02-034")), "BAL05", "EUS96", "GAL07"],
+)
+def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(
+    decree: str, fault: WheelFaultName
+) -> None:
     play = table("boule", decree)
     play.spin(1, 1)
     play.until_closed(2)
@@ -52,9 +59,14 @@ def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(de
 def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
     play = table("boule", "ARA02")
     play.until_closed(1)
-    with pytest.raises(RejectedError, match="the role table_head may not say this; it is for inspector"):
+    with pytest.raises(
+        RejectedError, match="the role table_head may not say this; it is for inspector"
+    ):
         play.say("round.void", "table_head", reason="inspector")
-    with pytest.raises(RejectedError, match="the decree does not make a spin null for ball_out; it does for inspector"):
+    with pytest.raises(
+        RejectedError,
+        match="the decree does not make a spin null for ball_out; it does for inspector",
+    ):
         play.say("round.void", "inspector", reason="ball_out")
 
 
@@ -130,8 +142,12 @@ def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
 
 @pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
 @pytest.mark.parametrize("fault", ["number_unknown", "between", "too_few_turns"])
-def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(game: str, fault: WheelFaultName) -> None:
-    """The person in charge was quicker than the board, which waits for longer before it says that no place is seen."""
+def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(
+    game: str, fault: WheelFaultName
+) -> None:
+    """The person in charge was quicker than the board, which waits for longer before it says that
+    no place is seen.
+    """
     play = table(game)
     play.until_closed(1)
     play.say("round.void", "inspector", reason="inspector")
@@ -142,7 +158,9 @@ def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(game: str,
         *play.fault(fault, active=False, spin=1),
         *play.fault(fault, spin=1),
     ]
-    assert [each for each in whats(said) if each not in ("number_unknown", "alert.cleared")] == ["bets.closed"]
+    assert [each for each in whats(said) if each not in ("number_unknown", "alert.cleared")] == [
+        "bets.closed"
+    ]
     play.phase("launched", 2)
     said = play.fault(fault, spin=2)
     assert only(said, Irregularity).asks == DECISIONS
@@ -159,7 +177,12 @@ def test_a_number_shown_differently_afterwards_asks_for_a_correction() -> None:
     play.spin(3, 1)
     assert whats(play.fault("number_changed")) == ["number_changed", "number_changed"]
     corrected = only(play.say("result.correct", round=1, number=2), ResultCorrected)
-    assert (corrected.number, corrected.was, corrected.colour, corrected.half) == (2, 3, "red", "falta")
+    assert (corrected.number, corrected.was, corrected.colour, corrected.half) == (
+        2,
+        3,
+        "red",
+        "falta",
+    )
     assert play.shown["counts"] == {"2": 1}
 
 
@@ -201,7 +224,9 @@ def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None
         assert only(play.say("session.open", minimum=minimum), SessionOpened).minimum == minimum
     for minimum in (499, 750, 1500, 2000):
         play = Play("boule", decree, authorised_minimum=500)
-        with pytest.raises(RejectedError, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"):
+        with pytest.raises(
+            RejectedError, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"
+        ):
             play.say("session.open", minimum=minimum)
 
 
@@ -223,7 +248,11 @@ def test_the_last_rounds_before_closing_are_counted() -> None:
     play.say("last_rounds.announce", "croupier")
     for spin in (1, 2, 3):
         play.spin(1, spin)
-    assert [result.last_of_session for result in of_kind(play.events, RoundResult)] == [False, False, True]
+    assert [result.last_of_session for result in of_kind(play.events, RoundResult)] == [
+        False,
+        False,
+        True,
+    ]
     assert play.shown["last_rounds"] == 0
 
 
@@ -239,7 +268,10 @@ ROW = tuple(range(1, 10))
     [
         ((ROW * 2,), "the holes lie in 2 rows, not in 1"),
         ((ROW, ROW[:-1]), "there are 18 holes, not 17; each number has 2 holes; 9 has 1"),
-        ((ROW, (*ROW[:-1], 8)), "each number has 2 holes; 8 has 3; each number has 2 holes; 9 has 1"),
+        (
+            (ROW, (*ROW[:-1], 8)),
+            "each number has 2 holes; 8 has 3; each number has 2 holes; 9 has 1",
+        ),
         ((ROW, (*ROW[:-1], 0)), "there is no number 0; there are 1 to 9"),
     ],
 )
@@ -256,7 +288,9 @@ def test_a_map_of_the_site_says_which_hole_has_which_number() -> None:
 
 
 @pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
-def test_after_the_last_announced_round_no_bets_open_by_themselves_and_no_spin_is_lost(game: str) -> None:
+def test_after_the_last_announced_round_no_bets_open_by_themselves_and_no_spin_is_lost(
+    game: str,
+) -> None:
     play = table(game, phases="device")
     play.say("last_rounds.announce", "croupier")
     said = [event for spin in (1, 2, 3) for event in play.alone(1, spin)]

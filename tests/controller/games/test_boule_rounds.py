@@ -1,4 +1,6 @@
-"""Boule: rounds in the decrees' order, what each number wins, and what is said of rounds out of order."""
+"""Boule: rounds in the decrees' order, what each number wins, and what is said of rounds out of
+order.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ every = pytest.mark.parametrize("decree", DECREES)
 
 
 def cases(*rules: str) -> list[Any]:
-    return [pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids) for ids in rules]
+    return [
+        pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids)
+        for ids in rules
+    ]
 
 
 def book_of(decree: str) -> Boule:
@@ -52,17 +57,32 @@ CALLS = {
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table("boule", decree, phases=phases)
     said = play.spin(14, 1) if phases == "person" else play.alone(14, 1)
-    calls = [event for event in said[:3] if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)]
+    calls = [
+        event for event in said[:3] if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)
+    ]
     assert [type(event) for event in calls] == [RoundOpened, BetsLastCall, BetsClosed]
-    assert [list((event.announcement or {}).values()) for event in calls] == [[call] for call in CALLS[decree]]
+    assert [list((event.announcement or {}).values()) for event in calls] == [
+        [call] for call in CALLS[decree]
+    ]
     assert only(said[3:], RoundResult).number == 5
 
 
 @every
 def test_where_nobody_opens_bets_the_next_round_begins_with_the_result(decree: str) -> None:
     play = table("boule", decree, phases="device")
-    assert whats(play.alone(1, 1)) == ["round.opened", "bets.last_call", "bets.closed", "round.result", "round.opened"]
-    assert whats(play.alone(2, 2)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
+    assert whats(play.alone(1, 1)) == [
+        "round.opened",
+        "bets.last_call",
+        "bets.closed",
+        "round.result",
+        "round.opened",
+    ]
+    assert whats(play.alone(2, 2)) == [
+        "bets.last_call",
+        "bets.closed",
+        "round.result",
+        "round.opened",
+    ]
     assert [result.spin for result in of_kind(play.events, RoundResult)] == [1, 2]
     assert of_kind(play.events, Irregularity) == []
 
@@ -197,7 +217,9 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
     assert only(said, RoundUnresolved).candidate is None
     with pytest.raises(RejectedError, match=r"round 1 has no candidate: say the number"):
         play.say("round.confirm")
-    with pytest.raises(RejectedError, match=r"the wheel has no number 10; it has 1, 2, 3, 4, 5, 6, 7, 8, 9"):
+    with pytest.raises(
+        RejectedError, match=r"the wheel has no number 10; it has 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    ):
         play.say("round.confirm", number=10)
     assert only(play.say("round.confirm", number=7), RoundResult).number == 7
 
@@ -205,19 +227,41 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-039", "ARA02-029", "EUS96-036", "GAL07-029"))
 def test_colours(decree: str) -> None:
     book = book_of(decree)
-    assert {number for number in range(1, 10) if chances(number, book).colour == "black"} == {1, 3, 6, 8}
-    assert {number for number in range(1, 10) if chances(number, book).colour == "red"} == {2, 4, 7, 9}
+    assert {number for number in range(1, 10) if chances(number, book).colour == "black"} == {
+        1,
+        3,
+        6,
+        8,
+    }
+    assert {number for number in range(1, 10) if chances(number, book).colour == "red"} == {
+        2,
+        4,
+        7,
+        9,
+    }
     assert chances(5, book).colour is None
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-041", "ARA02-031", "EUS96-038"))
 def test_falta_is_below_five_and_pasa_above(decree: str) -> None:
     book = book_of(decree)
-    assert {number for number in range(1, 10) if chances(number, book).half == "falta"} == {1, 2, 3, 4}
-    assert {number for number in range(1, 10) if chances(number, book).half == "pasa"} == {6, 7, 8, 9}
+    assert {number for number in range(1, 10) if chances(number, book).half == "falta"} == {
+        1,
+        2,
+        3,
+        4,
+    }
+    assert {number for number in range(1, 10) if chances(number, book).half == "pasa"} == {
+        6,
+        7,
+        8,
+        9,
+    }
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-040", "ARA02-030", "EUS96-037", "GAL07-028 GAL07-030"))
+@pytest.mark.parametrize(
+    "decree", cases("BAL05-040", "ARA02-030", "EUS96-037", "GAL07-028 GAL07-030")
+)
 def test_five_belongs_to_no_simple_chance(decree: str) -> None:
     book = book_of(decree)
     result = only(table("boule", decree).spin(5, 1), RoundResult)
@@ -230,7 +274,9 @@ def test_every_other_number_wins_three_simple_chances(decree: str) -> None:
     book = book_of(decree)
     for number in {*range(1, 10)} - {5}:
         assert len(winning(number, book)) == 4
-    assert set(bets(book)) == {chance for number in range(1, 10) for chance in winning(number, book)}
+    assert set(bets(book)) == {
+        chance for number in range(1, 10) for chance in winning(number, book)
+    }
 
 
 WINS = {
@@ -245,13 +291,19 @@ WINS = {
 }
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-040 BAL05-041", "ARA02-030 ARA02-031", "EUS96-037 EUS96-038", "GAL07-030"))
+@pytest.mark.parametrize(
+    "decree",
+    cases("BAL05-040 BAL05-041", "ARA02-030 ARA02-031", "EUS96-037 EUS96-038", "GAL07-030"),
+)
 def test_the_result_tells_the_simple_chances(decree: str) -> None:
     """In another row of the same plate the number is the same."""
     play = table("boule", decree)
     for spin, (number, chances_of_it) in enumerate(WINS.items(), 1):
         result = only(play.spin(number + 9 * (spin % 2), spin), RoundResult)
-        assert (result.number, (result.colour, result.parity, result.half)) == (number, chances_of_it)
+        assert (result.number, (result.colour, result.parity, result.half)) == (
+            number,
+            chances_of_it,
+        )
 
 
 # Who throws

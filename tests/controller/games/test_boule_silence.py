@@ -1,4 +1,6 @@
-"""Boule: what a silence may have hidden is a candidate that a person decides; what was told while the ball moved is none."""
+"""Boule: what a silence may have hidden is a candidate that a person decides; what was told while
+the ball moved is none.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,15 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
     assert only(play.say("round.confirm", round=1), RoundResult).number == 4
 
 
-@pytest.mark.parametrize(("game", "fault"), [("boule", "ball_out"), ("boule", "between"), ("fortune-wheel", "between")])
-def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved(game: str, fault: WheelFaultName) -> None:
-    """A silence hid the launch, and the ball was taken out before its hole was known: the round was played."""
+@pytest.mark.parametrize(
+    ("game", "fault"), [("boule", "ball_out"), ("boule", "between"), ("fortune-wheel", "between")]
+)
+def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved(
+    game: str, fault: WheelFaultName
+) -> None:
+    """A silence hid the launch, and the ball was taken out before its hole was known: the round was
+    played.
+    """
     play = table(game, phases="device")
     play.alone(1, 1)
     play.gap()
@@ -49,12 +57,19 @@ def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved
     assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).spin) == (2, 2)
     play.fault(fault, active=False, spin=2)
     play.alone(3, 3)
-    assert [(result.round, result.spin) for result in of_kind(play.events, RoundResult)] == [(1, 1), (3, 3)]
-    assert only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
+    assert [(result.round, result.spin) for result in of_kind(play.events, RoundResult)] == [
+        (1, 1),
+        (3, 3),
+    ]
+    assert (
+        only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
+    )
 
 
 def test_a_launch_that_is_counted_is_not_the_one_before_that_was_not() -> None:
-    """A board that was started anew has no count for a spin that would have that of the one before; then a silence hid its end."""
+    """A board that was started anew has no count for a spin that would have that of the one before;
+    then a silence hid its end.
+    """
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched")
@@ -81,7 +96,9 @@ def test_a_fault_of_a_spin_that_is_over_ends_no_round_after_a_silence() -> None:
 def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_closed_in_time(
     phase: Phase, launched_live: bool
 ) -> None:
-    """The plate comes back with a burst, and by then the ball is about to lie. If it still runs, the calls are in time."""
+    """The plate comes back with a burst, and by then the ball is about to lie. If it still runs,
+    the calls are in time.
+    """
     play = table(phases="device")
     play.alone(1, 1)
     play.gap()
@@ -150,20 +167,32 @@ def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None
 
 
 @pytest.mark.parametrize("fault", ["between", "ball_out"])
-def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(fault: WheelFaultName) -> None:
+def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(
+    fault: WheelFaultName,
+) -> None:
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched", 2)
     play.phase("settling", 2)
     play.fault(fault)
-    assert whats(play.say("round.void", "inspector", reason="inspector")) == ["round.void", "round.opened"]
+    assert whats(play.say("round.void", "inspector", reason="inspector")) == [
+        "round.void",
+        "round.opened",
+    ]
     play.fault(fault, active=False)
-    assert whats(play.alone(3, 3)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
+    assert whats(play.alone(3, 3)) == [
+        "bets.last_call",
+        "bets.closed",
+        "round.result",
+        "round.opened",
+    ]
 
 
 @pytest.mark.parametrize("phases", ["device", "person"])
 @pytest.mark.parametrize("spin", [None, 7])
-def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_asked_about(phases: str, spin: int | None) -> None:
+def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_asked_about(
+    phases: str, spin: int | None
+) -> None:
     play = table("boule", phases=phases)
     if phases == "person":
         play.until_closed(spin)
@@ -173,7 +202,10 @@ def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_aske
     assert play.cell(4, spin) == []
     play.gap()
     said = play.phase("settled", spin)
-    assert (only(said, RoundUnresolved).why, only(said, RoundUnresolved).candidate) == ("silence", play.game.settings.holes[0][3])
+    assert (only(said, RoundUnresolved).why, only(said, RoundUnresolved).candidate) == (
+        "silence",
+        play.game.settings.holes[0][3],
+    )
     assert not of_kind(play.events, RoundResult)
 
 

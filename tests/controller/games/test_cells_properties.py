@@ -1,4 +1,6 @@
-"""What holds at a table of boule or of the wheel of fortune whatever happens: a thousand rounds with errors, and any input."""
+"""What holds at a table of boule or of the wheel of fortune whatever happens: a thousand rounds
+with errors, and any input.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,31 @@ from controller.contract.events import (
 from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input
 from controller.games.game import RejectedError
-from devices.readings import LinkLost, LinkUp, Phase, Reading, WheelCell, WheelFault, WheelFaultName, WheelNumber, WheelPhase
+from devices.readings import (
+    LinkLost,
+    LinkUp,
+    Phase,
+    Reading,
+    WheelCell,
+    WheelFault,
+    WheelFaultName,
+    WheelNumber,
+    WheelPhase,
+)
 from tests.controller.games.cells_play import DECREES, Play
 from tests.controller.games.holds import has_one_end, holds, sessions_of, spoken
 from tests.controller.games.play import said as said_by
 
 GAMES = ("boule", "fortune-wheel")
 said = partial(said_by, role="inspector")
-FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns", "reversed", "sensor", "number_changed")
+FAULTS: tuple[WheelFaultName, ...] = (
+    "ball_out",
+    "between",
+    "too_few_turns",
+    "reversed",
+    "sensor",
+    "number_changed",
+)
 COURSE: tuple[Phase, ...] = ("launched", "settling", "settled")
 OUTCOMES = (RoundResult, Null, RoundUnresolved)
 PHASES: tuple[Phase, ...] = (*COURSE, "idle", "bets_open", "no_more_bets", "closed", "ball_in_rim")
@@ -55,7 +74,9 @@ class Floor:
         self.play = Play(game, decree, phases=phases)
         self.chance = random.Random(f"{game} {decree} {phases}")
         self.cells = 18 if game == "boule" else 64 if decree == "ARA02" else 54
-        self.known: dict[int, set[Any]] = {}  # round -> the numbers that were told while it was in hand or unresolved
+        self.known: dict[
+            int, set[Any]
+        ] = {}  # round -> the numbers that were told while it was in hand or unresolved
         self.by_hand = phases == "person"
 
     def take(self, *inputs: Input) -> None:
@@ -79,10 +100,14 @@ class Floor:
         return getattr(given_, "number", None)
 
     def round(self, spin: int) -> None:
-        """A spin in which something may be left out, come twice, or come between; then the people decide what is open."""
+        """A spin in which something may be left out, come twice, or come between; then the people
+        decide what is open.
+        """
         cell = self.chance.randint(1, self.cells)
         course: list[Input] = [told(WheelPhase, phase=phase, spin=spin) for phase in COURSE]
-        course.append(told(WheelCell, cell=cell, spin=spin, turns=self.chance.choice([None, 1, 5, 9])))
+        course.append(
+            told(WheelCell, cell=cell, spin=spin, turns=self.chance.choice([None, 1, 5, 9]))
+        )
         if self.by_hand:
             course = [said("bets.open"), *course[:2], said("bets.close"), *course[2:]]
         if self.chance.random() < 0.5:
@@ -98,8 +123,22 @@ class Floor:
             [fault, told(WheelFault, fault=fault.fault, active=False)],
             [fault],
             gap(),
-            [*gap(), told(WheelCell, cell=chance.randint(0, self.cells + 1), spin=chance.randint(1, 9), late=True)],
-            [told(WheelNumber, number=chance.choice([1, 2, 5, 24, 37]), conflict=chance.choice([None, 7]))],
+            [
+                *gap(),
+                told(
+                    WheelCell,
+                    cell=chance.randint(0, self.cells + 1),
+                    spin=chance.randint(1, 9),
+                    late=True,
+                ),
+            ],
+            [
+                told(
+                    WheelNumber,
+                    number=chance.choice([1, 2, 5, 24, 37]),
+                    conflict=chance.choice([None, 7]),
+                )
+            ],
             [told(WheelPhase, phase=chance.choice(PHASES), spin=chance.choice([None, 1, 2]))],
             [said("round.void", reason="inspector")],
             [said("session.close"), said("session.open")],
@@ -110,14 +149,18 @@ class Floor:
         course[at:at] = chance.choice(trouble)
 
     def decide(self) -> None:
-        """A person in charge decides whatever waits: the round in hand, and those that are unresolved."""
+        """A person in charge decides whatever waits: the round in hand, and those that are
+        unresolved.
+        """
         shown = self.play.shown
         if shown["asks"]:
             self.take(said("round.confirm"), said("round.void", reason="inspector"))
         if self.by_hand:
             self.take(said("round.void", reason="inspector", round=shown["round"] or 1))
         for of in self.play.shown["unresolved"]:
-            self.take(said("round.confirm", round=of), said("round.void", reason="inspector", round=of))
+            self.take(
+                said("round.confirm", round=of), said("round.void", reason="inspector", round=of)
+            )
         shown = self.play.shown
         assert (shown["asks"], shown["unresolved"]) == ([], [])
 
@@ -145,14 +188,28 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str, phases: str) -> N
 
 
 def check(events: list[AnyEvent]) -> None:
-    """Each round has at most one result, none after it was null; rounds and calls come in their order."""
-    for rounds in sessions_of(events, RoundOpened, BetsLastCall, BetsClosed, *OUTCOMES, ResultCorrected):
-        without = [those for those in rounds.values() if not any(isinstance(event, OUTCOMES) for event in those)]
+    """Each round has at most one result, none after it was null; rounds and calls come in their
+    order.
+    """
+    for rounds in sessions_of(
+        events, RoundOpened, BetsLastCall, BetsClosed, *OUTCOMES, ResultCorrected
+    ):
+        without = [
+            those
+            for those in rounds.values()
+            if not any(isinstance(event, OUTCOMES) for event in those)
+        ]
         assert len(without) <= 1  # the one in hand
         for those in rounds.values():
             has_one_end(those)
-            calls = [type(event) for event in those if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)]
-            assert calls == [kind for kind in (RoundOpened, BetsLastCall, BetsClosed) if kind in calls]
+            calls = [
+                type(event)
+                for event in those
+                if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)
+            ]
+            assert calls == [
+                kind for kind in (RoundOpened, BetsLastCall, BetsClosed) if kind in calls
+            ]
             if any(isinstance(event, RoundResult) and not event.confirmed_by for event in those):
                 assert BetsClosed in calls
 
@@ -170,15 +227,32 @@ def at(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
 
 
 def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
-    return spoken(kind, st.sampled_from(["table_head", "inspector", "inspector", "croupier"]), **fields)
+    return spoken(
+        kind, st.sampled_from(["table_head", "inspector", "inspector", "croupier"]), **fields
+    )
 
 
 ANY = st.one_of(
-    at(WheelPhase, phase=st.sampled_from(PHASES), spin=SPINS, late=st.sampled_from([False, False, True])),
+    at(
+        WheelPhase,
+        phase=st.sampled_from(PHASES),
+        spin=SPINS,
+        late=st.sampled_from([False, False, True]),
+    ),
     at(WheelPhase, phase=st.sampled_from(COURSE), spin=SPINS),
-    at(WheelCell, cell=CELLS, spin=SPINS, late=st.sampled_from([False, True]), turns=st.sampled_from([None, 1, 9])),
+    at(
+        WheelCell,
+        cell=CELLS,
+        spin=SPINS,
+        late=st.sampled_from([False, True]),
+        turns=st.sampled_from([None, 1, 9]),
+    ),
     at(WheelNumber, number=NUMBERS, spin=SPINS, conflict=st.sampled_from([None, 7])),
-    at(WheelFault, fault=st.sampled_from([*FAULTS, "number_unknown", "failed_launch"]), active=st.booleans()),
+    at(
+        WheelFault,
+        fault=st.sampled_from([*FAULTS, "number_unknown", "failed_launch"]),
+        active=st.booleans(),
+    ),
     st.sampled_from(gap()),
     command("session.open", minimum=st.sampled_from([None, 500])),
     command("session.close"),
@@ -201,7 +275,10 @@ def stopped_round(draw: st.DrawFn) -> list[Input]:
     launched, settling, settled = (told(WheelPhase, phase=phase, spin=spin) for phase in COURSE)
     doubt = draw(
         st.sampled_from(
-            [told(WheelFault, fault=fault, active=True) for fault in ("between", "too_few_turns", "ball_out", "reversed")]
+            [
+                told(WheelFault, fault=fault, active=True)
+                for fault in ("between", "too_few_turns", "ball_out", "reversed")
+            ]
             + [launched]
         )
     )
@@ -209,9 +286,11 @@ def stopped_round(draw: st.DrawFn) -> list[Input]:
     return [said("bets.open"), launched, settling, said("bets.close"), doubt, settled, cell, cell]
 
 
-SCRIPT = st.lists(st.one_of(ANY.map(lambda one: [one]), ANY.map(lambda one: [one]), stopped_round()), min_size=5, max_size=20).map(
-    lambda parts: [OPEN, *(each for part in parts for each in part)]
-)
+SCRIPT = st.lists(
+    st.one_of(ANY.map(lambda one: [one]), ANY.map(lambda one: [one]), stopped_round()),
+    min_size=5,
+    max_size=20,
+).map(lambda parts: [OPEN, *(each for part in parts for each in part)])
 TABLE = st.builds(
     lambda game, decree, kept: Play(game, decree, **kept),
     st.sampled_from(GAMES),
@@ -220,7 +299,9 @@ TABLE = st.builds(
         {
             "phases": st.sampled_from(["device", "person"]),
             "last_rounds_count": st.sampled_from(["valid", "all"]),
-            **dict.fromkeys(("between", "too_few_turns", "launched_again"), st.sampled_from(["warn", "ask"])),
+            **dict.fromkeys(
+                ("between", "too_few_turns", "launched_again"), st.sampled_from(["warn", "ask"])
+            ),
         }
     ),
 )

@@ -1,4 +1,6 @@
-"""By what law the bank's word is wrong: that of zero, the table that it asked for, or the error that binds it to the table."""
+"""By what law the bank's word is wrong: that of zero, the table that it asked for, or the error
+that binds it to the table.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def falsely_called(play: Play) -> None:
         (falsely_called, "false_card"),
     ],
 )
-def test_a_wrong_word_of_the_bank_cites_what_binds_it(decree: str, course: Callable[[Play], None], law: str) -> None:
+def test_a_wrong_word_of_the_bank_cites_what_binds_it(
+    decree: str, course: Callable[[Play], None], law: str
+) -> None:
     play = at_table(decree)
     course(play)
     said = play.stand("banker")

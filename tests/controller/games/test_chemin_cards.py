@@ -1,10 +1,19 @@
-"""What goes wrong with the cards of chemin de fer, and by the croupier; what no decree foresees. Each with its law."""
+"""What goes wrong with the cards of chemin de fer, and by the croupier; what no decree foresees.
+Each with its law.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import (
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    Irregularity,
+    RoundResult,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkUp
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
@@ -18,12 +27,18 @@ every = pytest.mark.parametrize("decree", ALL)
 
 
 @rules("ARA02-088", "BAL05-107", "EUS96-133", "GAL07-057")
-def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_rejects_it(decree: str) -> None:
+def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_rejects_it(
+    decree: str,
+) -> None:
     for action in ("accept", "remove"):
         play = at_table(decree)
         play.say("bets.open")
         told = only(play.cards("9h"), Irregularity)
-        assert (told.what, told.asks, told.law[:5]) == ("card_before_close", ("card.decide", "round.void"), decree)
+        assert (told.what, told.asks, told.law[:5]) == (
+            "card_before_close",
+            ("card.decide", "round.void"),
+            decree,
+        )
         with pytest.raises(RejectedError, match="waits for a decision"):
             play.say("bets.close")
         said = play.decide(action)
@@ -41,7 +56,9 @@ def test_a_card_while_no_round_is_in_hand_is_the_first_of_the_next(decree: str) 
     play = at_table(decree)
     assert whats(play.cards("9h")) == ["card_before_close"]
     play.decide("accept")
-    assert [(event.to, event.card) for event in of_kind(play.bets(), CardDealt)] == [("player", None)]
+    assert [(event.to, event.card) for event in of_kind(play.bets(), CardDealt)] == [
+        ("player", None)
+    ]
 
 
 @rules("ARA02-089", "EUS96-134", "GAL07-053")
@@ -81,19 +98,26 @@ def test_a_card_that_the_shoe_wrongly_saw_face_up_is_told_to_nobody(decree: str)
     play.cards("4d")
     assert play.state.expected is None
     said = play.decide("accept")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("player", None), ("banker", None)]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [
+        ("player", None),
+        ("banker", None),
+    ]
     assert "9h" not in str(play.events)
 
 
 @every
-def test_one_that_a_person_takes_away_unseen_is_not_named_and_one_that_is_another_is(decree: str) -> None:
+def test_one_that_a_person_takes_away_unseen_is_not_named_and_one_that_is_another_is(
+    decree: str,
+) -> None:
     play = at_table(decree)
     play.dealt("2h 3c")
     play.cards("9h", exposed=True)
     assert only(play.decide("remove"), CardRemoved).card is None
     play.cards("8h", exposed=True)
     assert only(play.decide("exposed", card="7d"), CardRemoved).card == "7d"
-    assert not {"9h", "8h"} & {word.strip("'") for word in str(play.events).replace(",", " ").split()}
+    assert not {"9h", "8h"} & {
+        word.strip("'") for word in str(play.events).replace(",", " ").split()
+    }
     assert play.state.expected == "player"
 
 
@@ -142,7 +166,10 @@ def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
     assert whats(play.cards("-")) == ["card_unread", "card.expected"]
     assert not of_kind(play.cards("4s"), CardDealt)
     said = play.decide("read", card="4d")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("player", None), ("banker", None)]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [
+        ("player", None),
+        ("banker", None),
+    ]
 
 
 @every
@@ -176,7 +203,9 @@ def test_a_card_too_many_is_for_a_person_to_place(decree: str) -> None:
 
 
 @rules("ARA02-103", "BAL05-116", "EUS96-148", "GAL07-109")
-def test_both_cards_shown_by_the_croupier_bind_the_banker_to_the_table_and_to_draw(decree: str) -> None:
+def test_both_cards_shown_by_the_croupier_bind_the_banker_to_the_table_and_to_draw(
+    decree: str,
+) -> None:
     play = at_table(decree)
     play.dealt("Ah 3c Ad Ks")
     play.decide("exposed", who="player", index=1, fault="croupier")
@@ -222,12 +251,16 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.cards("2c 3c")
         play.stand("player")
         said = play.say(f"hand.{word}", who="banker")
-        assert [event.card for event in of_kind(said, CardRemoved)] == (["2c", "3c"] if word == "stand" else ["3c"])
+        assert [event.card for event in of_kind(said, CardRemoved)] == (
+            ["2c", "3c"] if word == "stand" else ["3c"]
+        )
         assert ("bank_word" in whats(play.turn())) == wrong
 
 
 @rules("GAL07-127")
-def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_put_right(decree: str) -> None:
+def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_put_right(
+    decree: str,
+) -> None:
     play = at_table(decree)
     play.dealt("2h Kc 4d 6s")
     told = only(play.decide("basket", who="player", index=1, fault="croupier"), Irregularity)
@@ -255,7 +288,11 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     with pytest.raises(RejectedError, match="say the winner: player"):
         play.say("round.confirm")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
-    assert (result.hands, result.winner, result.confirmed_by) == ((), "player", "M. Lasa (inspector)")
+    assert (result.hands, result.winner, result.confirmed_by) == (
+        (),
+        "player",
+        "M. Lasa (inspector)",
+    )
 
 
 @every

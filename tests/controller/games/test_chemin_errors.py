@@ -1,10 +1,19 @@
-"""The errors of the banker and of the player at chemin de fer, one after the other, each with the law that decides it."""
+"""The errors of the banker and of the player at chemin de fer, one after the other, each with the
+law that decides it.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult
+from controller.contract.events import (
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    HandDecided,
+    Irregularity,
+    RoundResult,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
@@ -22,12 +31,19 @@ def test_a_fifth_card_is_the_banks_if_the_hand_asks_for_none(decree: str) -> Non
     play.dealt("2h 3c 4d 4s")
     assert whats(play.cards("2c")) == ["fifth_card"]
     said = play.stand()
-    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "stand"), ("banker", "draw")]
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("banker", 3, "2c")]
+    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+        ("player", "stand"),
+        ("banker", "draw"),
+    ]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+        ("banker", 3, "2c")
+    ]
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
     play.cards("2c")
-    assert [(event.to, event.card) for event in of_kind(play.draw(), CardDealt)] == [("player", "2c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw(), CardDealt)] == [
+        ("player", "2c")
+    ]
     play = at_table(decree)
     play.dealt("4h 3c 4d 4s")
     play.cards("2c")
@@ -57,7 +73,9 @@ def test_a_second_card_of_the_banks_in_the_middle_of_the_deal(decree: str) -> No
     play = at_table(decree)
     play.dealt("2h 3c 4d")
     said = play.decide("for", who="banker")
-    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [("banker", "player", None)]
+    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [
+        ("banker", "player", None)
+    ]
     assert play.state.expected == "player"
     play.cards("5h")
     play.stand()
@@ -72,11 +90,20 @@ def test_of_two_third_cards_the_hand_has_the_better_and_the_bank_the_worse(decre
     play.draw()
     play.cards("Ac 5c")
     said = play.decide("for", who="player")
-    assert only(said, Irregularity).asks == ("card.decide", "cards.turn", "round.confirm", "round.void")
-    assert only(play.decide("accept", card="5c"), CardRemoved).card == "Ac"  # which counts a person says
+    assert only(said, Irregularity).asks == (
+        "card.decide",
+        "cards.turn",
+        "round.confirm",
+        "round.void",
+    )
+    assert (
+        only(play.decide("accept", card="5c"), CardRemoved).card == "Ac"
+    )  # which counts a person says
     play.cards("2c 3h")  # and he does it again, to himself
     play.decide("for", who="banker")
-    assert only(play.turn("banker"), CardRemoved).card == "3h"  # or the cards do, when they are turned
+    assert (
+        only(play.turn("banker"), CardRemoved).card == "3h"
+    )  # or the cards do, when they are turned
     assert result_of(play.turn("player")) == {
         "player": (("2h", "2d", "5c"), 9, None, "win"),
         "banker": (("3c", "3s", "2c"), 8, None, "lose"),
@@ -121,7 +148,10 @@ def test_a_card_of_the_hands_in_the_basket_makes_nine(decree: str) -> None:
     said = play.decide("basket", who="player", index=1, fault="banker")
     assert only(said, CardRemoved).card is None
     play.cards("4s")
-    assert result_of(play.turn()) == {"player": ((), 9, "natural_nine", "win"), "banker": (("3c", "4s"), 7, None, "lose")}
+    assert result_of(play.turn()) == {
+        "player": ((), 9, "natural_nine", "win"),
+        "banker": (("3c", "4s"), 7, None, "lose"),
+    }
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
     play.draw()
@@ -133,7 +163,10 @@ def test_a_card_of_the_hands_in_the_basket_makes_nine(decree: str) -> None:
     play.decide("remove")
     result = only(play.events, RoundResult)
     assert isinstance(result.hands, tuple)
-    assert [(hand.who, hand.points, hand.kind) for hand in result.hands] == [("player", 9, "nine"), ("banker", 7, None)]
+    assert [(hand.who, hand.points, hand.kind) for hand in result.hands] == [
+        ("player", 9, "nine"),
+        ("banker", 7, None),
+    ]
 
 
 @rules("ARA02-104", "GAL07-109")
@@ -200,7 +233,10 @@ def test_a_wrong_word_lets_the_banker_give_or_deny_the_card(decree: str) -> None
     play.stand()
     play.stand()
     told = only(play.turn(), Irregularity)
-    assert (told.what, told.asks) == ("player_word", ("hand.draw", "card.decide", "round.confirm", "round.void"))
+    assert (told.what, told.asks) == (
+        "player_word",
+        ("hand.draw", "card.decide", "round.confirm", "round.void"),
+    )
     play.draw("player")
     assert result_of(play.cards("6c"))["player"] == (("Kh", "3d", "6c"), 9, None, "win")
     play = at_table(decree)

@@ -41,15 +41,21 @@ COMMAND = {
     "cards.turn": command("cards.turn", who=WHO, index=st.sampled_from([None, None, 1, 2])),
     "card.decide": command(
         "card.decide",
-        action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]),
+        action=st.sampled_from(
+            ["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
+        ),
         card=st.sampled_from([None, "9h", "9h", "9h", *FOREIGN]),
         who=WHO,
         index=INDEX,
         fault=st.sampled_from([None, "croupier", "banker", "player"]),
     ),
     "table.follow": command("table.follow", advice=st.booleans()),
-    "round.confirm": command("round.confirm", winner=st.sampled_from([None, "banker", "tie", "cloth:1,bank"])),
-    "round.void": command("round.void", reason=st.sampled_from(["cards_stuck", "misdeal", "inspector", "ball_out"])),
+    "round.confirm": command(
+        "round.confirm", winner=st.sampled_from([None, "banker", "tie", "cloth:1,bank"])
+    ),
+    "round.void": command(
+        "round.void", reason=st.sampled_from(["cards_stuck", "misdeal", "inspector", "ball_out"])
+    ),
     "shoe.start": command("shoe.start", shoe=st.sampled_from(["7", "8", ""])),
     "shoe.end": command("shoe.end", left=st.sampled_from([None, 100])),
     "session.close": command("session.close"),
@@ -57,7 +63,18 @@ COMMAND = {
 }
 NEXT = "next card"
 ROUND = st.sampled_from(
-    [NEXT, NEXT, NEXT, NEXT, "hand.draw", "hand.stand", "hand.stand", "cards.turn", "card.decide", "card.decide"]
+    [
+        NEXT,
+        NEXT,
+        NEXT,
+        NEXT,
+        "hand.draw",
+        "hand.stand",
+        "hand.stand",
+        "cards.turn",
+        "card.decide",
+        "card.decide",
+    ]
 )
 ANYTHING = st.sampled_from([NEXT, *COMMAND])
 TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
@@ -75,9 +92,15 @@ TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
 
 @st.composite
 def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
-    """A table, and what happens there: rounds that are mostly played to their end. None comes twice, nor one that persons say."""
+    """A table, and what happens there: rounds that are mostly played to their end. None comes
+    twice, nor one that persons say.
+    """
     game, decree = draw(st.sampled_from(PAIRS))
-    play = Play(decree, game, **draw(st.fixed_dictionaries({"early_card": st.sampled_from(["ask", "keep"])})))
+    play = Play(
+        decree,
+        game,
+        **draw(st.fixed_dictionaries({"early_card": st.sampled_from(["ask", "keep"])})),
+    )
     play.open()
     cards = iter(draw(st.permutations([card for card in DECK if card != "9h"])))
     script: list[Input] = []
@@ -87,7 +110,11 @@ def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
         if kind != NEXT:
             script.append(draw(COMMAND[kind]))
         elif card is not None:
-            script.append(CardDrawn(at=1.0, card=card, exposed=draw(st.integers(0, 19)) == 0, frame=f"card: {card}"))
+            script.append(
+                CardDrawn(
+                    at=1.0, card=card, exposed=draw(st.integers(0, 19)) == 0, frame=f"card: {card}"
+                )
+            )
 
     first = 2 * (len(play.book.hands) + 1)
     for _ in range(draw(st.integers(1, 3))):
@@ -112,7 +139,9 @@ def public(play: Play, said: list[AnyEvent]) -> set[str]:
 
 @settings(max_examples=200, deadline=None)
 @given(evening())
-def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(table: tuple[Play, list[Input]]) -> None:
+def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(
+    table: tuple[Play, list[Input]],
+) -> None:
     play, script = table
     for each in script:
         holds(play, each)
@@ -125,11 +154,17 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
     play, script = table
     down: set[str] = set()
     for each in script:
-        if isinstance(each, CardsTurn) or (isinstance(each, CardDecide) and each.action in ("exposed", "remove", "for", "read")):
+        if isinstance(each, CardsTurn) or (
+            isinstance(each, CardDecide) and each.action in ("exposed", "remove", "for", "read")
+        ):
             down = set()
         secret = play.game.confidential(play.state, each)
         said = step(play, each)
-        down -= {event.card for event in of_kind(said, CardDealt) if event.card is not None and event.index > 2}
+        down -= {
+            event.card
+            for event in of_kind(said, CardDealt)
+            if event.card is not None and event.index > 2
+        }
         assert not public(play, said) & down
         if isinstance(each, CardDrawn) and each.card in DECK:
             assert secret == (each.card not in {getattr(event, "card", None) for event in said})
@@ -141,7 +176,9 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
 
 @settings(max_examples=200, deadline=None)
 @given(evening())
-def test_a_result_has_all_its_cards_open_or_a_person_behind_it(table: tuple[Play, list[Input]]) -> None:
+def test_a_result_has_all_its_cards_open_or_a_person_behind_it(
+    table: tuple[Play, list[Input]],
+) -> None:
     play, script = table
     for each in script:
         before = play.state.current
@@ -154,7 +191,12 @@ def test_a_result_has_all_its_cards_open_or_a_person_behind_it(table: tuple[Play
             for hand in result.hands:
                 if hand.kind in (None, "natural"):
                     assert len(hand.cards) in (2, 3) or before.overdealt
-            assert {hand.outcome for hand in result.hands if hand.who in play.book.hands} <= {"win", "lose", "tie", None}
+            assert {hand.outcome for hand in result.hands if hand.who in play.book.hands} <= {
+                "win",
+                "lose",
+                "tie",
+                None,
+            }
             losers = [hand for hand in result.hands if hand.outcome == "lose"]
             assert len(play.book.hands) > 1 or len(losers) <= 1
 
@@ -172,7 +214,9 @@ def test_a_card_is_in_one_place_and_none_comes_back(table: tuple[Play, list[Inpu
         hand = play.state.current
         if hand is not None:
             placed = [card for who in play.book.everyone for card in cards_of(hand, who)]
-            assert len(placed) == len([card for card in hand.cards if card.to is not None and card.out is None])
+            assert len(placed) == len(
+                [card for card in hand.cards if card.to is not None and card.out is None]
+            )
 
 
 CLOTHS = ("cloth:1", "cloth:2", "bank")
@@ -192,7 +236,9 @@ def test_a_card_goes_to_the_hand_that_was_told_whatever_was_put_right_before(see
                 said = step(play, CardDrawn(at=1.0, card=chance.choice(DECK)))
                 assert due in {event.to for event in of_kind(said, CardDealt)} or play.shown["asks"]
                 continue
-            what, fields = chance.choice((("hand.draw", {}), ("hand.stand", {}), ("card.decide", {"action": "for"})))
+            what, fields = chance.choice(
+                (("hand.draw", {}), ("hand.stand", {}), ("card.decide", {"action": "for"}))
+            )
             asked: dict[str, Any] = {"who": chance.choice(CLOTHS), **fields}
             if chance.random() < 0.15:
                 what, asked = "card.decide", {"action": "remove"}

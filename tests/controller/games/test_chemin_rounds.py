@@ -40,7 +40,12 @@ def test_the_deal_alternates_from_the_opponent_and_only_third_cards_lie_open(dec
     said += play.draw()
     said += play.cards("4h") + play.cards("5c")
     dealt = [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)]
-    assert dealt[:4] == [("player", 1, None), ("banker", 1, None), ("player", 2, None), ("banker", 2, None)]
+    assert dealt[:4] == [
+        ("player", 1, None),
+        ("banker", 1, None),
+        ("player", 2, None),
+        ("banker", 2, None),
+    ]
     assert dealt[4:] == [("player", 3, "4h"), ("banker", 3, "5c")]
     expected = [event.to for event in of_kind(said, CardExpected)]
     assert expected == ["player", "banker", "player", "banker", None, "player", "banker", None]
@@ -67,7 +72,10 @@ def test_a_round_ends_when_the_cards_lie_open(decree: str) -> None:
     assert not of_kind(play.turn("player"), RoundResult)
     said = play.turn("banker")
     assert [event.card for event in of_kind(said, CardTurned)] == ["3c", "4s"]
-    assert result_of(said) == {"player": (("2h", "4d"), 6, None, "lose"), "banker": (("3c", "4s"), 7, None, "win")}
+    assert result_of(said) == {
+        "player": (("2h", "4d"), 6, None, "lose"),
+        "banker": (("3c", "4s"), 7, None, "win"),
+    }
     assert only(said, RoundResult).winner == "banker"
 
 
@@ -90,7 +98,10 @@ def test_eight_or_nine_on_two_cards_ends_the_round(decree: str) -> None:
     with pytest.raises(RejectedError, match="nobody's word"):
         play.stand("banker")
     said = play.turn("banker")
-    assert result_of(said) == {"player": (("4h", "4d"), 8, "natural", "win"), "banker": (("3c", "4s"), 7, None, "lose")}
+    assert result_of(said) == {
+        "player": (("4h", "4d"), 8, "natural", "win"),
+        "banker": (("3c", "4s"), 7, None, "lose"),
+    }
 
 
 @every
@@ -119,11 +130,15 @@ def test_what_a_hand_may_say(decree: str) -> None:
         said += play.stand("banker")
         assert not of_kind(said, Irregularity)
         wrong = (made < 5 and word == "stand") or (made > 5 and word == "draw")
-        assert [event.what for event in of_kind(play.turn(), Irregularity)] == ["player_word"] * wrong
+        assert [event.what for event in of_kind(play.turn(), Irregularity)] == [
+            "player_word"
+        ] * wrong
 
 
 @rules("BAL05-113", "GAL07-103")
-def test_who_plays_alone_for_the_bank_is_free_where_the_director_has_authorised_it(decree: str) -> None:
+def test_who_plays_alone_for_the_bank_is_free_where_the_director_has_authorised_it(
+    decree: str,
+) -> None:
     for authorised, banco in product((False, True), repeat=2):
         play = at_table(decree, banco="free" if authorised else "ruled")
         play.dealt("Kd 3c 7h 4s", banco=banco)
@@ -142,7 +157,12 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
     play.stand("banker")
     said = play.turn()
     assert not of_kind(said, RoundResult)
-    assert only(said, Irregularity).asks == ("hand.draw", "card.decide", "round.confirm", "round.void")
+    assert only(said, Irregularity).asks == (
+        "hand.draw",
+        "card.decide",
+        "round.confirm",
+        "round.void",
+    )
     play.draw("banker")
     assert points(play.cards("7c")) == {"player": (6, "lose"), "banker": (7, "win")}
 
@@ -152,7 +172,14 @@ def duty(decree: str, bank: int, third: int | None, *, optional: bool = False) -
     play = at_table(decree)
     cards = [CheminCard(card=SMALL[bank], to="banker"), CheminCard(card="Kd", to="banker")]
     cards += [CheminCard(card=SMALL[third], to="player", third=True)] if third is not None else []
-    coup = CheminCoup(round=1, closed=True, cards=tuple(cards), words={"player": "draw"}, table=True, optional=optional)
+    coup = CheminCoup(
+        round=1,
+        closed=True,
+        cards=tuple(cards),
+        words={"player": "draw"},
+        table=True,
+        optional=optional,
+    )
     return bank_duty(play.book, coup, table=False)
 
 
@@ -170,7 +197,9 @@ def test_every_cell_of_the_table_of_plays(decree: str) -> None:
         "PPPPPPTTPPP",
         "PPPPPPPPPPP",
     ]
-    drawn = ["".join(duty(decree, bank, third, optional=True) for third in columns) for bank in range(8)]
+    drawn = [
+        "".join(duty(decree, bank, third, optional=True) for third in columns) for bank in range(8)
+    ]
     assert drawn == [row.replace("O", "T") for row in table]
 
 

@@ -1,4 +1,6 @@
-"""Whole tallas: six decks to the cut card and beyond, taken up anew after every input, each result held against the cards."""
+"""Whole tallas: six decks to the cut card and beyond, taken up anew after every input, each result
+held against the cards.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def worth(cards: list[str]) -> int:
 
 
 class ShoeTopic:
-    """A shuffled shoe, and a table whose players keep to the rules as far as the cards tell them."""
+    """A shuffled shoe, and a table whose players keep to the rules as far as the cards
+    tell them.
+    """
 
     def __init__(self, game: str, decree: str, seed: int) -> None:
         self.play = Play(decree, game)
@@ -37,7 +41,9 @@ class ShoeTopic:
         return self.play.book.shoe.behind
 
     def next(self, who: str) -> None:
-        """The next card goes to a hand; the table must expect it there, and is then taken up anew."""
+        """The next card goes to a hand; the table must expect it there, and is then taken
+        up anew.
+        """
         assert self.play.state.expected == who
         if len(self.cards) == self.behind:
             self.play.cut()
@@ -47,7 +53,9 @@ class ShoeTopic:
         self.anew()
 
     def anew(self) -> None:
-        self.play.state = msgspec.json.decode(msgspec.json.encode(self.play.state), type=CheminState)
+        self.play.state = msgspec.json.decode(
+            msgspec.json.encode(self.play.state), type=CheminState
+        )
 
     def round(self) -> RoundResult:
         play, book, start = self.play, self.play.book, len(self.play.events)
@@ -69,7 +77,11 @@ class ShoeTopic:
             play.turn(book.bank)
         else:
             for who in book.hands:
-                if who not in naturals and play.state.current and play.state.current.words[who] == "draw":
+                if (
+                    who not in naturals
+                    and play.state.current
+                    and play.state.current.words[who] == "draw"
+                ):
                     self.next(who)
             if play.state.expected == book.bank:
                 self.bank()
@@ -81,13 +93,23 @@ class ShoeTopic:
         return worth(cards) < 5 or (worth(cards) == 5 and self.chance.random() < 0.5)
 
     def bank(self) -> None:
-        """The banker draws to zero and by the table; where it says nothing for both hands he tosses a coin."""
+        """The banker draws to zero and by the table; where it says nothing for both hands he tosses
+        a coin.
+        """
         play, book = self.play, self.play.book
         made = worth(self.hands[book.bank])
-        drawn = [len(self.hands[who]) > 2 and WORTH[self.hands[who][2][0]] for who in book.hands if not self.natural(who)]
+        drawn = [
+            len(self.hands[who]) > 2 and WORTH[self.hands[who][2][0]]
+            for who in book.hands
+            if not self.natural(who)
+        ]
         cells = {book.third.banker[made][10 if third is False else third % 10] for third in drawn}
         laid_down = len(drawn) < len(book.hands)
-        if made == 0 or cells == {"T"} or (cells == {"O"} and (laid_down or self.chance.random() < 0.5)):
+        if (
+            made == 0
+            or cells == {"T"}
+            or (cells == {"O"} and (laid_down or self.chance.random() < 0.5))
+        ):
             self.next(book.bank)
         else:
             play.stand(book.bank)
@@ -98,11 +120,17 @@ class ShoeTopic:
     def outcome(self, who: str) -> str:
         bank = self.hands[self.play.book.bank]
         own, other = self.hands[who], bank
-        if self.play.book.natural_beats and len(own) != len(other) and max(worth(own), worth(other)) >= 8:
+        if (
+            self.play.book.natural_beats
+            and len(own) != len(other)
+            and max(worth(own), worth(other)) >= 8
+        ):
             natural = own if len(own) == 2 else other
             if worth(natural) == 8 or worth(own) == worth(other) == 9:
                 return "win" if natural is own else "lose"
-        return "tie" if worth(own) == worth(other) else "win" if worth(own) > worth(other) else "lose"
+        return (
+            "tie" if worth(own) == worth(other) else "win" if worth(own) > worth(other) else "lose"
+        )
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)

@@ -1,4 +1,6 @@
-"""A burned card that everybody saw: the decrees say that nobody does, and a person decides what becomes of the round."""
+"""A burned card that everybody saw: the decrees say that nobody does, and a person decides what
+becomes of the round.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,21 @@ rule = pytest.mark.rule
 def draw(play: Play, cards: str, *, exposed: bool = False) -> list[AnyEvent]:
     said: list[AnyEvent] = []
     for card in cards.split():
-        said += play.take(CardDrawn(at=play.now(), device="shoe", frame=f"frame {card}", card=card, exposed=exposed))
+        said += play.take(
+            CardDrawn(
+                at=play.now(), device="shoe", frame=f"frame {card}", card=card, exposed=exposed
+            )
+        )
     return said
 
 
-@pytest.mark.parametrize("decree", [pytest.param("BAL09", marks=rule("BAL09-028")), pytest.param("EUS96", marks=rule("EUS96-205"))])
+@pytest.mark.parametrize(
+    "decree",
+    [
+        pytest.param("BAL09", marks=rule("BAL09-028")),
+        pytest.param("EUS96", marks=rule("EUS96-205")),
+    ],
+)
 def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
     play = table(decree)
     play.say("bets.open")
@@ -28,7 +40,11 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
     said = draw(play, "2c", exposed=True)
     assert [event.count for event in said if isinstance(event, CardsBurned)] == [1]
     [asked] = [event for event in said if isinstance(event, Irregularity)]
-    assert (asked.what, asked.detail, asked.asks) == ("deal_exposed", "burn", ("card.decide", "round.void"))
+    assert (asked.what, asked.detail, asked.asks) == (
+        "deal_exposed",
+        "burn",
+        ("card.decide", "round.void"),
+    )
     assert "2c" not in str(said) + str(play.game.show(play.state))
     play.accept()
     draw(play, "3c 4c 9d")
@@ -48,4 +64,10 @@ def test_a_card_burned_for_one_that_came_too_early_is_told_and_the_deal_goes_on(
     assert [event.what for event in said if isinstance(event, Irregularity)] == ["deal_exposed"]
     assert not play.state.troubles
     draw(play, "5s 6c 6d")
-    assert [place.to for place in play.current.due] == ["seat:4", "seat:1", "seat:2", "seat:3", "dead"]
+    assert [place.to for place in play.current.due] == [
+        "seat:4",
+        "seat:1",
+        "seat:2",
+        "seat:3",
+        "dead",
+    ]

@@ -1,4 +1,6 @@
-"""Published results of circle poker that a person corrects: the cards speak where they were compared, else the person does."""
+"""Published results of circle poker that a person corrects: the cards speak where they were
+compared, else the person does.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ def correct(play: Play, **fields: Any) -> ResultCorrected:
     """``winner``, or the right cards of hands: ``seat4`` for ``seat:4``."""
     winner = fields.pop("winner", None)
     hands = {who.replace("seat", "seat:"): cards.split() for who, cards in fields.items()}
-    [corrected] = of_kind(play.say("result.correct", round=1, winner=winner, hands=hands or None), ResultCorrected)
+    [corrected] = of_kind(
+        play.say("result.correct", round=1, winner=winner, hands=hands or None), ResultCorrected
+    )
     return corrected
 
 
-def to_the_end(cards: str = HOLES, streets: tuple[str, ...] = STREETS, decree: str = "EUS96") -> Play:
+def to_the_end(
+    cards: str = HOLES, streets: tuple[str, ...] = STREETS, decree: str = "EUS96"
+) -> Play:
     """Hold'em to its showdown, all in."""
     play = table(decree)
     play.bets()
@@ -48,7 +54,11 @@ def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     ("said", "cards", "streets"),
     [
         ({"seat4": "Ah 5s"}, HOLES.replace("As", "5s"), STREETS),
-        ({"seat4": "Ah 5s", "seat2": "5h 8d"}, HOLES.replace("As", "5s").replace("Qh", "5h").replace("Qs", "8d"), STREETS),
+        (
+            {"seat4": "Ah 5s", "seat2": "5h 8d"},
+            HOLES.replace("As", "5s").replace("Qh", "5h").replace("Qs", "8d"),
+            STREETS,
+        ),
         ({"board": "3c 4c 9d Td Kd"}, HOLES, ("2c 3c 4c 9d", "2d Td", "2h Kd")),
         ({"board": "Tc Jc Qc Kc Ac"}, HOLES, ("2c Tc Jc Qc", "2d Kc", "2h Ac")),
     ],
@@ -60,7 +70,9 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     [then] = of_kind(other.events, RoundResult)
     play.again()
     assert told(correct(play, **said)) == told(then)
-    assert play.game.history(play.state) == [{**other.game.history(other.state)[0], "corrected": True}]
+    assert play.game.history(play.state) == [
+        {**other.game.history(other.state)[0], "corrected": True}
+    ]
     assert play.game.show(play.state)["last_winner"] == other.game.show(other.state)["last_winner"]
 
 
@@ -73,7 +85,11 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
     [result] = of_kind(play.events, RoundResult)
     assert isinstance(result.hands, tuple)
     lie = {hand.who: hand.cards for hand in result.hands}
-    free = next(card for card in pack(play.game.book, 4) if card not in {card for own in lie.values() for card in own})
+    free = next(
+        card
+        for card in pack(play.game.book, 4)
+        if card not in {card for own in lie.values() for card in own}
+    )
     own = lie["seat:4"]
     now = correct(play, seat4=" ".join((*own[:-1], free)))
     assert isinstance(now.hands, tuple)
@@ -111,7 +127,9 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
     with pytest.raises(RejectedError, match="seat:1 did not lie open"):
         correct(play, seat1="Jh Jd")
-    assert correct(play, seat4="Ah Jh").winner == "seat:3", "a card of the hand that gave up: nobody may tell"
+    assert correct(play, seat4="Ah Jh").winner == "seat:3", (
+        "a card of the hand that gave up: nobody may tell"
+    )
 
 
 def test_without_showdown_a_person_says_the_winner() -> None:
@@ -135,7 +153,9 @@ def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
     play.turn(4)
     play.turn(2)
     play.say("round.confirm", winner="seat:4")
-    with pytest.raises(RejectedError, match="the cards of seat:2 are beaten by others that lie open"):
+    with pytest.raises(
+        RejectedError, match="the cards of seat:2 are beaten by others that lie open"
+    ):
         correct(play, winner="seat:2")
     now = correct(play, seat2="Tc Ts", winner="seat:2")
     assert (now.winner, now.was) == ("seat:2", "seat:4")
@@ -174,7 +194,10 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
     line = {"at": 1.0, "type": "result.correct", "by": "M. Lasa", "role": "table_head", "round": 1}
     hands = {"right": {"seat:4": ["Ah", "5s"]}, "wrong": {"seat:4": ["Kh", "5s"]}}
     sealed = [
-        play.game.confidential(play.state, read_input(msgspec.json.encode({**line, "hands": hand}))) for hand in hands.values()
+        play.game.confidential(play.state, read_input(msgspec.json.encode({**line, "hands": hand})))
+        for hand in hands.values()
     ]
     assert sealed == [False, True]
-    assert not any(isinstance(each.frame, Frame) for hand in play.state.played for each in hand.cards)
+    assert not any(
+        isinstance(each.frame, Frame) for hand in play.state.played for each in hand.cards
+    )

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
+from controller.contract.events import (
+    BettingOpened,
+    CardTurned,
+    HandDecided,
+    Irregularity,
+    RoundResult,
+)
 from controller.games.game import RejectedError
-from tests.controller.games.circle_play import SYNTHETIC, half_dealt, holdem, laid, table, void, whats
+from tests.controller.games.circle_play import (
+    SYNTHETIC,
+    half_dealt,
+    holdem,
+    laid,
+    table,
+    void,
+    whats,
+)
 from tests.controller.games.play import of_kind
 
 GENERAL = ("BAL09", "EUS96")
@@ -21,7 +35,9 @@ def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
     assert whats(said) == ["card_duplicate"]
     assert "Ah" not in str(said)
     play.accept()
-    assert {each.card for each in play.current.cards} == {None}  # covered cards are known when they are shown
+    assert {each.card for each in play.current.cards} == {
+        None
+    }  # covered cards are known when they are shown
     play.cards("Qs Js")
     assert {each.card for each in play.current.cards} == {None}
 
@@ -48,7 +64,9 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
         play.show(seat, cards)
     [result] = of_kind(play.show(1, "Jh Js"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
-    assert {frame.frame for frame in result.frames} == {f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")}
+    assert {frame.frame for frame in result.frames} == {
+        f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")
+    }
 
 
 def test_shown_cards_that_cannot_be() -> None:
@@ -126,7 +144,9 @@ def test_a_card_that_is_known_only_after_a_silence() -> None:
 def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None:
     play = half_dealt("EUS96")
     said = play.cards("Ks", unsure=True)
-    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [("silence", "a reading that is not sure")]
+    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [
+        ("silence", "a reading that is not sure")
+    ]
     assert len(play.current.cards) == 5
     play.say("cards.deal")
     play.accept()

@@ -16,7 +16,14 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.games.game import RejectedError
-from tests.controller.games.circle_draw_play import DEAL, covered, discard, irregularities, opened, played
+from tests.controller.games.circle_draw_play import (
+    DEAL,
+    covered,
+    discard,
+    irregularities,
+    opened,
+    played,
+)
 from tests.controller.games.circle_play import table
 from tests.controller.games.play import of_kind
 
@@ -48,9 +55,12 @@ def test_another_pack_has_to_be_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pack", "players", "cards"), [("by_players", 4, 32), ("by_players", 6, 52), ("deck_52", 4, 52), ("deck_32", 6, 32)]
+    ("pack", "players", "cards"),
+    [("by_players", 4, 32), ("by_players", 6, 52), ("deck_52", 4, 52), ("deck_32", 6, 32)],
 )
-def test_the_table_chooses_its_pack_where_the_decree_does_not(pack: str, players: int, cards: int) -> None:
+def test_the_table_chooses_its_pack_where_the_decree_does_not(
+    pack: str, players: int, cards: int
+) -> None:
     play = table("EUS96", "circle-draw", tuple(range(1, players + 1)), pack=pack)
     play.say("deck.check", cards=cards)
     assert play.state.deck is True
@@ -67,7 +77,9 @@ def test_eight_players_at_most() -> None:
 def test_five_covered_cards_each() -> None:
     play = covered()
     assert all(event.card is None for event in of_kind(play.events, CardDealt))
-    assert play.game.show(play.state)["counts"] == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 5)
+    assert play.game.show(play.state)["counts"] == dict.fromkeys(
+        ("seat:1", "seat:2", "seat:3", "seat:4"), 5
+    )
     assert play.current.open
 
 
@@ -81,7 +93,12 @@ def test_figures_beat_two_pairs() -> None:
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
     kinds = {hand.who: hand.kind for hand in result.hands or ()}
-    assert kinds == {"seat:4": "figures", "seat:1": "figures", "seat:2": "two_pair", "seat:3": "trips"}
+    assert kinds == {
+        "seat:4": "figures",
+        "seat:1": "figures",
+        "seat:2": "two_pair",
+        "seat:3": "trips",
+    }
 
 
 # The draw
@@ -104,7 +121,12 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     discard(play, 1, 1, "As")
     said = discard(play, 2, 3, "Kh Ks Qd")
     assert set(play.game.show(play.state)["counts"].values()) == {5}
-    assert play.game.show(play.state)["discards"] == {"seat:4": 0, "seat:1": 1, "seat:2": 3, "seat:3": 2}
+    assert play.game.show(play.state)["discards"] == {
+        "seat:4": 0,
+        "seat:1": 1,
+        "seat:2": 3,
+        "seat:3": 2,
+    }
     assert of_kind(said, BettingOpened)[0].first == "seat:3"
 
 
@@ -119,7 +141,9 @@ def test_where_the_opener_gave_up_the_next_to_his_right_speaks() -> None:
     assert of_kind(said, BettingOpened)[0].first == "seat:4"
 
 
-@pytest.mark.parametrize(("decree", "most"), [("BAL09", 5), pytest.param("EUS96", 4, marks=rule("EUS96-212"))])
+@pytest.mark.parametrize(
+    ("decree", "most"), [("BAL09", 5), pytest.param("EUS96", 4, marks=rule("EUS96-212"))]
+)
 def test_how_many_cards_may_be_discarded(decree: str, most: int) -> None:
     play = covered(decree)
     if decree == "BAL09":
@@ -164,14 +188,19 @@ def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
 
 
 @rule("BAL09-021")
-def test_before_the_last_card_the_discards_are_mixed_in_but_for_the_openers_and_the_next_ones() -> None:
+def test_before_the_last_card_the_discards_are_mixed_in_but_for_the_openers_and_the_next_ones() -> (
+    None
+):
     play = opened()
     discard(play, 3, 3, "Ad Ah As")
     discard(play, 4, 5, "Kh Ks Qd Qs Jh")
     assert irregularities(discard(play, 1, 5, "Th Ts")) == []
     [short] = of_kind(play.cards("7h"), Irregularity)
     assert (short.what, short.law) == ("deck_short", "BAL09-021")
-    assert short.detail == "1 cards are left, 2 are needed: the discards of seat:4 are mixed in; seat:4 cuts"
+    assert (
+        short.detail
+        == "1 cards are left, 2 are needed: the discards of seat:4 are mixed in; seat:4 cuts"
+    )
     play.again()
     assert irregularities(play.cards("7c 7d")) == []
     discard(play, 2, 0)
@@ -212,7 +241,10 @@ def test_in_euskadi_all_discards_are_used_when_the_pack_is_empty() -> None:
     discard(play, 2, 3, "Qs Jh Th")
     said = discard(play, 1, 4, "Ts 7h 7s")
     [short] = of_kind(said, Irregularity)
-    told = "0 cards are left, 2 are needed: the discards of seat:4, seat:3, seat:2, seat:1 are mixed in"
+    told = (
+        "0 cards are left, 2 are needed: the discards of seat:4, seat:3, seat:2, seat:1 are "
+        "mixed in"
+    )
     assert (short.what, short.detail) == ("deck_short", told)
     assert irregularities(play.cards("7c 8c")) == []
     assert play.current.open
@@ -225,7 +257,10 @@ def test_in_euskadi_who_alone_is_to_be_served_does_not_get_his_own_discards() ->
     for seat, cards in ((4, "Ad Ah As"), (3, "Kh Ks Qd"), (2, "Qs Jh Th")):
         discard(play, seat, 3, cards)
     [short] = of_kind(discard(play, 1, 4, "Ts 7h 7s"), Irregularity)
-    assert short.detail == "0 cards are left, 1 are needed: the discards of seat:4, seat:3, seat:2 are mixed in"
+    assert (
+        short.detail
+        == "0 cards are left, 1 are needed: the discards of seat:4, seat:3, seat:2 are mixed in"
+    )
 
 
 # Errors

@@ -30,7 +30,9 @@ def test_a_card_before_the_bets_are_equal_is_held() -> None:
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
     play.close()
-    assert [place.to for place in play.current.due] == ["board"] * 3  # the held card was the one to burn
+    assert [place.to for place in play.current.due] == [
+        "board"
+    ] * 3  # the held card was the one to burn
     assert play.current.used == 9
 
 
@@ -77,7 +79,13 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     play.turn("board")
     play.close()
     play.turn("board")
-    assert sorted(each.told or "" for each in play.current.of("board")) == ["9c", "9d", "9h", "Tc", "Td"]
+    assert sorted(each.told or "" for each in play.current.of("board")) == [
+        "9c",
+        "9d",
+        "9h",
+        "Tc",
+        "Td",
+    ]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))
@@ -97,13 +105,19 @@ def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) 
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
-def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(decree: str) -> None:
+def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(
+    decree: str,
+) -> None:
     play = laid(decree)
     said = play.error("too_many", "board")
     assert whats(said) == ["deal_extra_common"]
     [removed] = of_kind(said, CardRemoved)
     assert removed.law is not None
-    assert (removed.why, removed.card, removed.law[:5]) == ("extra_common", None, decree)  # it lay covered: nobody is told it
+    assert (removed.why, removed.card, removed.law[:5]) == (
+        "extra_common",
+        None,
+        decree,
+    )  # it lay covered: nobody is told it
     assert play.state.asks == ()
     play.close()
     assert [event.card for event in of_kind(play.cards("Jc"), CardDealt)] == ["Jc"]

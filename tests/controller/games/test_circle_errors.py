@@ -15,11 +15,22 @@ from controller.contract.events import (
 )
 from controller.games.game import RejectedError
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import HOLES, half_dealt, holdem, laid, shuffled, table, void, whats
+from tests.controller.games.circle_play import (
+    HOLES,
+    half_dealt,
+    holdem,
+    laid,
+    shuffled,
+    table,
+    void,
+    whats,
+)
 from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
-synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-203", "ARA02-145", "BAL05-141"))
+synthetic = pytest.mark.parametrize(
+    "decree", of("BAL09-049", "EUS96-203", "ARA02-145", "BAL05-141")
+)
 
 
 # All cards are collected, and the round begins anew
@@ -29,7 +40,10 @@ synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-203", "ARA0
 def test_cards_out_of_order(decree: str) -> None:
     play = half_dealt(decree)
     null = void(play.error("order"))
-    assert (null.reason, null.law) == ("wrong_order", "BAL09-017" if decree == "BAL09" else "EUS96-203")
+    assert (null.reason, null.law) == (
+        "wrong_order",
+        "BAL09-017" if decree == "BAL09" else "EUS96-203",
+    )
     assert play.state.current is None
     button = play.state.button
     [opened] = of_kind(play.bets(), RoundOpened)
@@ -46,7 +60,9 @@ def test_the_hand_may_move_on_before_a_round_that_is_dealt_again() -> None:
 
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
 @pytest.mark.parametrize("error", ["too_many", "too_few"])
-def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(decree: str, error: str) -> None:
+def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(
+    decree: str, error: str
+) -> None:
     play = half_dealt(decree)
     said = play.error(error, 3)
     assert whats(said) == [f"deal_{error}"]
@@ -133,7 +149,10 @@ NINE = (
     "seven-card-stud",
 )
 SHOWN = [
-    *(pytest.param("EUS96", game, "EUS96-E06", marks=rule("EUS96-E06")) for game in (*NINE, "circle-draw")),
+    *(
+        pytest.param("EUS96", game, "EUS96-E06", marks=rule("EUS96-E06"))
+        for game in (*NINE, "circle-draw")
+    ),
     *(
         pytest.param("BAL09", game, "BAL09-E01", marks=rule("BAL09-E01"))
         for game in ("texas-holdem", "omaha", "synthetic-poker", "five-card-stud", "circle-draw")
@@ -145,8 +164,12 @@ SHOWN = [
 
 @pytest.mark.parametrize(("decree", "game", "law"), SHOWN)
 @pytest.mark.parametrize("cards", ["Ah Kh Qh Jh As", HOLES])
-def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(decree: str, game: str, law: str, cards: str) -> None:
-    """«baliozko izaten jarraituko du jokaldiak» (EUS96 L2658), in the deal or after it, whoever tells it."""
+def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(
+    decree: str, game: str, law: str, cards: str
+) -> None:
+    """«baliozko izaten jarraituko du jokaldiak» (EUS96 L2658), in the deal or after it, whoever
+    tells it.
+    """
     play = table(decree, game)
     play.bets()
     play.cards(cards)
@@ -185,8 +208,12 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
 @pytest.mark.parametrize("game", ["texas-holdem", "omaha", "five-card-stud"])
 @pytest.mark.parametrize("error", ["too_many", "too_few"])
-def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game: str, error: str) -> None:
-    """«hutsa zuzendu ezin bada apustuak hasi aurretik» (EUS96 L2634, BAL09 L452-456): the round is null, by who is in charge."""
+def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
+    decree: str, game: str, error: str
+) -> None:
+    """«hutsa zuzendu ezin bada apustuak hasi aurretik» (EUS96 L2634, BAL09 L452-456): the round is
+    null, by who is in charge.
+    """
     play = table(decree, game)
     play.bets()
     cards = iter(shuffled(play, 1))
@@ -203,7 +230,9 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
     with pytest.raises(RejectedError, match="no error order waits"):
         play.say("deal.error", error="order", who="seat:3", valid=False)
     waits = play.state
-    assert void(play.say("round.void", reason="wrong_count")).law == ("BAL09-040" if decree == "BAL09" else "EUS96-203")
+    assert void(play.say("round.void", reason="wrong_count")).law == (
+        "BAL09-040" if decree == "BAL09" else "EUS96-203"
+    )
     play.state = waits
     play.say("deal.error", error=error, who="seat:3", valid=False)
     assert play.state.troubles == ()
@@ -213,9 +242,16 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
 @synthetic
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [("order", "wrong_order"), ("too_many", "wrong_count"), ("too_few", "wrong_count"), ("exposed", "card_exposed")],
+    [
+        ("order", "wrong_order"),
+        ("too_many", "wrong_count"),
+        ("too_few", "wrong_count"),
+        ("exposed", "card_exposed"),
+    ],
 )
-def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(decree: str, error: str, reason: str) -> None:
+def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(
+    decree: str, error: str, reason: str
+) -> None:
     null = void(half_dealt(decree, "synthetic-poker").error(error, 3))
     assert (null.reason, null.law[:5]) == (reason, decree)
 
@@ -280,14 +316,27 @@ def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     said = play.error("absent", empty)
     assert whats(said) == ["deal_absent"]
     [moved] = of_kind(said, CardDealt)
-    assert (moved.to, moved.card, moved.was) == (f"seat:{empty}", None, "seat:3" if clockwise else "seat:1")
+    assert (moved.to, moved.card, moved.was) == (
+        f"seat:{empty}",
+        None,
+        "seat:3" if clockwise else "seat:1",
+    )
     said = play.cards("Qh Jh Th 9h 8h 7h 6h 5h")
     order = ["seat:3", "seat:2", "seat:1"] if clockwise else ["seat:1", "seat:2", "seat:3"]
-    assert [event.to for event in of_kind(said, CardDealt)] == [*order, "seat:5", f"seat:{empty}", *order]
+    assert [event.to for event in of_kind(said, CardDealt)] == [
+        *order,
+        "seat:5",
+        f"seat:{empty}",
+        *order,
+    ]
     [collected] = of_kind(said, CardRemoved)
     assert (collected.to, collected.why, collected.card) == (f"seat:{empty}", "absent", None)
-    assert [seat.number for seat in play.current.live] == ([5, 3, 2, 1] if clockwise else [5, 1, 2, 3])
-    own = {seat.who: [each.card for each in play.current.of(seat.who)] for seat in play.current.live}
+    assert [seat.number for seat in play.current.live] == (
+        [5, 3, 2, 1] if clockwise else [5, 1, 2, 3]
+    )
+    own = {
+        seat.who: [each.card for each in play.current.of(seat.who)] for seat in play.current.live
+    }
     assert own["seat:5"] == ["Ah", "9h"]
 
 

@@ -1,4 +1,6 @@
-"""Honest rounds at stud and at draw, held against what really lies on the table: who wins, and whose opening was false."""
+"""Honest rounds at stud and at draw, held against what really lies on the table: who wins, and
+whose opening was false.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ ROUNDS = 100
 
 
 class Truth:
-    """A round of draw as it really is: ``deck``, ``hands``, and what each had at first and has thrown away."""
+    """A round of draw as it really is: ``deck``, ``hands``, and what each had at first and has
+    thrown away.
+    """
 
     def __init__(self, decree: str, players: int, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -51,7 +55,10 @@ class Truth:
             self.draw(self.play.current.due[0].to)
         self.first = {who: tuple(own) for who, own in self.hands.items()}
         opener = self.chance.choice(self.play.current.seats).number
-        self.play.act(opener, "open" if self.play.game.book.draw and self.play.game.book.draw.opening else "bet")
+        self.play.act(
+            opener,
+            "open" if self.play.game.book.draw and self.play.game.book.draw.opening else "bet",
+        )
         self.play.close()
         while self.play.state.current is not None and self.play.current.due:
             place = self.play.current.due[0]
@@ -107,7 +114,9 @@ def test_stud(decree: str, game: str) -> None:
     for _ in range(ROUNDS):
         hands = dealt(play, chance.sample(cards, len(cards)))
         [result] = of_kind(play.turn(), RoundResult)
-        worth = {who: found.key for who, own in hands.items() if (found := best(own, name)) is not None}
+        worth = {
+            who: found.key for who, own in hands.items() if (found := best(own, name)) is not None
+        }
         won = {hand.who for hand in result.hands or () if hand.outcome != "lose"}
         assert won == {who for who in worth if worth[who] == max(worth.values())}
 

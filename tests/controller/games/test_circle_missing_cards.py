@@ -1,4 +1,6 @@
-"""What a shuffler misses may be the cards of a player who did not show them: nobody but surveillance is told which they are."""
+"""What a shuffler misses may be the cards of a player who did not show them: nobody but
+surveillance is told which they are.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
-LACKS = ShufflerVerdict(at=1.0, device="shuffler", count=50, count_right=False, missing=("Ah", "As"), extra=("Kc",))
+LACKS = ShufflerVerdict(
+    at=1.0, device="shuffler", count=50, count_right=False, missing=("Ah", "As"), extra=("Kc",)
+)
 
 
 def names_nothing(play: Play) -> None:
@@ -25,7 +29,9 @@ def names_nothing(play: Play) -> None:
 
 @rule("BAL09-082")
 @pytest.mark.parametrize("ends", ["winner", "void"])
-def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_show(ends: str) -> None:
+def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_show(
+    ends: str,
+) -> None:
     play = table("BAL09")
     play.say("bets.open")
     play.say("bets.close")
@@ -36,7 +42,9 @@ def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_sh
     else:
         play.say("round.void", reason="inspector")
     names_nothing(play)
-    play.take(ShufflerVerdict(at=1.0, device="shuffler", count=52, count_right=True, set_right=True))
+    play.take(
+        ShufflerVerdict(at=1.0, device="shuffler", count=52, count_right=True, set_right=True)
+    )
     names_nothing(play)
 
 

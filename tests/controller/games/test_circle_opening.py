@@ -12,7 +12,16 @@ from controller.contract.events import (
     RoundOpened,
 )
 from controller.games.game import RejectedError
-from tests.controller.games.circle_draw_play import DEAL, HANDS, covered, discard, irregularities, opened, played, results
+from tests.controller.games.circle_draw_play import (
+    DEAL,
+    HANDS,
+    covered,
+    discard,
+    irregularities,
+    opened,
+    played,
+    results,
+)
 from tests.controller.games.circle_play import table
 from tests.controller.games.play import of_kind
 
@@ -84,10 +93,15 @@ def test_who_discarded_it_shows_his_discards() -> None:
     play = played(cards="Ad Ah As")
     said = play.show(3, "Kc 8s Ad Ah As")
     [asked] = of_kind(said, Irregularity)
-    assert (asked.what, asked.asks) == ("opening_unproven", ("cards.show", "cards.turn", "round.confirm", "deal.error"))
+    assert (asked.what, asked.asks) == (
+        "opening_unproven",
+        ("cards.show", "cards.turn", "round.confirm", "deal.error"),
+    )
     assert results(said) == []
     said = play.turn("discards")
-    assert [(event.to, event.card) for event in of_kind(said, CardTurned)] == [("discards", card) for card in ("Jc", "Jd", "Qc")]
+    assert [(event.to, event.card) for event in of_kind(said, CardTurned)] == [
+        ("discards", card) for card in ("Jc", "Jd", "Qc")
+    ]
     assert results(said) == [("seat:3", ())]
 
 
@@ -98,7 +112,9 @@ def test_who_cannot_prove_it_does_not_win() -> None:
     assert irregularities(said) == ["opening_unproven"]
     said = play.show("discards", "7c 7d 8h")
     assert irregularities(said) == ["deal_false_opening"]
-    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [("false_opening", "seat:4", None)]
+    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [
+        ("false_opening", "seat:4", None)
+    ]
     assert results(said) == [("seat:3", ())]
 
 

@@ -1,4 +1,6 @@
-"""What holds whatever happens at stud and at draw: a thousand rounds of each game, with errors thrown in."""
+"""What holds whatever happens at stud and at draw: a thousand rounds of each game, with errors
+thrown in.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,30 @@ import pytest
 from controller.contract.events import Irregularity
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
-from tests.controller.games.circle_evening import Evening, check_rounds, check_words, thousand_rounds
+from tests.controller.games.circle_evening import (
+    Evening,
+    check_rounds,
+    check_words,
+    thousand_rounds,
+)
 from tests.controller.games.play import of_kind
 
-PAIRS = tuple((decree, game) for decree in ("BAL09", "EUS96") for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
-ERRORS = ("exposed", "skipped", "premature", "deck_removed", "false_opening", "too_many", "too_few", "touched", "order")
+PAIRS = tuple(
+    (decree, game)
+    for decree in ("BAL09", "EUS96")
+    for game in ("five-card-stud", "seven-card-stud", "circle-draw")
+)
+ERRORS = (
+    "exposed",
+    "skipped",
+    "premature",
+    "deck_removed",
+    "false_opening",
+    "too_many",
+    "too_few",
+    "touched",
+    "order",
+)
 
 
 class Long(Evening):
@@ -28,7 +49,12 @@ class Long(Evening):
             self.say("hand.act", who=self.chance.choice(hand.seats).who, action="open")
         elif hand.due and hand.due[0].turn:
             who = hand.due[0].to if self.chance.random() < 0.9 else "seat:4"
-            self.say("hand.act", who=who, action="discard", count=self.chance.choice((0, 1, 2, 3, 3, 3, 4, 5)))
+            self.say(
+                "hand.act",
+                who=who,
+                action="discard",
+                count=self.chance.choice((0, 1, 2, 3, 3, 3, 4, 5)),
+            )
         else:
             super().go_on()
 
@@ -80,7 +106,10 @@ def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> Non
     assert OWN[decree, game] <= said
 
 
-@pytest.mark.parametrize(("game", "seats", "what"), [("circle-draw", 8, "deck_short"), ("seven-card-stud", 8, "cards_lacking")])
+@pytest.mark.parametrize(
+    ("game", "seats", "what"),
+    [("circle-draw", 8, "deck_short"), ("seven-card-stud", 8, "cards_lacking")],
+)
 def test_a_full_table_comes_to_the_end_of_the_pack(game: str, seats: int, what: str) -> None:
     evening = Long("BAL09", game, 2)
     evening.play.say("boxes.set", boxes=list(range(1, seats + 1)))
@@ -107,7 +136,13 @@ OWN = {
             "deal_premature",
         ),
     },
-    ("BAL09", "circle-draw"): {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven", "deal_too_many"},
+    ("BAL09", "circle-draw"): {
+        "deck_short",
+        "deal_deck_removed",
+        "deal_false_opening",
+        "opening_unproven",
+        "deal_too_many",
+    },
     ("EUS96", "circle-draw"): {"deck_short", "deal_deck_removed"},
 }
 """What this many rounds come upon."""

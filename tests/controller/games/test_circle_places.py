@@ -47,20 +47,26 @@ def test_no_more_players_than_the_decree_allows() -> None:
     for decree, game, most in (("EUS96", "omaha-five", 8), ("BAL05", "synthetic-poker", 10)):
         play = table(decree, game)
         play.say("boxes.set", boxes=[*range(1, most + 1)])
-        with pytest.raises(RejectedError, match=f"{most + 1} players are too many, {most} may play"):
+        with pytest.raises(
+            RejectedError, match=f"{most + 1} players are too many, {most} may play"
+        ):
             play.say("boxes.set", boxes=[*range(1, most + 2)])
 
 
 def test_no_more_players_than_the_pack_has_cards_for() -> None:
     play = table("BAL09", "synthetic-poker")
     play.say("boxes.set", boxes=[*range(1, 13)])
-    with pytest.raises(RejectedError, match="a round with 12 players needs 29 cards, the pack has 28"):
+    with pytest.raises(
+        RejectedError, match="a round with 12 players needs 29 cards, the pack has 28"
+    ):
         play.say("bets.open")
 
 
 @pytest.mark.parametrize("decree", of("BAL09-015 BAL09-081", "EUS96-204"))
 def test_the_hand_moves_before_each_new_deal(decree: str) -> None:
-    """Clockwise where the decree says it: the places are numbered from the croupier's right, so downwards."""
+    """Clockwise where the decree says it: the places are numbered from the croupier's right, so
+    downwards.
+    """
     play = table(decree)
     seen = [play.state.button]
     for _ in range(4):
@@ -111,7 +117,9 @@ def test_the_first_deal_needs_a_hand_that_was_given() -> None:
         ({"first_card": "next"}, [1, 2, 3, 4]),
     ],
 )
-def test_the_order_of_the_deal_where_the_decree_leaves_it_open(settings: dict[str, str], order: list[int]) -> None:
+def test_the_order_of_the_deal_where_the_decree_leaves_it_open(
+    settings: dict[str, str], order: list[int]
+) -> None:
     play = holdem("BAL09", **settings)
     dealt = [event.to for event in of_kind(play.events, CardDealt)]
     assert dealt == [f"seat:{number}" for number in order] * 2
@@ -122,7 +130,9 @@ def test_the_order_of_the_deal_where_the_decree_leaves_it_open(settings: dict[st
 @rule("BAL05-140")
 @pytest.mark.parametrize("decree", ["ARA02", "BAL05"])
 def test_synthetic_poker_is_dealt_against_the_clock(decree: str) -> None:
-    play = table(decree, "synthetic-poker", direction="clockwise")  # the decree says it: the setting is not asked
+    play = table(
+        decree, "synthetic-poker", direction="clockwise"
+    )  # the decree says it: the setting is not asked
     play.bets()
     assert [seat.number for seat in play.current.seats] == [4, 1, 2, 3]
 
@@ -166,14 +176,22 @@ def test_a_resting_player_counts_among_the_four() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decree", "rounds"), [pytest.param("EUS96", 1, marks=rule("EUS96-201")), pytest.param("BAL09", 3, marks=rule("BAL09-008"))]
+    ("decree", "rounds"),
+    [
+        pytest.param("EUS96", 1, marks=rule("EUS96-201")),
+        pytest.param("BAL09", 3, marks=rule("BAL09-008")),
+    ],
 )
 def test_the_pack_is_looked_at(decree: str, rounds: int) -> None:
-    """Before each game, or now and then: after ``deck_check_rounds`` without a look the table says so."""
+    """Before each game, or now and then: after ``deck_check_rounds`` without a look the table says
+    so.
+    """
     play = table(decree, deck_check_rounds=3)
     said = []
     for _ in range(5):
-        said.append("deck_unchecked" in [event.what for event in of_kind(play.bets(), Irregularity)])
+        said.append(
+            "deck_unchecked" in [event.what for event in of_kind(play.bets(), Irregularity)]
+        )
         play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [number >= rounds for number in range(5)]
@@ -185,7 +203,9 @@ def test_the_pack_is_looked_at(decree: str, rounds: int) -> None:
 @rule("BAL09-007")
 def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     play = table("BAL09")
-    play.take(ShufflerVerdict(at=1.0, device="shuffler", count=51, count_right=False, missing=("7h",)))
+    play.take(
+        ShufflerVerdict(at=1.0, device="shuffler", count=51, count_right=False, missing=("7h",))
+    )
     [checked] = of_kind(play.events, DeckChecked)[-1:]
     assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
@@ -233,10 +253,16 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
     with pytest.raises(RejectedError, match="no session is open"):
         play.say("bets.open")
     [entry] = play.state.unresolved()
-    with pytest.raises(RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"):
+    with pytest.raises(
+        RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"
+    ):
         play.say("round.confirm", winner="seat:7")
     [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
-    assert (result.winner, result.confirmed_by, entry.round) == ("seat:2", "M. Lasa (table_head)", 1)
+    assert (result.winner, result.confirmed_by, entry.round) == (
+        "seat:2",
+        "M. Lasa (table_head)",
+        1,
+    )
 
 
 @rule("BAL09-077", "BAL09-078")
@@ -254,7 +280,13 @@ def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
 
 @rule("BAL09-070")
 def test_the_minimum_the_maximum_and_the_ante_stand_to_each_other() -> None:
-    for maximum, ante, wrong in ((2500, 250, 0), (1250, 250, 0), (2501, 250, 1), (1249, 250, 1), (2000, 251, 1)):
+    for maximum, ante, wrong in (
+        (2500, 250, 0),
+        (1250, 250, 0),
+        (2501, 250, 1),
+        (1249, 250, 1),
+        (2000, 251, 1),
+    ):
         play = table("BAL09", maximum=maximum, ante=ante)
         found = [event for event in of_kind(play.events, Irregularity) if event.what == "limits"]
         assert len(found) == wrong, (maximum, ante)
@@ -265,7 +297,11 @@ def test_the_share_of_the_house_and_the_length_of_a_match_are_shown() -> None:
     play = table("BAL09", rake="pot", rake_percent=5, duration=120)
     shown = play.game.show(play.state)
     assert [line["of"] for line in shown["rake"]] == ["pot", "session"]
-    assert (shown["settings"]["rake"], shown["settings"]["rake_percent"], shown["settings"]["duration"]) == ("pot", 5, 120)
+    assert (
+        shown["settings"]["rake"],
+        shown["settings"]["rake_percent"],
+        shown["settings"]["duration"],
+    ) == ("pot", 5, 120)
 
 
 @pytest.mark.parametrize(("decree", "left"), [("BAL09", 2), ("EUS96", 3)])

@@ -1,4 +1,6 @@
-"""What holds whatever happens at a table of circle poker: a thousand rounds of each game, with errors thrown in."""
+"""What holds whatever happens at a table of circle poker: a thousand rounds of each game, with
+errors thrown in.
+"""
 
 from __future__ import annotations
 

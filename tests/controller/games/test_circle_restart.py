@@ -1,4 +1,6 @@
-"""A reader that speaks only when it reads is heard again with the first card of a deal: what the table asks then, and believes."""
+"""A reader that speaks only when it reads is heard again with the first card of a deal: what the
+table asks then, and believes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def deal(play: Play) -> None:
 
 
 def restarted() -> Play:
-    """The daemon was started again between two rounds; the deal has begun, and its first card comes."""
+    """The daemon was started again between two rounds; the deal has begun, and its first card
+    comes.
+    """
     play = table()
     play.take(LinkLost(at=play.now(), device="shoe", reason="restart"))
     deal(play)
@@ -52,14 +56,18 @@ def test_one_word_answers_what_a_restart_asks() -> None:
     play.accept()
     draw(play, "Qh Jh As Ks Qs Js")
     to_the_showdown(play)
-    [result] = [event for event in play.turn() if isinstance(event, RoundResult)]  # the reader told all that was due
+    [result] = [
+        event for event in play.turn() if isinstance(event, RoundResult)
+    ]  # the reader told all that was due
     assert (result.winner, len(silences(play.events))) == ("seat:4", 1)
     assert {frame.frame for frame in result.frames} >= {"frame Ah", "frame As"}
 
 
 def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed() -> None:
     play = restarted()
-    draw(play, "Kh Qh Jh As Ks Qs Js")  # not the ace of hearts: each of these is told one place too early
+    draw(
+        play, "Kh Qh Jh As Ks Qs Js"
+    )  # not the ace of hearts: each of these is told one place too early
     play.accept()
     assert not play.current.open
     play.say("cards.deal", count=1)
@@ -84,7 +92,12 @@ def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believe
 def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() -> None:
     play = table("EUS96", "seven-card-stud")
     deal(play)
-    for cards in ("Ah Kh Qh Jh As Ks Qs Js 2c 3c 4c 5c", "2d 3d 4d 5d", "2h 3h 4h 5h", "2s 3s 4s 5s"):
+    for cards in (
+        "Ah Kh Qh Jh As Ks Qs Js 2c 3c 4c 5c",
+        "2d 3d 4d 5d",
+        "2h 3h 4h 5h",
+        "2s 3s 4s 5s",
+    ):
         draw(play, cards)
         if cards.startswith("2s"):
             play.take(LinkLost(at=play.now(), device="shoe", reason="restart"))

@@ -53,7 +53,16 @@ def test_double_holdem_has_two_rows() -> None:
     play.bets()
     order = [seat.who for seat in play.current.seats]
     one = ["|", "burn", "board", "board:2"]
-    assert deal_out(play) == [*order * 2, "|", "burn", *["board"] * 3, *["board:2"] * 3, *one, *one, "|"]
+    assert deal_out(play) == [
+        *order * 2,
+        "|",
+        "burn",
+        *["board"] * 3,
+        *["board:2"] * 3,
+        *one,
+        *one,
+        "|",
+    ]
 
 
 def test_omaha_with_five_cards_may_show_the_first_common_card_with_the_deal() -> None:
@@ -75,7 +84,9 @@ def test_synthetic_poker_turns_one_common_card_per_interval(decree: str) -> None
     play.bets()
     order = [seat.who for seat in play.current.seats]
     assert deal_out(play) == [*order * 2, *["board"] * 5, "|", *["turn", "|"] * 4]
-    first, *covered = [event.card for event in of_kind(play.events, CardDealt) if event.to == "board"]
+    first, *covered = [
+        event.card for event in of_kind(play.events, CardDealt) if event.to == "board"
+    ]
     assert first is not None
     assert covered == [None] * 4
     assert len(of_kind(play.events, CardTurned)) == 4
@@ -108,7 +119,11 @@ def test_at_synthetic_poker_who_made_the_last_bet_speaks_first(decree: str) -> N
     play.turn("board")
     play.close()
     play.turn("board")
-    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", "seat:3", "seat:3"]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == [
+        "seat:4",
+        "seat:3",
+        "seat:3",
+    ]
     play.act(3, "fold")
     play.close()
     play.turn("board")
@@ -132,7 +147,9 @@ def test_words_of_an_interval() -> None:
             play.act(2, action)
     play.act(2, "raise")
     play.act(1, "fold")
-    with pytest.raises(RejectedError, match="'seat:1' does not play for the pot: seat:4, seat:3, seat:2 do"):
+    with pytest.raises(
+        RejectedError, match="'seat:1' does not play for the pot: seat:4, seat:3, seat:2 do"
+    ):
         play.act(1, "call")
     play.act(4, "all_in")
     with pytest.raises(RejectedError, match="nothing left to bet"):
@@ -151,7 +168,12 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
     play.act(1, "fold")
     play.act(2, "fold")
     [result] = of_kind(play.act(3, "fold"), RoundResult)
-    assert (result.winner, result.hands, result.marks, result.frames) == ("seat:4", (), ("no_showdown",), ())
+    assert (result.winner, result.hands, result.marks, result.frames) == (
+        "seat:4",
+        (),
+        ("no_showdown",),
+        (),
+    )
     assert play.state.current is None
 
 

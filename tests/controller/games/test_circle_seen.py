@@ -1,4 +1,6 @@
-"""A reader says that a card came face up which has to lie face down: it is told to nobody before a person has looked."""
+"""A reader says that a card came face up which has to lie face down: it is told to nobody before a
+person has looked.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ import re
 
 import pytest
 
-from controller.contract.events import AnyEvent, CardDealt, CardExpected, CardRemoved, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    Irregularity,
+    RoundResult,
+    RoundVoid,
+)
 from controller.contract.notation import write
 from controller.games.game import RejectedError
 from devices.readings import LinkGap
@@ -14,11 +24,21 @@ from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled
 from tests.controller.games.play import of_kind
 
 CARD = re.compile(r'"[2-9TJQKA][cdhs]"')
-COVERED = (*PAIRS, *((decree, game) for decree in ("BAL09", "EUS96") for game in ("seven-card-stud", "circle-draw")))
+COVERED = (
+    *PAIRS,
+    *(
+        (decree, game)
+        for decree in ("BAL09", "EUS96")
+        for game in ("seven-card-stud", "circle-draw")
+    ),
+)
 
 
 def named(play: Play, said: list[AnyEvent]) -> list[str]:
-    return CARD.findall("".join(write(event).decode() for event in said) + str(play.game.show(play.state)).replace("'", '"'))
+    return CARD.findall(
+        "".join(write(event).decode() for event in said)
+        + str(play.game.show(play.state)).replace("'", '"')
+    )
 
 
 def waiting(decree: str = "EUS96") -> Play:
@@ -35,10 +55,18 @@ def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: st
     to = play.state.expected
     said = play.cards("As", exposed=True)
     [asked] = of_kind(said, Irregularity)
-    assert (asked.what, asked.detail, asked.asks) == ("deal_exposed", to, ("card.decide", "round.void"))
+    assert (asked.what, asked.detail, asked.asks) == (
+        "deal_exposed",
+        to,
+        ("card.decide", "round.void"),
+    )
     assert asked.law == play.game.book.laws["deal_exposed"].rule
     shown = play.game.show(play.state)
-    assert (shown["phase"], shown["asks"], shown["expected"]) == ("decision", ["card.decide", "round.void"], None)
+    assert (shown["phase"], shown["asks"], shown["expected"]) == (
+        "decision",
+        ["card.decide", "round.void"],
+        None,
+    )
     said += play.cards("Kh Qh")
     assert of_kind(said, CardDealt) == []
     said += play.accept()
@@ -58,7 +86,9 @@ def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
 
 @pytest.mark.rule("EUS96-203")
 @pytest.mark.parametrize(("named_as", "told"), [(None, "Ks"), ("2c", "2c")])
-def test_it_does_lie_face_up_and_only_then_the_decree_speaks(named_as: str | None, told: str) -> None:
+def test_it_does_lie_face_up_and_only_then_the_decree_speaks(
+    named_as: str | None, told: str
+) -> None:
     play = waiting()
     said = play.say("card.decide", action="exposed", card=named_as)
     assert [event.card for event in of_kind(said, CardDealt)] == [told]
@@ -82,7 +112,9 @@ def test_it_leaves_the_game_and_is_not_named() -> None:
     said = play.say("card.decide", action="remove")
     [removed] = of_kind(said, CardRemoved)
     assert (removed.why, removed.card, removed.to) == ("exposed", None, "seat:3")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)], "the next takes its place"
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)], (
+        "the next takes its place"
+    )
     assert "Ks" not in str(play.events)
     play.cards("Js 2d")
     assert play.current.open
@@ -145,7 +177,12 @@ def test_the_last_card_is_announced_once() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
     cards = shuffled(play, 1)
-    while not (play.current.street == 4 and play.current.due and not play.current.due[0].up and play.current.due[0].to != "burn"):
+    while not (
+        play.current.street == 4
+        and play.current.due
+        and not play.current.due[0].up
+        and play.current.due[0].to != "burn"
+    ):
         if play.current.open:
             play.close()
         else:

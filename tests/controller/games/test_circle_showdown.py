@@ -1,4 +1,6 @@
-"""The end of a round of circle poker: who shows, who wins, what is told of it; and the arithmetic of hands."""
+"""The end of a round of circle poker: who shows, who wins, what is told of it; and the arithmetic
+of hands.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,11 @@ def test_hands_that_a_reader_knows_are_turned() -> None:
     assert [hand.who for hand in result.hands] == ["seat:4", "seat:3", "seat:2", "seat:1", "board"]
     assert [hand.outcome for hand in result.hands] == ["win", "lose", "lose", "lose", None]
     best = told(result)["seat:4"]
-    assert (best.cards, best.kind, best.best) == (("Ah", "As"), "pair", ("Ah", "As", "Td", "9d", "7d"))
+    assert (best.cards, best.kind, best.best) == (
+        ("Ah", "As"),
+        "pair",
+        ("Ah", "As", "Td", "9d", "7d"),
+    )
     assert (result.winner, result.marks) == ("seat:4", ())
     assert len(result.frames) == 13
 
@@ -119,7 +125,10 @@ def test_equal_hands_share_the_pot() -> None:
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
     assert (result.winner, result.marks) == ("tie", ("split",))
-    assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [("seat:4", "tie"), ("seat:3", "tie")]
+    assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [
+        ("seat:4", "tie"),
+        ("seat:3", "tie"),
+    ]
     assert play.game.show(play.state)["last_winner"] == "tie"
 
 
@@ -135,7 +144,9 @@ def test_a_player_with_nothing_left_is_marked() -> None:
 
 @pytest.mark.parametrize("decree", of("BAL09-059", "EUS96-207"))
 def test_omaha_is_two_own_cards_and_three_common_ones(decree: str) -> None:
-    """Four hearts on the table and one in the hand are no flush; four aces in the hand are a pair."""
+    """Four hearts on the table and one in the hand are no flush; four aces in the hand
+    are a pair.
+    """
     play = table(decree, "omaha")
     play.bets()
     play.cards("Ah 9s 8s 7s  Ac 9c 8c 7c  Ad 2s 3s 4s  As 2d 3d 4d")
@@ -165,8 +176,14 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     assert low.marks == ("low", "split")
     assert low.winner == "tie"
     hands = told(low)
-    assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (("8c", "5d", "4c", "2s", "Ah"), "high_card")
-    assert [(each.bet, each.outcome) for each in hands["seat:4"].settled] == [("high", "lose"), ("low", "win")]
+    assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (
+        ("8c", "5d", "4c", "2s", "Ah"),
+        "high_card",
+    )
+    assert [(each.bet, each.outcome) for each in hands["seat:4"].settled] == [
+        ("high", "lose"),
+        ("low", "win"),
+    ]
     assert hands["seat:3"].low == ()
     none = result(("3h 4c 5d 9c", "4h 9s", "3s Ts"))
     assert none.marks == ("no_low",)
@@ -186,7 +203,9 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
 def test_whether_own_cards_of_a_low_hand_may_be_higher_is_a_doubt(
     low_hand: str, board: str, low: tuple[str, ...], marks: tuple[str, ...]
 ) -> None:
-    """«hiru karta komun egon beharko dira, 8aren maila berekoak edo gutxiagokoak» (L2766): of own cards it says nothing."""
+    """«hiru karta komun egon beharko dira, 8aren maila berekoak edo gutxiagokoak» (L2766): of own
+    cards it says nothing.
+    """
     play = table("EUS96", "omaha-hi-lo", low_hand=low_hand)
     play.bets()
     play.cards("Qh Kh Ah Jh  9c Ks As Js  Kc Qd Tc Jd  Qs Qc Kd Jc")
@@ -236,7 +255,9 @@ def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
 
 @rule("BAL05-139")
 def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
-    """«amb set cartes ... només n'hi ha cinc que tenen valor» (L2474-2476): the common cards alone are everybody's hand."""
+    """«amb set cartes ... només n'hi ha cinc que tenen valor» (L2474-2476): the common cards alone
+    are everybody's hand.
+    """
     play = table("BAL05", "synthetic-poker")
     play.bets()
     play.cards("As Qs Kh Kc  Ah Ks Ac Qc  8d 9d Td Jd Ad")
@@ -246,7 +267,9 @@ def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
     found = {hand.who: (hand.kind, set(hand.best)) for hand in result.hands or () if hand.kind}
-    assert found == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), ("straight_flush", {"8d", "9d", "Td", "Jd", "Ad"}))
+    assert found == dict.fromkeys(
+        ("seat:1", "seat:2", "seat:3", "seat:4"), ("straight_flush", {"8d", "9d", "Td", "Jd", "Ad"})
+    )
     assert result.marks == ("split",)
 
 
@@ -259,11 +282,17 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
     law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]
     play.turn(4)
     play.turn(2)
-    with pytest.raises(RejectedError, match=f"the cards of seat:2 are beaten by others that lie open: {law}"):
+    with pytest.raises(
+        RejectedError, match=f"the cards of seat:2 are beaten by others that lie open: {law}"
+    ):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
-    assert [hand.who for hand in result.hands or ()] == ["seat:4", "seat:2", "board"]  # what lies open, and no more
+    assert [hand.who for hand in result.hands or ()] == [
+        "seat:4",
+        "seat:2",
+        "board",
+    ]  # what lies open, and no more
 
 
 def test_nobody_is_confirmed_before_the_showdown() -> None:
@@ -280,14 +309,31 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
     play = holdem()
     play.say("betting.close", winner="seat:4")
     [corrected] = of_kind(play.say("result.correct", round=1, winner="seat:3"), ResultCorrected)
-    assert (corrected.winner, corrected.was, corrected.marks) == ("seat:3", "seat:4", ("no_showdown",))
+    assert (corrected.winner, corrected.was, corrected.marks) == (
+        "seat:3",
+        "seat:4",
+        ("no_showdown",),
+    )
     assert play.game.history(play.state) == [
-        {"round": 1, "kind": "result", "winner": "seat:3", "hands": (), "marks": ["no_showdown"], "corrected": True}
+        {
+            "round": 1,
+            "kind": "result",
+            "winner": "seat:3",
+            "hands": (),
+            "marks": ["no_showdown"],
+            "corrected": True,
+        }
     ]
-    for winner, said in (("seat:3", "is seat:3 already"), (None, "say the winner"), ("banker", "say the winner")):
+    for winner, said in (
+        ("seat:3", "is seat:3 already"),
+        (None, "say the winner"),
+        ("banker", "say the winner"),
+    ):
         with pytest.raises(RejectedError, match=said):
             play.say("result.correct", round=1, winner=winner)
-    with pytest.raises(RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1, or tie"):
+    with pytest.raises(
+        RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1, or tie"
+    ):
         play.say("result.correct", round=1, winner="seat:9")
     with pytest.raises(RejectedError, match="round 2 is not among the rounds"):
         play.say("result.correct", round=2, winner="seat:3")
@@ -301,8 +347,17 @@ def test_hands_are_compared_as_the_decree_says(decree: str, game: str) -> None:
     """The rulebook and the table of contests that ``novamas hand`` answers by say the same."""
     book = Play(decree, game).game.book
     contest = CONTESTS[decree][game]
-    assert (contest.rankings, contest.low, contest.own_exactly) == ((book.ranking,), book.low, book.own_exactly)
-    assert contest.own == sum(len(deal.split()[1]) for street in book.streets for deal in street if deal.startswith("seats"))
+    assert (contest.rankings, contest.low, contest.own_exactly) == (
+        (book.ranking,),
+        book.low,
+        book.own_exactly,
+    )
+    assert contest.own == sum(
+        len(deal.split()[1])
+        for street in book.streets
+        for deal in street
+        if deal.startswith("seats")
+    )
 
 
 HIGH = {"texas-holdem": StandardHighHand, "holdem-double": StandardHighHand}
@@ -310,7 +365,9 @@ HIGH = {"texas-holdem": StandardHighHand, "holdem-double": StandardHighHand}
 
 
 @rule("BAL09-059", "EUS96-207", "EUS96-208")
-@pytest.mark.parametrize("game", ["texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double"])
+@pytest.mark.parametrize(
+    "game", ["texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double"]
+)
 def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str) -> None:
     for seed in range(40):
         play = table("EUS96", game)
@@ -320,14 +377,27 @@ def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str)
         rows = {hand.who: hand.cards for hand in result.hands or () if hand.who.startswith("board")}
         for row, board in rows.items():
             bet = {"omaha-hi-lo": "high", "holdem-double": row}.get(game, "pot")
-            own = {hand.who: hand.cards for hand in result.hands or () if hand.settled and hand.settled[0].bet == bet}
+            own = {
+                hand.who: hand.cards
+                for hand in result.hands or ()
+                if hand.settled and hand.settled[0].bet == bet
+            }
             maker = HIGH.get(game, OmahaHoldemHand)
-            high = {who: maker.from_game("".join(cards), "".join(board)) for who, cards in own.items()}
-            assert winners(result, bet) == {who for who, made in high.items() if made == max(high.values())}
+            high = {
+                who: maker.from_game("".join(cards), "".join(board)) for who, cards in own.items()
+            }
+            assert winners(result, bet) == {
+                who for who, made in high.items() if made == max(high.values())
+            }
         if game == "omaha-hi-lo":
-            lows = {who: OmahaEightOrBetterLowHand.from_game_or_none("".join(own[who]), "".join(board)) for who in own}
+            lows = {
+                who: OmahaEightOrBetterLowHand.from_game_or_none("".join(own[who]), "".join(board))
+                for who in own
+            }
             best = max((made for made in lows.values() if made is not None), default=None)
-            assert winners(result, "low") == {who for who, made in lows.items() if made is not None and made == best}
+            assert winners(result, "low") == {
+                who for who, made in lows.items() if made is not None and made == best
+            }
 
 
 def winners(result: RoundResult, bet: str) -> set[str]:
@@ -337,7 +407,9 @@ def winners(result: RoundResult, bet: str) -> set[str]:
 
 
 def test_the_best_of_seven_cards_comes_as_often_as_published() -> None:
-    """Of the 133,784,560 hands of seven cards; here of 30,000 drawn at random, each category within five standard deviations."""
+    """Of the 133,784,560 hands of seven cards; here of 30,000 drawn at random, each category within
+    five standard deviations.
+    """
     published = {
         "royal_flush": 4_324,
         "straight_flush": 37_260,
@@ -361,11 +433,15 @@ def test_the_best_of_seven_cards_comes_as_often_as_published() -> None:
         found[value.category] += 1
     for category, times in published.items():
         share = times / every
-        assert abs(found[category] - count * share) <= 5 * (count * share * (1 - share)) ** 0.5 + 1, category
+        assert (
+            abs(found[category] - count * share) <= 5 * (count * share * (1 - share)) ** 0.5 + 1
+        ), category
 
 
 def test_every_hand_of_synthetic_poker_on_one_board() -> None:
-    """Both own cards and three of the board: all 253 hands that 23 cards can make, against plain counting."""
+    """Both own cards and three of the board: all 253 hands that 23 cards can make, against plain
+    counting.
+    """
     board = ("8c", "9c", "Tc", "8d", "Ks")
     rest = [card for card in deck("deck_28") if card not in board]
     found: Counter[str] = Counter()

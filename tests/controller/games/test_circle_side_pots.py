@@ -1,4 +1,6 @@
-"""What a result says where somebody was all in: who has the main pot, and of side pots no more than anybody told the table."""
+"""What a result says where somebody was all in: who has the main pot, and of side pots no more than
+anybody told the table.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ def draw(play: Play, cards: str) -> list[AnyEvent]:
     return said
 
 
-def showdown(all_in: tuple[int, ...], game: str = "texas-holdem", holes: str = HOLES, streets: tuple[str, ...] = STREETS) -> Play:
+def showdown(
+    all_in: tuple[int, ...],
+    game: str = "texas-holdem",
+    holes: str = HOLES,
+    streets: tuple[str, ...] = STREETS,
+) -> Play:
     play = table("EUS96", game)
     play.say("bets.open")
     play.say("bets.close")
@@ -65,8 +72,14 @@ def test_who_is_beaten_only_by_players_who_were_all_in_is_not_said_to_lose(
     assert outcomes(found) == told
     assert (found.winner, found.marks) == ("seat:4", ("all_in",) if all_in else ())
     assert isinstance(found.hands, tuple)
-    main = {hand.who: [(bet.bet, bet.outcome) for bet in hand.settled] for hand in found.hands if hand.settled}
-    assert main == {who: [("pot", "win" if who == "seat:4" else "lose")] for who in told}  # all of them play for that one
+    main = {
+        hand.who: [(bet.bet, bet.outcome) for bet in hand.settled]
+        for hand in found.hands
+        if hand.settled
+    }
+    assert main == {
+        who: [("pot", "win" if who == "seat:4" else "lose")] for who in told
+    }  # all of them play for that one
 
 
 def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
@@ -78,8 +91,12 @@ def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
 
 
 @pytest.mark.parametrize(("all_in", "of_three"), [((4,), None), ((4, 3), None), ((1,), "lose")])
-def test_a_hand_may_win_a_side_pot_by_its_low_too(all_in: tuple[int, ...], of_three: str | None) -> None:
-    """4 has the best high and the best low. 3 has kings and the only other low, 2 queens, 1 jacks."""
+def test_a_hand_may_win_a_side_pot_by_its_low_too(
+    all_in: tuple[int, ...], of_three: str | None
+) -> None:
+    """4 has the best high and the best low. 3 has kings and the only other low, 2 queens,
+    1 jacks.
+    """
     holes = "Ah Kd Qh Jh  2s Ks Qs Js  Ad 5h Qd Jd  As 6s Qc Jc"
     found = result(showdown(all_in, "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
     assert (found.winner, found.marks) == ("seat:4", ("low", "all_in"))
@@ -89,7 +106,9 @@ def test_a_hand_may_win_a_side_pot_by_its_low_too(all_in: tuple[int, ...], of_th
 
 
 def test_a_beaten_high_may_win_a_side_pot_by_its_low() -> None:
-    """The kings of 2 beat the high of 3; of the lows only that of 4 is better than his, who was all in."""
+    """The kings of 2 beat the high of 3; of the lows only that of 4 is better than his, who was all
+    in.
+    """
     holes = "Ah Qd Kh Jh  2s Qs Ks Js  Ad 5h Kd Jd  As 6s Kc Jc"
     found = result(showdown((4,), "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
     assert isinstance(found.hands, tuple)

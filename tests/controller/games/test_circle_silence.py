@@ -1,4 +1,6 @@
-"""A device of circle poker that is not heard: what it may have missed is asked for, and no card goes to a wrong place for it."""
+"""A device of circle poker that is not heard: what it may have missed is asked for, and no card
+goes to a wrong place for it.
+"""
 
 from __future__ import annotations
 
@@ -51,16 +53,28 @@ def test_another_device_that_comes_back_is_none_that_was_away() -> None:
     assert up(play) == ["silence"]
 
 
-@pytest.mark.parametrize("kind", [LinkStale(at=1.0, device="shoe", age=9.0), LinkUnintelligible(at=1.0, device="shoe", bytes=99)])
-def test_a_silence_lasts_until_the_device_is_understood(kind: LinkStale | LinkUnintelligible) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        LinkStale(at=1.0, device="shoe", age=9.0),
+        LinkUnintelligible(at=1.0, device="shoe", bytes=99),
+    ],
+)
+def test_a_silence_lasts_until_the_device_is_understood(
+    kind: LinkStale | LinkUnintelligible,
+) -> None:
     play = holdem()
     play.take(kind)
     play.close()
     assert up(play) == ["silence"]
 
 
-@pytest.mark.parametrize("heard", [ShoeReset(at=1.0, device="shoe"), LinkLost(at=1.0, device="shoe", reason="unplugged")])
-def test_a_reader_that_starts_afresh_while_it_deals_may_have_missed_a_card(heard: ShoeReset | LinkLost) -> None:
+@pytest.mark.parametrize(
+    "heard", [ShoeReset(at=1.0, device="shoe"), LinkLost(at=1.0, device="shoe", reason="unplugged")]
+)
+def test_a_reader_that_starts_afresh_while_it_deals_may_have_missed_a_card(
+    heard: ShoeReset | LinkLost,
+) -> None:
     play = table()
     play.bets()
     play.cards("Ah Kh")

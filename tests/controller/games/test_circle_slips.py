@@ -1,10 +1,18 @@
-"""Slips of the croupier at circle poker, and what comes at an awkward moment: nothing goes astray, and each has a way out."""
+"""Slips of the croupier at circle poker, and what comes at an awkward moment: nothing goes astray,
+and each has a way out.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BettingOpened, CardDealt, CardRemoved, HandDecided, RoundResult
+from controller.contract.events import (
+    BettingOpened,
+    CardDealt,
+    CardRemoved,
+    HandDecided,
+    RoundResult,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.circle_draw_play import covered, discard, opened
 from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
@@ -12,7 +20,9 @@ from tests.controller.games.play import of_kind
 
 
 def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
-    """Stud, dealt until that many streets lie and the bets on them are equal. Gives the cards that are left, the next one last."""
+    """Stud, dealt until that many streets lie and the bets on them are equal. Gives the cards that
+    are left, the next one last.
+    """
     play = table("BAL09", game, seats=tuple(range(1, seats + 1)))
     play.bets()
     cards = shuffled(play, 3)[::-1]
@@ -28,7 +38,12 @@ def test_who_gives_up_when_the_bets_were_closed_too_early_gets_no_card_any_more(
     play, cards = stud("five-card-stud")
     said = play.act(3, "fold")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["fold"]
-    assert [event.to for event in of_kind(play.cards(" ".join(cards[-4:])), CardDealt)] == ["seat:5", "seat:1", "seat:2", "seat:4"]
+    assert [event.to for event in of_kind(play.cards(" ".join(cards[-4:])), CardDealt)] == [
+        "seat:5",
+        "seat:1",
+        "seat:2",
+        "seat:4",
+    ]
     assert play.current.open
 
 
@@ -71,11 +86,16 @@ def test_hands_that_are_null_get_no_more_cards() -> None:
 
 @pytest.mark.rule("BAL09-046")
 @pytest.mark.parametrize("action", ["go", "pass"])
-def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_any_more(action: str) -> None:
+def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_any_more(
+    action: str,
+) -> None:
     play, cards = stud("seven-card-stud", streets=4)
     play.seen(cards.pop())
     assert play.state.troubles[0].who == "seat:5"
-    removed = [*of_kind(play.error("touched", 5), CardRemoved), *of_kind(play.error("touched", 2), CardRemoved)]
+    removed = [
+        *of_kind(play.error("touched", 5), CardRemoved),
+        *of_kind(play.error("touched", 2), CardRemoved),
+    ]
     assert [event.to for event in removed] == ["seat:5", "seat:2"]
     assert play.state.asks == ()
     with pytest.raises(RejectedError, match="not asked"):
@@ -145,7 +165,9 @@ def test_a_wrong_number_of_discards_is_said_again() -> None:
     with pytest.raises(RejectedError, match="2 cards already"):
         discard(play, 3, 1)
     discard(play, 3, 3, "As")
-    assert [event.index for event in of_kind(play.events, CardDealt) if event.to == "seat:3"][-3:] == [6, 7, 8]
+    assert [event.index for event in of_kind(play.events, CardDealt) if event.to == "seat:3"][
+        -3:
+    ] == [6, 7, 8]
     discard(play, 4, 0)
     with pytest.raises(RejectedError, match="seat:1 discards first"):
         discard(play, 2, 1)
@@ -156,14 +178,20 @@ def test_the_last_of_four_cards_is_not_due_where_three_were_discarded() -> None:
     play.close()
     discard(play, 4, 4, "Ad Ah As")
     discard(play, 4, 3)
-    assert [(place.to, place.turn) for place in play.current.due] == [("seat:3", True), ("seat:2", True), ("seat:1", True)]
+    assert [(place.to, place.turn) for place in play.current.due] == [
+        ("seat:3", True),
+        ("seat:2", True),
+        ("seat:1", True),
+    ]
 
 
 def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() -> None:
     play, cards = stud("five-card-stud")
     play.act(1, "fold")
     play.act(1, "in")
-    assert [(place.to, place.up) for place in play.current.due] == [(f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)]
+    assert [(place.to, place.up) for place in play.current.due] == [
+        (f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)
+    ]
     play.cards(cards.pop())
     play.act(2, "fold")
     with pytest.raises(RejectedError, match="have got cards"):
@@ -177,4 +205,7 @@ def test_who_speaks_first_is_said_again_when_an_open_card_was_another() -> None:
     assert [(event.interval, event.first) for event in opened_by] == [(1, "seat:2")]
     said = of_kind(play.show(1, "Qs", index=2), BettingOpened)
     assert [(event.interval, event.first) for event in said] == [(1, "seat:1")]
-    assert of_kind([*play.accept(), *play.act(1, "bet"), *play.show(3, "As", index=2)], BettingOpened) == []
+    assert (
+        of_kind([*play.accept(), *play.act(1, "bet"), *play.show(3, "As", index=2)], BettingOpened)
+        == []
+    )

@@ -70,7 +70,12 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
     own = [card.up for card in play.current.of("seat:2")]
     assert own == [False, False, True, True, True, True, False]
     dead = [event for event in of_kind(play.events, CardDealt) if event.to == "dead"]
-    assert [(event.index, event.card) for event in dead] == [(1, None), (2, None), (3, None), (4, None)]
+    assert [(event.index, event.card) for event in dead] == [
+        (1, None),
+        (2, None),
+        (3, None),
+        (4, None),
+    ]
     assert [card.card for card in play.current.of("dead")] == ["6c", "6d", "6h", "6s"]
     assert play.current.interval == 5
 
@@ -83,12 +88,19 @@ def test_what_is_called() -> None:
     assert all(event.announcement is None for event in others)
     assert not any(event.announcement for event in of_kind(play.events, CardExpected))
     last(play)
-    assert [event.announcement for event in of_kind(play.events, CardExpected) if event.announcement] == [{"ca": "Última carta"}]
+    assert [
+        event.announcement for event in of_kind(play.events, CardExpected) if event.announcement
+    ] == [{"ca": "Última carta"}]
 
 
 def test_the_lowest_card_speaks_first_then_the_best_open_cards() -> None:
     play = seven(streets=3)
-    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", "seat:2", "seat:2", "seat:2"]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == [
+        "seat:4",
+        "seat:2",
+        "seat:2",
+        "seat:2",
+    ]
 
 
 def test_of_equal_cards_the_nearest_to_the_hand_speaks() -> None:
@@ -100,14 +112,21 @@ def test_of_equal_cards_the_nearest_to_the_hand_speaks() -> None:
 
 @rule("BAL09-030")
 @pytest.mark.parametrize(("decree", "second"), [("BAL09", "seat:1"), ("EUS96", "seat:3")])
-def test_five_cards_the_first_covered_and_an_interval_after_each_deal(decree: str, second: str) -> None:
+def test_five_cards_the_first_covered_and_an_interval_after_each_deal(
+    decree: str, second: str
+) -> None:
     play = table(decree, "five-card-stud")
     play.bets()
     play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
     for cards in ("7d Kd 9d Td", "8h Kh 9h Th", "7s Ks 9s Ts"):
         play.street(cards)
     assert [card.up for card in play.current.of("seat:2")] == [False, True, True, True, True]
-    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", second, second, second]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == [
+        "seat:4",
+        second,
+        second,
+        second,
+    ]
     play.close()
     said = play.turn()
     assert of_kind(said, RoundResult)[0].winner == second
@@ -209,7 +228,9 @@ def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
     play.cards("5c 2d 3d")
     said = play.seen("4d")
     assert irregularities(said) == ["deal_both_exposed"]
-    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(said, BetPlaced)] == [("seat:2", "ante", True)]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(said, BetPlaced)] == [
+        ("seat:2", "ante", True)
+    ]
     assert of_kind(said, CardRemoved)[0].to == "seat:2"
     said = play.cards("5d 9s Jh Qd 6c")
     assert [who for who, _ in dealt(said)] == ["seat:3", "seat:4", "seat:1", "seat:3", "dead"]
@@ -280,7 +301,12 @@ def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     said = play.error("exposed", 2, fault="player")
     assert irregularities(said) == ["deal_shown_by_player"]
     last(play)
-    assert dealt(play.cards(LAST)) == [("seat:4", None), ("seat:1", None), ("seat:2", "As"), ("seat:3", None)]
+    assert dealt(play.cards(LAST)) == [
+        ("seat:4", None),
+        ("seat:1", None),
+        ("seat:2", "As"),
+        ("seat:3", None),
+    ]
     assert play.current.open
 
 
@@ -305,8 +331,16 @@ def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_othe
     assert irregularities(said) == ["deal_skipped"]
     assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:2", "seat:1")]
     said = play.cards("As")
-    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:3", None), ("seat:1", "dead")]
-    assert [play.current.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == ["Ac", "6c", "Ad", "As"]
+    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [
+        ("seat:3", None),
+        ("seat:1", "dead"),
+    ]
+    assert [play.current.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == [
+        "Ac",
+        "6c",
+        "Ad",
+        "As",
+    ]
     assert len(play.current.of("dead")) == 3
     assert play.current.open
 
@@ -337,7 +371,9 @@ def test_a_card_before_the_bets_are_closed_leaves_with_as_many_as_play(by: str) 
     assert play.state.asks == ()
     play.act(3, "fold")
     said = play.close()
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("premature", None)]
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+        ("premature", None)
+    ]
     assert of_kind(said, CardExpected)[-1].to == "burn"
     said = play.cards("8c Qs 9d 8h Ts Jd Ah")
     assert len(of_kind(said, CardsBurned)) == 3
@@ -349,11 +385,21 @@ def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> N
     play = many(7)
     said = play.close()
     assert irregularities(said) == ["cards_lacking"]
-    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [("mixed_in", "dead", None)]
+    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [
+        ("mixed_in", "dead", None)
+    ]
     mixed = {card.card for card in play.current.cards if card.to == "dead"}
     assert mixed == set()
     said = play.cards(" ".join([*left(play)][:7]))
-    assert [who for who, _ in dealt(said)] == ["seat:7", "seat:1", "seat:2", "seat:3", "seat:4", "seat:5", "seat:6"]
+    assert [who for who, _ in dealt(said)] == [
+        "seat:7",
+        "seat:1",
+        "seat:2",
+        "seat:3",
+        "seat:4",
+        "seat:5",
+        "seat:6",
+    ]
     assert play.current.open
 
 

@@ -1,4 +1,5 @@
-"""Who wins, worked out again by a reading of the decrees that shares nothing with the table's: fewer than 52 cards, and figures.
+"""Who wins, worked out again by a reading of the decrees that shares nothing with the table's:
+fewer than 52 cards, and figures.
 
 The games of 52 cards are held against a published evaluator in ``test_circle_showdown``.
 """
@@ -24,7 +25,9 @@ Worth = tuple[float, list[int]]
 
 
 class Kind(NamedTuple):
-    """A game: its lowest rank, how many own cards, how many of them count exactly, how many common ones."""
+    """A game: its lowest rank, how many own cards, how many of them count exactly, how many common
+    ones.
+    """
 
     lowest: str
     own: int
@@ -34,7 +37,9 @@ class Kind(NamedTuple):
 
 
 def worth(five: Iterable[str], kind: Kind) -> Worth:
-    """What five cards are: the place of the combination in the decree's list, then what decides between equal ones."""
+    """What five cards are: the place of the combination in the decree's list, then what decides
+    between equal ones.
+    """
     five = tuple(five)
     ranks = RANKS[RANKS.index(kind.lowest) :]
     order = sorted((ranks.index(card[0]) for card in five), reverse=True)
@@ -44,7 +49,9 @@ def worth(five: Iterable[str], kind: Kind) -> Worth:
     top = None
     if len(often) == 5:
         top = order[0] if order[0] - order[4] == 4 else 3 if order == [last, 3, 2, 1, 0] else None
-    flush, full = (6, 5) if len(ranks) < 13 else (5, 6)  # «que es juguin amb menys de 52 cartes, el Color»
+    flush, full = (
+        (6, 5) if len(ranks) < 13 else (5, 6)
+    )  # «que es juguin amb menys de 52 cartes, el Color»
     if suited and top is not None:
         return (9 if top == last else 8), [top]
     if shape[0] == 4:
@@ -69,14 +76,27 @@ def best(own: tuple[str, ...], common: tuple[str, ...], kind: Kind) -> Worth:
     if kind.exactly is None:
         return max(worth(five, kind) for five in combinations((*own, *common), 5))
     mine = combinations(own, kind.exactly)
-    return max(worth((*some, *rest), kind) for some in mine for rest in combinations(common, 5 - kind.exactly))
+    return max(
+        worth((*some, *rest), kind)
+        for some in mine
+        for rest in combinations(common, 5 - kind.exactly)
+    )
 
 
 def laid(hands: dict[str, tuple[str, ...]], board: tuple[str, ...], players: int) -> CircleRound:
-    cards = [CircleCard(to=who, index=place, up=True, card=card) for who, own in hands.items() for place, card in enumerate(own, 1)]
-    cards += [CircleCard(to="board", index=place, up=True, card=card) for place, card in enumerate(board, 1)]
+    cards = [
+        CircleCard(to=who, index=place, up=True, card=card)
+        for who, own in hands.items()
+        for place, card in enumerate(own, 1)
+    ]
+    cards += [
+        CircleCard(to="board", index=place, up=True, card=card)
+        for place, card in enumerate(board, 1)
+    ]
     seats = tuple(CircleSeat(number=int(who.removeprefix("seat:")), shown=True) for who in hands)
-    return CircleRound(round=1, seats=seats, cards=tuple(cards), players=players, closed=True, showdown=True)
+    return CircleRound(
+        round=1, seats=seats, cards=tuple(cards), players=players, closed=True, showdown=True
+    )
 
 
 def winners(shown: CircleShown) -> set[str]:
@@ -86,19 +106,67 @@ def winners(shown: CircleShown) -> set[str]:
 @pytest.mark.parametrize(
     ("decree", "game", "kind", "players"),
     [
-        pytest.param("BAL09", "synthetic-poker", Kind("8", 2, 2, 5), 8, marks=pytest.mark.rule("BAL09-056", "BAL09-059")),
-        pytest.param("BAL05", "synthetic-poker", Kind("8", 2, None, 5), 10, marks=pytest.mark.rule("BAL05-139")),
-        pytest.param("ARA02", "synthetic-poker", Kind("8", 2, 2, 5), 8, marks=pytest.mark.rule("ARA02-143", "ARA02-148")),
-        pytest.param("EUS96", "synthetic-poker", Kind("8", 2, 2, 5), 8, marks=pytest.mark.rule("EUS96-209", "EUS96-210")),
-        pytest.param("BAL09", "five-card-stud", Kind("7", 5), 6, marks=pytest.mark.rule("BAL09-056")),
-        pytest.param("EUS96", "five-card-stud", Kind("7", 5), 6, marks=pytest.mark.rule("EUS96-209")),
+        pytest.param(
+            "BAL09",
+            "synthetic-poker",
+            Kind("8", 2, 2, 5),
+            8,
+            marks=pytest.mark.rule("BAL09-056", "BAL09-059"),
+        ),
+        pytest.param(
+            "BAL05",
+            "synthetic-poker",
+            Kind("8", 2, None, 5),
+            10,
+            marks=pytest.mark.rule("BAL05-139"),
+        ),
+        pytest.param(
+            "ARA02",
+            "synthetic-poker",
+            Kind("8", 2, 2, 5),
+            8,
+            marks=pytest.mark.rule("ARA02-143", "ARA02-148"),
+        ),
+        pytest.param(
+            "EUS96",
+            "synthetic-poker",
+            Kind("8", 2, 2, 5),
+            8,
+            marks=pytest.mark.rule("EUS96-209", "EUS96-210"),
+        ),
+        pytest.param(
+            "BAL09", "five-card-stud", Kind("7", 5), 6, marks=pytest.mark.rule("BAL09-056")
+        ),
+        pytest.param(
+            "EUS96", "five-card-stud", Kind("7", 5), 6, marks=pytest.mark.rule("EUS96-209")
+        ),
         pytest.param("BAL09", "seven-card-stud", Kind("2", 7), 7),
-        pytest.param("BAL09", "circle-draw", Kind("7", 5, figures=True), 5, marks=pytest.mark.rule("BAL09-057", "BAL09-058")),
-        pytest.param("BAL09", "circle-draw", Kind("2", 5, figures=True), 8, marks=pytest.mark.rule("BAL09-057")),
-        pytest.param("EUS96", "circle-draw", Kind("7", 5, figures=True), 5, marks=pytest.mark.rule("EUS96-209")),
+        pytest.param(
+            "BAL09",
+            "circle-draw",
+            Kind("7", 5, figures=True),
+            5,
+            marks=pytest.mark.rule("BAL09-057", "BAL09-058"),
+        ),
+        pytest.param(
+            "BAL09",
+            "circle-draw",
+            Kind("2", 5, figures=True),
+            8,
+            marks=pytest.mark.rule("BAL09-057"),
+        ),
+        pytest.param(
+            "EUS96",
+            "circle-draw",
+            Kind("7", 5, figures=True),
+            5,
+            marks=pytest.mark.rule("EUS96-209"),
+        ),
     ],
 )
-def test_the_winners_are_those_of_the_decree(decree: str, game: str, kind: Kind, players: int) -> None:
+def test_the_winners_are_those_of_the_decree(
+    decree: str, game: str, kind: Kind, players: int
+) -> None:
     made = make_game(game, decree, {})
     assert isinstance(made, CircleGame)
     chance = random.Random(f"{decree} {game} {players}")
@@ -106,7 +174,10 @@ def test_the_winners_are_those_of_the_decree(decree: str, game: str, kind: Kind,
     for _ in range(ROUNDS):
         live = chance.randint(2, players)
         cards = chance.sample(pack, live * kind.own + kind.common)
-        hands = {f"seat:{seat + 1}": tuple(cards[seat * kind.own : (seat + 1) * kind.own]) for seat in range(live)}
+        hands = {
+            f"seat:{seat + 1}": tuple(cards[seat * kind.own : (seat + 1) * kind.own])
+            for seat in range(live)
+        }
         board = tuple(cards[live * kind.own :])
         values = {who: best(own, board, kind) for who, own in hands.items()}
         right = {who for who, value in values.items() if value == max(values.values())}

@@ -1,4 +1,6 @@
-"""Words of players that the croupier told wrongly: in a circle none is taken back, what is right is said."""
+"""Words of players that the croupier told wrongly: in a circle none is taken back, what is right is
+said.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def dealt(game: str) -> Play:
         ("seven-card-stud", {"action": "pass"}),
     ],
 )
-def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: dict[str, Any]) -> None:
+def test_a_word_that_is_taken_back_is_not_taken_for_that_word(
+    game: str, word: dict[str, Any]
+) -> None:
     play = dealt(game)
     before = play.state
     with pytest.raises(RejectedError, match="in a circle a word is not taken back"):

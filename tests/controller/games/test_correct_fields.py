@@ -1,4 +1,6 @@
-"""A correction that says what results of the game do not have is refused, and not read in silence without it."""
+"""A correction that says what results of the game do not have is refused, and not read in silence
+without it.
+"""
 
 from __future__ import annotations
 

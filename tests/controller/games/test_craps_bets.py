@@ -1,4 +1,6 @@
-"""What a throw does to each bet: over all 36 throws, and over all sequences, with exact fractions."""
+"""What a throw does to each bet: over all 36 throws, and over all sequences, with exact
+fractions.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def totals(bets: Bets, name: str, outcome: str, point: int | None = None) -> set
 
 
 def chain(bets: Bets, name: str, point: int | None = None) -> tuple[Counter[str], Fraction]:
-    """How a bet ends, as exact chances, and what it brings for each unit staked: every sequence of throws, summed up."""
+    """How a bet ends, as exact chances, and what it brings for each unit staked: every sequence of
+    throws, summed up.
+    """
     ends: dict[str, Fraction] = {}
     brings, again = Fraction(0), Fraction(0)
     for dice in THROWS:
@@ -74,7 +78,12 @@ def chain(bets: Bets, name: str, point: int | None = None) -> tuple[Counter[str]
 
 def test_every_situation_has_its_bets() -> None:
     bets = bets_of()
-    assert set(standing(bets, None)) == set(all_names(bets)) - {"come", "dont_come", "win_odds", "dont_win_odds"}
+    assert set(standing(bets, None)) == set(all_names(bets)) - {
+        "come",
+        "dont_come",
+        "win_odds",
+        "dont_win_odds",
+    }
     assert standing(bets, 6) == all_names(bets)
     assert len(all_names(bets)) == 58
 
@@ -222,13 +231,19 @@ def test_bets_of_one_throw(decree: str) -> None:
     ],
 )
 def test_place_bets(decree: str) -> None:
-    """The right one wins if its number comes before 7, the wrong one if 7 comes first; all else leaves them where they lie."""
+    """The right one wins if its number comes before 7, the wrong one if 7 comes first; all else
+    leaves them where they lie.
+    """
     bets = bets_of(decree)
     for number in POINTS:
         right, wrong = f"right:{number}", f"wrong:{number}"
         assert (totals(bets, right, "win"), totals(bets, right, "lose")) == ({number}, {7})
         assert (totals(bets, wrong, "win"), totals(bets, wrong, "lose")) == ({7}, {number})
-        assert totals(bets, right, "stays") == totals(bets, wrong, "stays") == set(range(2, 13)) - {7, number}
+        assert (
+            totals(bets, right, "stays")
+            == totals(bets, wrong, "stays")
+            == set(range(2, 13)) - {7, number}
+        )
 
 
 def by_number(bet: str, *values: str) -> dict[str, str]:
@@ -236,7 +251,9 @@ def by_number(bet: str, *values: str) -> dict[str, str]:
 
 
 PAYS = {
-    **dict.fromkeys(("win", "dont_win", "come", "dont_come", "big_6", "big_8", "under_7", "over_7"), "1/1"),
+    **dict.fromkeys(
+        ("win", "dont_win", "come", "dont_come", "big_6", "big_8", "under_7", "over_7"), "1/1"
+    ),
     **dict.fromkeys(("hard_4", "hard_10", "any_craps"), "7/1"),
     **dict.fromkeys(("hard_6", "hard_8"), "9/1"),
     **dict.fromkeys(("seven", "horn"), "4/1"),
@@ -261,7 +278,9 @@ PAYS = {
     ],
 )
 def test_pays(decree: str) -> None:
-    """Every bet that wins pays what the decree prints, at every throw and in every situation; no other is said to pay."""
+    """Every bet that wins pays what the decree prints, at every throw and in every situation; no
+    other is said to pay.
+    """
     bets = bets_of(decree)
     for dice, point in product(THROWS, SITUATIONS):
         for own in settle_all(bets, dice, point):
@@ -274,7 +293,13 @@ def test_pays(decree: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "decree", [pytest.param("BAL05", marks=rule("BAL05-066")), "ARA02", "EUS96", pytest.param("GAL07", marks=rule("GAL07-141"))]
+    "decree",
+    [
+        pytest.param("BAL05", marks=rule("BAL05-066")),
+        "ARA02",
+        "EUS96",
+        pytest.param("GAL07", marks=rule("GAL07-141")),
+    ],
 )
 def test_the_highest_stakes(decree: str) -> None:
     bets = bets_of(decree)
@@ -292,14 +317,23 @@ def test_the_highest_stakes(decree: str) -> None:
 def test_times_the_bet_may_take_the_bet_in() -> None:
     taken_in = bets_of("GAL07", multiples="for_one")
     assert {word: bet.pays for word, bet in taken_in.items() if bet.kind == "multiple"} == {
-        word: (bet.pays[0] - 1, 1) for word, bet in bets_of("GAL07").items() if bet.kind == "multiple"
+        word: (bet.pays[0] - 1, 1)
+        for word, bet in bets_of("GAL07").items()
+        if bet.kind == "multiple"
     }
     layout = bets_of("GAL07", multiples="layout")
-    assert [layout[word].pays for word in ("eleven", "craps_2", "hard_6", "seven")] == [(14, 1), (29, 1), (9, 1), (4, 1)]
+    assert [layout[word].pays for word in ("eleven", "craps_2", "hard_6", "seven")] == [
+        (14, 1),
+        (29, 1),
+        (9, 1),
+        (4, 1),
+    ]
 
 
 def test_the_layout_is_printed_in_galicia_alone() -> None:
-    with pytest.raises(ValueError, match="multiples = 'layout': under this decree it may be to_one, for_one"):
+    with pytest.raises(
+        ValueError, match="multiples = 'layout': under this decree it may be to_one, for_one"
+    ):
         bets_of("EUS96", multiples="layout")
 
 
@@ -309,7 +343,10 @@ def test_the_eight_may_be_left_out_as_in_the_list(decree: str) -> None:
     assert {"right:8", "wrong:8"} == set(all_names(bets_of(decree))) - set(all_names(bets))
 
 
-@pytest.mark.parametrize("name", ["", "pass", "come:7", "come:", "field:4", "right", "right:8x", "win:6", "come:٤", "hard_5"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "pass", "come:7", "come:", "field:4", "right", "right:8x", "win:6", "come:٤", "hard_5"],
+)
 def test_what_is_no_bet(name: str) -> None:
     with pytest.raises(ValueError, match=f"no bet '{name}'"):
         parse(bets_of(), name)
@@ -330,7 +367,11 @@ def test_the_pass_line_wins_244_of_495(decree: str, name: str, point: int | None
 @pytest.mark.parametrize(("name", "point"), [("dont_win", None), ("dont_come", 6)])
 def test_do_not_pass_wins_949_of_1980(decree: str, name: str, point: int | None) -> None:
     ends, brings = chain(bets_of(decree), name, point)
-    assert ends == {"win": Fraction(949, 1980), "lose": Fraction(976, 1980), "void": Fraction(55, 1980)}
+    assert ends == {
+        "win": Fraction(949, 1980),
+        "lose": Fraction(976, 1980),
+        "void": Fraction(55, 1980),
+    }
     assert brings == Fraction(-3, 220)
 
 
@@ -384,7 +425,9 @@ def test_one_die_is_as_good_as_the_other(decree: str) -> None:
 
 @rule("BAL05-057", "EUS96-110", "GAL07-137")
 def test_the_course_of_a_series() -> None:
-    """Every two throws of a series: the point is set once, stands until it or 7 comes, and only such a 7 passes the dice."""
+    """Every two throws of a series: the point is set once, stands until it or 7 comes, and only
+    such a 7 passes the dice.
+    """
     for first, second in product(THROWS, THROWS):
         point = next_point(POINTS, None, sum(first))
         assert point == (sum(first) if sum(first) in POINTS else None)

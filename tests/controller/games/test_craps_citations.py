@@ -1,4 +1,6 @@
-"""Which sentence of the decree a table of craps cites to whoever bets at the wrong time, and where it stands."""
+"""Which sentence of the decree a table of craps cites to whoever bets at the wrong time, and where
+it stands.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,18 @@ AFTER = {
 }
 BESIDE = {
     "BAL05": "IV.1r.C: «només poden jugar-se quan la sort simple corresponent»",
-    "ARA02": "IV.1.C: «sólo pueden jugarse cuando la apuesta simple correspondiente, cuyo punto es conocido, ha sido ya apostada»",
-    "EUS96": "IV.1.C: «Zorte hauek dagokien zorte bakunaren apustua honen puntua ezaguna da egin ondoren bakarrik joka daitezke»",
-    "GAL07": "IV.1.C: «só poden xogar cando a sorte simple correspondente, cun punto coñecido, foi xa apostada»",
+    "ARA02": (
+        "IV.1.C: «sólo pueden jugarse cuando la apuesta simple correspondiente, cuyo punto "
+        "es conocido, ha sido ya apostada»"
+    ),
+    "EUS96": (
+        "IV.1.C: «Zorte hauek dagokien zorte bakunaren apustua honen puntua ezaguna da egin "
+        "ondoren bakarrik joka daitezke»"
+    ),
+    "GAL07": (
+        "IV.1.C: «só poden xogar cando a sorte simple correspondente, cun punto coñecido, "
+        "foi xa apostada»"
+    ),
 }
 
 

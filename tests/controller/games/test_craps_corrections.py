@@ -15,7 +15,11 @@ def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
     play.totals(4, 9, 8)
     events = play.say("result.correct", round=1, dice=[4, 5])
     corrected = of_kind(events, ResultCorrected)
-    assert [(event.round, event.dice, event.point) for event in corrected] == [(1, (4, 5), None), (2, (3, 6), 9), (3, (2, 6), None)]
+    assert [(event.round, event.dice, event.point) for event in corrected] == [
+        (1, (4, 5), None),
+        (2, (3, 6), 9),
+        (3, (2, 6), None),
+    ]
     assert isinstance(corrected[1].bets, tuple)
     assert [own.outcome for own in corrected[1].bets if own.bet == "win"] == ["win", "win"]
     assert only(events, PointSet).point == 8

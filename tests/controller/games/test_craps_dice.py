@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import DiceChosen, DiceRegistered, DieLost, Irregularity, RoundResult
+from controller.contract.events import (
+    DiceChosen,
+    DiceRegistered,
+    DieLost,
+    Irregularity,
+    RoundResult,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
@@ -46,7 +52,9 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
 
 
 @ruled("BAL05-053", "ARA02-122", "EUS96-099", "GAL07-130")
-@pytest.mark.parametrize("serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]])
+@pytest.mark.parametrize(
+    "serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]]
+)
 def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
     play = opened(decree)
     with pytest.raises(RejectedError, match=f"6 dice, each with its own serial number: {decree}-"):
@@ -87,7 +95,9 @@ def test_dice_of_the_session_before(decree: str) -> None:
     assert whats(play.say("dice.set", serials=OTHERS)) == ["dice.registered"]
     play.say("session.close")
     play.say("session.open")
-    assert whats(play.say("dice.set", serials=SET)) == ["dice.registered"]  # not those of the session just before
+    assert whats(play.say("dice.set", serials=SET)) == [
+        "dice.registered"
+    ]  # not those of the session just before
 
 
 def test_a_slip_in_the_numbers_is_put_right() -> None:
@@ -110,10 +120,15 @@ def test_dice_of_the_wrong_make(decree: str) -> None:
     for side in (199, 251):
         breach = only(play.say("dice.set", serials=SET, side=side), Irregularity)
         assert (breach.what, breach.detail) == ("dice_size", f"{side / 10:g} mm")
-    assert whats(play.say("dice.set", serials=SET, same_colour=False)) == ["dice.registered", "dice_colour"]
+    assert whats(play.say("dice.set", serials=SET, same_colour=False)) == [
+        "dice.registered",
+        "dice_colour",
+    ]
     assert play.shown["dice"]["unfit"] == ["dice_colour"]
     for right in (200, 250, None):
-        assert whats(play.say("dice.set", serials=SET, side=right, same_colour=True)) == ["dice.registered"]
+        assert whats(play.say("dice.set", serials=SET, side=right, same_colour=True)) == [
+            "dice.registered"
+        ]
 
 
 # Changes
@@ -152,7 +167,11 @@ def test_a_die_that_fell_in_a_series_is_replaced_from_the_reserve(decree: str) -
     with pytest.raises(RejectedError, match="to choose from are 103, 104, 105, 106"):
         play.say("dice.choose", serials=["101", "103"])
     chosen = only(play.say("dice.choose", serials=["104", "103"]), DiceChosen)
-    assert (chosen.playing, chosen.reserve, chosen.announcement) == (("104", "103"), ("101", "105", "106"), CHANGE[decree])
+    assert (chosen.playing, chosen.reserve, chosen.announcement) == (
+        ("104", "103"),
+        ("101", "105", "106"),
+        CHANGE[decree],
+    )
     with pytest.raises(RejectedError, match="before the series is over"):
         play.say("dice.choose", serials=["105", "106"])
     assert play.point == 8
@@ -195,7 +214,9 @@ def test_a_die_that_is_not_found_takes_the_set_with_it(decree: str) -> None:
     assert (over.what, over.detail, over.asks) == ("die_lost", "102", ("dice.set",))
     with pytest.raises(RejectedError, match=r"say dice\.set"):
         play.say("bets.open")
-    assert only(play.say("dice.set", serials=(*OTHERS[:5], "106")), Irregularity).what == "dice_reused"
+    assert (
+        only(play.say("dice.set", serials=(*OTHERS[:5], "106")), Irregularity).what == "dice_reused"
+    )
     play.say("dice.set", serials=OTHERS)
     play.say("dice.choose", serials=OTHERS[:2])
     assert only(play.totals(4), RoundResult).point is None
@@ -273,7 +294,10 @@ def test_dice_that_nobody_tells_of() -> None:
 def test_dice_thrown_before_they_were_registered() -> None:
     play = opened(rounds="dice", shooter="unwatched")
     events = play.throw(1, 2)
-    assert (only(events, Irregularity).what, only(events, Irregularity).asks) == ("dice_unregistered", ("dice.set",))
+    assert (only(events, Irregularity).what, only(events, Irregularity).asks) == (
+        "dice_unregistered",
+        ("dice.set",),
+    )
     play.say("dice.set", serials=SET)
     assert whats(play.say("dice.choose", serials=SET[:2])) == ["dice.chosen", "round.opened"]
     assert only(play.throw(1, 2), RoundResult).total == 3

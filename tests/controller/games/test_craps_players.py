@@ -64,13 +64,17 @@ def test_the_dice_wait_where_nobody_told_who_sits_where() -> None:
 @ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
 def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
     play = table(decree)
-    with pytest.raises(RejectedError, match=f"the role croupier may not take the dice from a player: {decree}-"):
+    with pytest.raises(
+        RejectedError, match=f"the role croupier may not take the dice from a player: {decree}-"
+    ):
         play.say("shooter.set", role="croupier", seat=2, why="withdrawn")
     play.totals(8)
     with pytest.raises(RejectedError, match="refused before the first throw"):
         play.say("shooter.set", seat=2, why="refused")
     assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
-    assert not of_kind(play.totals(5), Irregularity)  # he cannot bet on Win in the middle of a series
+    assert not of_kind(
+        play.totals(5), Irregularity
+    )  # he cannot bet on Win in the middle of a series
     assert only(play.totals(7), ShooterChanged).seat == 4
     play.say("bets.open")
     assert whats(play.say("bets.close")) == ["bets.closed", "shooter_no_bet"]
@@ -104,7 +108,11 @@ def test_the_shooter_must_have_a_bet(decree: str) -> None:
     play.bet("win", "seat:2")
     events = play.say("bets.close")
     breach = only(events, Irregularity)
-    assert (breach.what, breach.detail, breach.asks) == ("shooter_no_bet", "seat 1", ("round.confirm", "round.void"))
+    assert (breach.what, breach.detail, breach.asks) == (
+        "shooter_no_bet",
+        "seat 1",
+        ("round.confirm", "round.void"),
+    )
     assert breach.law.startswith(decree)
     assert not of_kind(play.throw(1, 3), RoundResult)
     assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
@@ -156,12 +164,17 @@ def test_nor_is_a_part_of_it(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
     for amount in (999, None):
-        with pytest.raises(RejectedError, match=f"win may not be lowered: 1000 lies there: {decree}-"):
+        with pytest.raises(
+            RejectedError, match=f"win may not be lowered: 1000 lies there: {decree}-"
+        ):
             play.bet("win", amount=amount)
     play.bet("win", amount=1500)
     play.bet("dont_win", "seat:2", amount=1000)
     play.bet("dont_win", "seat:2", amount=500)
-    assert [(each.bet, each.amount) for each in play.state.bets] == [("win", 1500), ("dont_win", 500)]
+    assert [(each.bet, each.amount) for each in play.state.bets] == [
+        ("win", 1500),
+        ("dont_win", 500),
+    ]
 
 
 @ruled("BAL05-055", "ARA02-124", "EUS96-106", "GAL07-131")
@@ -178,15 +191,24 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
 def test_when_a_bet_may_be_placed(decree: str) -> None:
     play = table(decree)
     for bet in ("come", "dont_come"):
-        with pytest.raises(RejectedError, match=f"{bet} is placed after the first throw of a series: {decree}-"):
+        with pytest.raises(
+            RejectedError, match=f"{bet} is placed after the first throw of a series: {decree}-"
+        ):
             play.bet(bet)
     play.totals(8)
     for bet in ("win", "dont_win"):
-        with pytest.raises(RejectedError, match=f"{bet} is placed before the first throw of a series: {decree}-"):
+        with pytest.raises(
+            RejectedError, match=f"{bet} is placed before the first throw of a series: {decree}-"
+        ):
             play.bet(bet, "seat:2")
     for bet in ("come", "dont_come", "field", "big_6", "right:8", "wrong:10", "horn"):
         placed = only(play.bet(bet, "seat:2", amount=500), BetPlaced)
-        assert (placed.who, placed.bet, placed.withdrawn, placed.amount) == ("seat:2", bet, False, 500)
+        assert (placed.who, placed.bet, placed.withdrawn, placed.amount) == (
+            "seat:2",
+            bet,
+            False,
+            500,
+        )
 
 
 @every
@@ -202,12 +224,20 @@ def test_a_bet_on_come_travels(decree: str) -> None:
         ("seat:2", "come", "stays"),
         ("seat:4", "dont_come", "stays"),
     ]
-    assert [(each.bet, each.amount) for each in play.state.bets] == [("win", None), ("come:5", 500), ("dont_come:5", 700)]
+    assert [(each.bet, each.amount) for each in play.state.bets] == [
+        ("win", None),
+        ("come:5", 500),
+        ("dont_come:5", 700),
+    ]
     with pytest.raises(RejectedError, match="it is placed as come"):
         play.bet("come:6", "seat:2")
     play.totals(8)
     assert [each.bet for each in play.state.bets] == ["come:5", "dont_come:5"]
-    assert [each.outcome for each in only(play.totals(7), RoundResult).bets or () if each.who] == ["lose", "win", "win"]
+    assert [each.outcome for each in only(play.totals(7), RoundResult).bets or () if each.who] == [
+        "lose",
+        "win",
+        "win",
+    ]
     assert play.state.bets == ()
 
 
@@ -218,12 +248,17 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play.totals(4)
     with pytest.raises(RejectedError, match="win_odds goes beside win, which seat:4 does not have"):
         play.bet("win_odds", "seat:4", amount=500)
-    with pytest.raises(RejectedError, match=f"dont_win_odds is at most 2000 beside 1000: {decree}-"):
+    with pytest.raises(
+        RejectedError, match=f"dont_win_odds is at most 2000 beside 1000: {decree}-"
+    ):
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
     gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
-    assert [(event.bet, event.withdrawn) for event in of_kind(gone, BetPlaced)] == [("dont_win", True), ("dont_win_odds", True)]
+    assert [(event.bet, event.withdrawn) for event in of_kind(gone, BetPlaced)] == [
+        ("dont_win", True),
+        ("dont_win_odds", True),
+    ]
     assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
 
 
@@ -270,7 +305,10 @@ def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: 
     for times in (low, high):
         assert Play(decree, highest_simple=500 * times).say("session.open", minimum=500)
     for highest in (500 * low - 1, 500 * high + 1):
-        with pytest.raises(RejectedError, match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-"):
+        with pytest.raises(
+            RejectedError,
+            match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-",
+        ):
             Play(decree, highest_simple=highest).say("session.open", minimum=500)
 
 
@@ -314,7 +352,9 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
     assert [(each.bet, each.amount) for each in play.state.bets] == [("field", 700)]
 
 
-@pytest.mark.parametrize("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"])
+@pytest.mark.parametrize(
+    "who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"]
+)
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
@@ -322,7 +362,9 @@ def test_a_seat_has_one_name(who: str) -> None:
         play.say("bet.place", who=who, bet="win")
 
 
-@pytest.mark.parametrize("bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"])
+@pytest.mark.parametrize(
+    "bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"]
+)
 def test_a_bet_has_one_name(bet: str) -> None:
     play = table()
     play.say("bets.open")

@@ -34,8 +34,12 @@ BETS = ("win", "dont_win", "come", "dont_come", "field", "win_odds", "right:8", 
 
 
 def check(events: list[AnyEvent]) -> None:
-    """Rounds are counted without a hole, each has one outcome at most, and the point is what the results make it."""
-    for rounds in sessions_of(events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected):
+    """Rounds are counted without a hole, each has one outcome at most, and the point is what the
+    results make it.
+    """
+    for rounds in sessions_of(
+        events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected
+    ):
         dice: dict[int, tuple[tuple[int, ...], int | None, Any]] = {}
         for number, of_round in rounds.items():
             has_one_end(of_round)
@@ -56,7 +60,9 @@ def check(events: list[AnyEvent]) -> None:
 
 
 class Croupier:
-    """Plays rounds with the errors that happen to people and devices, and decides whatever the table asks."""
+    """Plays rounds with the errors that happen to people and devices, and decides whatever the
+    table asks.
+    """
 
     def __init__(self, decree: str, rounds: str) -> None:
         self.chance = random.Random(f"{decree} {rounds}")
@@ -73,7 +79,12 @@ class Croupier:
         play, luck = self.play, self.chance.random
         self.decide()
         if luck() < 0.3:
-            self.say("bet.place", who=f"seat:{self.chance.choice((1, 2, 4))}", bet=self.chance.choice(BETS), amount=500)
+            self.say(
+                "bet.place",
+                who=f"seat:{self.chance.choice((1, 2, 4))}",
+                bet=self.chance.choice(BETS),
+                amount=500,
+            )
         if luck() < 0.97:
             self.say("bet.place", who=f"seat:{play.state.shooter}", bet="win")
         self.say("bets.open")
@@ -93,7 +104,11 @@ class Croupier:
             play.state_said("settled")
         play.lie(*((7, 0) if luck() < 0.01 else self.dice()), late=luck() < 0.03)
         if luck() < 0.02:
-            self.say("result.correct", round=max(1, play.state.round - self.chance.randint(0, 3)), dice=self.dice())
+            self.say(
+                "result.correct",
+                round=max(1, play.state.round - self.chance.randint(0, 3)),
+                dice=self.dice(),
+            )
         if luck() < 0.03:
             play.again()
         self.decide()
@@ -116,10 +131,20 @@ class Croupier:
                     free = shown["dice"]["reserve"]
                     self.say("dice.choose", serials=self.chance.sample(free, 2))
                 case "round.void":
-                    self.say("round.void", reason="inspector", round=(shown["unresolved"] or [shown["round"]])[0])
+                    self.say(
+                        "round.void",
+                        reason="inspector",
+                        round=(shown["unresolved"] or [shown["round"]])[0],
+                    )
                 case kind:
-                    values: dict[str, Any] = {"values": self.dice()} if kind == "dice.tell" else {"dice": self.dice()}
-                    rounds = {"round": (shown["unresolved"] or [shown["round"]])[0]} if kind == "round.confirm" else {}
+                    values: dict[str, Any] = (
+                        {"values": self.dice()} if kind == "dice.tell" else {"dice": self.dice()}
+                    )
+                    rounds = (
+                        {"round": (shown["unresolved"] or [shown["round"]])[0]}
+                        if kind == "round.confirm"
+                        else {}
+                    )
                     self.say(kind, **values, **rounds)
         raise AssertionError(f"the table still asks {self.play.shown['asks']}")
 
@@ -134,7 +159,9 @@ class Croupier:
 @pytest.mark.parametrize("rounds", ["keys", "dice"])
 @pytest.mark.parametrize("decree", DECREES)
 def test_a_thousand_rounds(decree: str, rounds: str) -> None:
-    """Played with errors: no exception, no round left unresolved, no dice that nobody saw or said, no wrong point or pay."""
+    """Played with errors: no exception, no round left unresolved, no dice that nobody saw or said,
+    no wrong point or pay.
+    """
     croupier = Croupier(decree, rounds)
     for _ in range(1000):
         croupier.round()
@@ -147,9 +174,9 @@ def test_a_thousand_rounds(decree: str, rounds: str) -> None:
         assert isinstance(event.dice, tuple)
         assert isinstance(event.bets, tuple)
         assert not isinstance(event.point, msgspec.UnsetType)
-        assert event.bets[: len(event.bets) - sum(bool(each.who) for each in event.bets)] == settle_all(
-            play.game.bets, event.dice, event.point
-        )
+        assert event.bets[
+            : len(event.bets) - sum(bool(each.who) for each in event.bets)
+        ] == settle_all(play.game.bets, event.dice, event.point)
     assert sum(isinstance(event, DiceChosen) for event in play.events) > 10
     assert sum(isinstance(event, PointSet) for event in play.events) > 300
 
@@ -160,7 +187,13 @@ VALUES = st.sampled_from([(1, 3), (1, 3), (3, 3), (3, 4), (3, 4), (6, 6), (0, 9)
 THROW = st.sampled_from([None, 1, 2, 2, 3, 4])
 LATE = st.sampled_from([False, False, False, True])
 READINGS: st.SearchStrategy[Input] = st.one_of(
-    st.builds(DiceState, at=st.just(1.0), state=st.sampled_from(["idle", "moving", "moving", "settled"]), throw=THROW, late=LATE),
+    st.builds(
+        DiceState,
+        at=st.just(1.0),
+        state=st.sampled_from(["idle", "moving", "moving", "settled"]),
+        throw=THROW,
+        late=LATE,
+    ),
     st.builds(DiceRead, at=st.just(1.0), frame=st.just("f"), values=VALUES, throw=THROW, late=LATE),
     st.builds(
         DiceFault,
@@ -169,7 +202,12 @@ READINGS: st.SearchStrategy[Input] = st.one_of(
         active=st.booleans(),
     ),
     st.sampled_from(
-        [LinkStale(at=1.0, age=5.0), LinkUp(at=1.0), LinkLost(at=1.0, reason="x"), LinkLate(at=1.0, frames=2, silence=9.0)]
+        [
+            LinkStale(at=1.0, age=5.0),
+            LinkUp(at=1.0),
+            LinkLost(at=1.0, reason="x"),
+            LinkLate(at=1.0, frames=2, silence=9.0),
+        ]
     ),
 )
 SEATS, SERIALS = st.sampled_from([1, 2, 3]), st.sampled_from([*SET, *OTHERS[:2]])
@@ -180,7 +218,10 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "session.close": {},
     "bets.open": {},
     "bets.close": {},
-    "dice.set": {"serials": st.sampled_from([SET, SET, OTHERS, (*SET[:5], "x"), SET[:3]]), "side": st.sampled_from([200, 300])},
+    "dice.set": {
+        "serials": st.sampled_from([SET, SET, OTHERS, (*SET[:5], "x"), SET[:3]]),
+        "side": st.sampled_from([200, 300]),
+    },
     "dice.choose": {"serials": st.lists(SERIALS, min_size=2, max_size=2)},
     "die.report": {"serial": st.one_of(st.none(), SERIALS), "found": st.booleans()},
     "dice.tell": {"values": VALUES},
@@ -200,7 +241,9 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 
 
 def commands(kind: str) -> st.SearchStrategy[Input]:
-    return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(lambda fields: said(kind, **fields))
+    return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(
+        lambda fields: said(kind, **fields)
+    )
 
 
 COMMANDS = st.one_of(*map(commands, FIELDS))
@@ -228,11 +271,15 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
         dice = play.shown["dice"]
         assert len(dice["playing"]) <= 2
         if play.state.set:
-            assert sorted([*dice["playing"], *dice["reserve"], *dice["lost"]]) == sorted(play.state.set.serials)
+            assert sorted([*dice["playing"], *dice["reserve"], *dice["lost"]]) == sorted(
+                play.state.set.serials
+            )
     check(play.events)
 
 
 @settings(max_examples=60, deadline=None)
 @given(TABLES, st.lists(st.one_of(READINGS, COMMANDS), min_size=5, max_size=30), st.data())
-def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
+def test_a_table_goes_on_from_what_was_written_down(
+    play: Play, script: list[Input], data: st.DataObject
+) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))

@@ -23,7 +23,9 @@ from tests.controller.games.play import of_kind, only, whats
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
 NULL: tuple[Any, ...] = tuple(
-    reason for reason in get_args(VoidReason) if reason.startswith(("die_", "dice_")) or reason == "bad_throw"
+    reason
+    for reason in get_args(VoidReason)
+    if reason.startswith(("die_", "dice_")) or reason == "bad_throw"
 )
 
 
@@ -45,7 +47,13 @@ NULL_CALLS = {
 def test_a_throw_is_a_round(decree: str) -> None:
     play = table(decree)
     events = play.play(2, 4)
-    assert whats(events) == ["round.opened", "bet.placed", "bets.closed", "round.result", "point.set"]
+    assert whats(events) == [
+        "round.opened",
+        "bet.placed",
+        "bets.closed",
+        "round.result",
+        "point.set",
+    ]
     assert only(events, BetsClosed).announcement == CALLS[decree]
     result = only(events, RoundResult)
     assert (result.round, result.dice, result.total, result.point) == (1, (2, 4), 6, None)
@@ -63,7 +71,11 @@ def test_a_series(decree: str) -> None:
     assert [event.point for event in of_kind(play.totals(5, 9, 11), PointSet)] == [5]
     assert outcomes(play.events)["win"] == "stays"
     made = play.totals(5)
-    assert (only(made, PointSet).point, outcomes(made)["win"], outcomes(made)["dont_win"]) == (None, "win", "lose")
+    assert (only(made, PointSet).point, outcomes(made)["win"], outcomes(made)["dont_win"]) == (
+        None,
+        "win",
+        "lose",
+    )
     assert not of_kind(made, ShooterChanged)
     lost = [*play.totals(10), *play.totals(7)]
     assert [event.point for event in of_kind(lost, PointSet)] == [10, None]
@@ -74,14 +86,18 @@ def test_a_series(decree: str) -> None:
 
 @every
 def test_every_series_of_three_throws(decree: str) -> None:
-    """The table's point after any three throws is the one that the rule makes, and the dice pass on with a lost seven alone."""
+    """The table's point after any three throws is the one that the rule makes, and the dice pass on
+    with a lost seven alone.
+    """
     play = table(decree, rounds="dice", shooter="unwatched")
     start = play.state
     for first in range(2, 13):
         for second in range(2, 13):
             for third in range(2, 13):
                 play.state, point, passes = start, None, 0
-                events = [event for total in (first, second, third) for event in play.throw(*faces(total))]
+                events = [
+                    event for total in (first, second, third) for event in play.throw(*faces(total))
+                ]
                 for total in (first, second, third):
                     passes += point is not None and total == 7
                     if point is None:
@@ -96,7 +112,12 @@ def test_every_series_of_three_throws(decree: str) -> None:
 
 
 @pytest.mark.parametrize("reason", NULL)
-@ruled("BAL05-059 BAL05-060", "ARA02-126 ARA02-127 ARA02-128", "EUS96-102 EUS96-103 EUS96-104", "GAL07-132 GAL07-133 GAL07-134")
+@ruled(
+    "BAL05-059 BAL05-060",
+    "ARA02-126 ARA02-127 ARA02-128",
+    "EUS96-102 EUS96-103 EUS96-104",
+    "GAL07-132 GAL07-133 GAL07-134",
+)
 def test_a_null_throw_changes_no_bet_and_no_point(decree: str, reason: Any) -> None:
     play = table(decree)
     play.totals(8)

@@ -23,7 +23,11 @@ every = pytest.mark.parametrize("decree", DECREES)
 def test_the_last_shooter() -> None:
     play = table("EUS96")
     said = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
-    assert (said.purpose, said.left, said.announcement) == ("close", 1, {"eu": "dadoen mahaiko azken jaurtitzaila"})
+    assert (said.purpose, said.left, said.announcement) == (
+        "close",
+        1,
+        {"eu": "dadoen mahaiko azken jaurtitzaila"},
+    )
     assert not of_kind(play.totals(4, 4, 6), LastRounds)
     events = play.totals(7)
     assert only(events, LastRounds).left == 0
@@ -99,7 +103,13 @@ def test_nothing_of_the_session_before() -> None:
     play.say("session.close")
     play.say("session.open")
     state = play.state
-    assert (play.point, state.shooter, state.bets, state.set, state.round) == (None, None, (), None, 0)
+    assert (play.point, state.shooter, state.bets, state.set, state.round) == (
+        None,
+        None,
+        (),
+        None,
+        0,
+    )
     assert play.game.history(state) == []
 
 
@@ -160,10 +170,23 @@ def test_what_is_shown() -> None:
     play.totals(4, 8, 7)
     shown = play.shown
     assert (shown["series"], shown["point"], shown["shooter"]) == ("come_out", None, 2)
-    assert (shown["last_dice"], shown["last_total"], shown["throws"]) == ([1, 6], 7, {"4": 1, "7": 1, "8": 1})
-    assert shown["dice"] == {"playing": ["101", "102"], "reserve": ["103", "104", "105", "106"], "lost": [], "unfit": []}
+    assert (shown["last_dice"], shown["last_total"], shown["throws"]) == (
+        [1, 6],
+        7,
+        {"4": 1, "7": 1, "8": 1},
+    )
+    assert shown["dice"] == {
+        "playing": ["101", "102"],
+        "reserve": ["103", "104", "105", "106"],
+        "lost": [],
+        "unfit": [],
+    }
     assert play.game.history(play.state)[0] == {
         "round": 1, "kind": "result", "dice": [1, 3], "total": 4, "point": None, "corrected": False,
     }  # fmt: skip
     play.totals(5)
-    assert (play.shown["series"], play.shown["point"], play.shown["phase"]) == ("point", 5, "waiting")
+    assert (play.shown["series"], play.shown["point"], play.shown["phase"]) == (
+        "point",
+        5,
+        "waiting",
+    )

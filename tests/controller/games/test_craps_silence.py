@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
@@ -27,7 +34,9 @@ TROUBLES = [
 
 @every
 @pytest.mark.parametrize(("fault", "what"), TROUBLES)
-def test_a_throw_that_was_not_read_is_told_by_the_croupier(decree: str, fault: Any, what: str) -> None:
+def test_a_throw_that_was_not_read_is_told_by_the_croupier(
+    decree: str, fault: Any, what: str
+) -> None:
     play = table(decree)
     play.bets()
     play.move()
@@ -42,7 +51,9 @@ def test_a_throw_that_was_not_read_is_told_by_the_croupier(decree: str, fault: A
 
 @every
 @pytest.mark.parametrize(("fault", "what"), TROUBLES)
-def test_dice_that_are_read_after_a_fault_wait_for_a_person(decree: str, fault: Any, what: str) -> None:
+def test_dice_that_are_read_after_a_fault_wait_for_a_person(
+    decree: str, fault: Any, what: str
+) -> None:
     play = table(decree)
     play.bets()
     play.move()
@@ -58,7 +69,10 @@ def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
     play.play(2, 2)
     play.bets()
     breach = only(play.state_said("idle", throw=9), Irregularity)
-    assert (breach.what, breach.asks) == ("dice_unread", ("dice.tell", "round.confirm", "round.void"))
+    assert (breach.what, breach.asks) == (
+        "dice_unread",
+        ("dice.tell", "round.confirm", "round.void"),
+    )
     assert only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult).dice == (3, 3)
 
 
@@ -74,7 +88,10 @@ def test_a_cocked_die_is_null_by_the_word_of_the_stickman() -> None:
     play.bets()
     play.move()
     play.fault("cocked")
-    assert only(play.say("round.void", role="croupier", reason="die_on_chips"), RoundVoid).law == "ARA02-126"
+    assert (
+        only(play.say("round.void", role="croupier", reason="die_on_chips"), RoundVoid).law
+        == "ARA02-126"
+    )
 
 
 def test_a_fault_outside_a_throw_is_nobodys_business() -> None:
@@ -98,7 +115,10 @@ def test_what_two_dice_cannot_show(decree: str, values: tuple[int, ...]) -> None
     play.bets()
     play.move()
     breach = only(play.lie(*values), Irregularity)
-    assert (breach.what, breach.asks) == ("dice_invalid", ("dice.tell", "round.confirm", "round.void"))
+    assert (breach.what, breach.asks) == (
+        "dice_invalid",
+        ("dice.tell", "round.confirm", "round.void"),
+    )
     assert only(play.say("round.confirm", dice=[1, 1]), RoundResult).total == 2
 
 
@@ -113,7 +133,9 @@ def test_dice_thrown_again_before_they_were_read() -> None:
 
 
 def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> None:
-    """Where the dice run the table nobody holds them up: each throw is a round, and the point of the next is not known."""
+    """Where the dice run the table nobody holds them up: each throw is a round, and the point of
+    the next is not known.
+    """
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 2)
     play.move()
@@ -243,7 +265,9 @@ def test_the_count_of_the_device_shows_that_no_throw_was_among_them() -> None:
         if gap_in_the_air:
             play.move()
         play.take(LinkGap(at=play.now(), device="dice", lost=1))
-        events = [*play.state_said("settled"), *play.lie(3, 2)] if gap_in_the_air else play.throw(2, 3)
+        events = (
+            [*play.state_said("settled"), *play.lie(3, 2)] if gap_in_the_air else play.throw(2, 3)
+        )
         assert only(events, RoundResult).total == 5
     play.throws += 1
     play.take(LinkGap(at=play.now(), device="dice", lost=9))
@@ -325,7 +349,9 @@ def test_a_restart_while_the_dice_are_in_the_air() -> None:
     play.move()
     play.again()
     play.gap()
-    assert only(play.lie(3, 4), RoundResult).point == 9  # the device's own count says that it is this throw
+    assert (
+        only(play.lie(3, 4), RoundResult).point == 9
+    )  # the device's own count says that it is this throw
 
 
 def test_a_restart_with_a_throw_that_nobody_counted() -> None:
@@ -370,8 +396,12 @@ def test_an_unresolved_throw_in_the_history() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.move()
     play.lie(3, 3, late=True)
-    assert play.game.history(play.state) == [{"round": 1, "kind": "unresolved", "candidate": [3, 3]}]
-    with pytest.raises(RejectedError, match="round 1 has no result yet, so what lies on the table is not known"):
+    assert play.game.history(play.state) == [
+        {"round": 1, "kind": "unresolved", "candidate": [3, 3]}
+    ]
+    with pytest.raises(
+        RejectedError, match="round 1 has no result yet, so what lies on the table is not known"
+    ):
         play.bet("field", "seat:2")
 
 

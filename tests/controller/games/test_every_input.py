@@ -1,4 +1,6 @@
-"""Every game takes everything: it follows a command or says why not, and no reading, however wrong, is too much for it."""
+"""Every game takes everything: it follows a command or says why not, and no reading, however wrong,
+is too much for it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,28 @@ import msgspec
 import pytest
 
 from controller.contract.commands import COMMANDS, BoxesSet, Command
-from controller.contract.events import AnyEvent, CardDealt, CardTurned, Irregularity, ResultCorrected, RoundResult
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardTurned,
+    Irregularity,
+    ResultCorrected,
+    RoundResult,
+)
 from controller.contract.notation import Input, read_input
 from controller.games.decks import deck
 from controller.games.game import Game, RejectedError
 from controller.games.games import make_game
-from devices.readings import READINGS, CardDrawn, DiceRead, DiceState, Phase, WheelCell, WheelNumber, WheelPhase
+from devices.readings import (
+    READINGS,
+    CardDrawn,
+    DiceRead,
+    DiceState,
+    Phase,
+    WheelCell,
+    WheelNumber,
+    WheelPhase,
+)
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
@@ -35,7 +53,9 @@ SAID_AGAIN = {BoxesSet}
 
 
 class Trial:
-    """A table that is played as far as a monkey comes, to which anything else is said on the way: the more, the more ``noise``."""
+    """A table that is played as far as a monkey comes, to which anything else is said on the way:
+    the more, the more ``noise``.
+    """
 
     def __init__(self, game_id: str, decree: str, seed: str = "", noise: float = 0.1) -> None:
         self.game: Game = make_game(game_id, decree, {})
@@ -70,15 +90,18 @@ class Trial:
             if self._phase % (len(phases) + 1) == 0:
                 return anything(self._chance.choice((WheelNumber, WheelCell)), self._chance)
             phase = phases[self._phase % (len(phases) + 1) - 1]
-            return WheelPhase(at=1.0, device="device", phase=phase, spin=self._phase // (len(phases) + 1))
+            return WheelPhase(
+                at=1.0, device="device", phase=phase, spin=self._phase // (len(phases) + 1)
+            )
         try:
             return self._monkey.next(self.game.show(self.state))
         except ValueError:  # it has not learned how to say that
             return anything(self._chance.choice(COMMANDS), self._chance, self._pack)
 
     def give(self, given: Input, *, keep: bool = True) -> None:
-        """One input. A command changes something, says something, or is rejected with a reason; nothing else ever happens, and
-        a table that was written down and taken up again does the same.
+        """One input. A command changes something, says something, or is rejected with a reason;
+        nothing else ever happens, and a table that was written down and taken up again does the
+        same.
         """
         try:
             self.game.confidential(self.state, given)
@@ -103,16 +126,24 @@ class Trial:
 
 def cards_in(events: Iterable[AnyEvent]) -> set[str]:
     """The cards that are told."""
-    found = {event.card for event in events if isinstance(event, CardDealt | CardTurned) and event.card is not None}
+    found = {
+        event.card
+        for event in events
+        if isinstance(event, CardDealt | CardTurned) and event.card is not None
+    }
     for event in events:
         if isinstance(event, RoundResult | ResultCorrected):
-            found |= {card for hand in event.hands or () for card in (*hand.cards, *hand.best, *hand.low)}
+            found |= {
+                card for hand in event.hands or () for card in (*hand.cards, *hand.best, *hand.low)
+            }
     return found
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_command_is_followed_or_rejected_and_nothing_is_too_much(game: str, decree: str, noise: float) -> None:
+def test_a_command_is_followed_or_rejected_and_nothing_is_too_much(
+    game: str, decree: str, noise: float
+) -> None:
     trial = Trial(game, decree, noise=noise)
     trial.run(STEPS)
     assert trial.silent <= SAID_AGAIN
@@ -146,8 +177,14 @@ def expecting(game_id: str, decree: str) -> Trial:
         trial = Trial(game_id, decree, f"card {seed}", noise=0.0)
         for _ in range(80):
             shown = trial.game.show(trial.state)
-            blind = getattr(getattr(trial.state, "hand", None), "blind", False)  # no reader is believed in this round
-            if shown["expected"] not in (None, "burn", "discards") and not shown["asks"] and not blind:
+            blind = getattr(
+                getattr(trial.state, "hand", None), "blind", False
+            )  # no reader is believed in this round
+            if (
+                shown["expected"] not in (None, "burn", "discards")
+                and not shown["asks"]
+                and not blind
+            ):
                 return trial
             trial.run(1)
     raise AssertionError("no card was ever expected")
@@ -155,14 +192,19 @@ def expecting(game_id: str, decree: str) -> Trial:
 
 @pytest.mark.parametrize(("game", "decree"), DEALT)
 @pytest.mark.parametrize("card", FOREIGN)
-def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(game: str, decree: str, card: str) -> None:
+def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(
+    game: str, decree: str, card: str
+) -> None:
     if card == "X" and game == "pai-gow":
         card = "XX"
     trial = expecting(game, decree)
     state, events = trial.game.step(trial.state, CardDrawn(at=1.0, device="shoe", card=card))
     asked = [event.asks for event in events if isinstance(event, Irregularity) and event.asks]
     assert "card.decide" in asked[-1]
-    decisions: list[dict[str, str | None]] = [{"action": "accept"}, {"action": "read", "card": card}]
+    decisions: list[dict[str, str | None]] = [
+        {"action": "accept"},
+        {"action": "read", "card": card},
+    ]
     for said in (*decisions, *({"action": "for", "who": who} for who in WHO)):
         decision = {"at": 1.0, "type": "card.decide", "by": "M. Lasa", "role": "inspector", **said}
         try:

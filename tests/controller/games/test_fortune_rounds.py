@@ -1,4 +1,6 @@
-"""The wheel of fortune: rounds in the decrees' order, the symbol under the tongue, and what every bet does and pays."""
+"""The wheel of fortune: rounds in the decrees' order, the symbol under the tongue, and what every
+bet does and pays.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,12 @@ PAYS: dict[str, dict[str, int]] = {
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table(WHEEL, decree, phases=phases)
     said = play.spin(3, 1) if phases == "person" else play.alone(3, 1)
-    calls = [event for event in said if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)][: len(CALLS[decree])]
-    assert [list((event.announcement or {}).values()) for event in calls] == [[call] for call in CALLS[decree]]
+    calls = [event for event in said if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)][
+        : len(CALLS[decree])
+    ]
+    assert [list((event.announcement or {}).values()) for event in calls] == [
+        [call] for call in CALLS[decree]
+    ]
     assert isinstance(said[len(calls)], RoundResult)
 
 
@@ -97,7 +103,9 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
 # The symbols
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036"))
+@pytest.mark.parametrize(
+    "decree", cases("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036")
+)
 def test_every_cell_has_its_symbol(decree: str) -> None:
     play = table(WHEEL, decree)
     cells = play.shown["cells"]
@@ -142,7 +150,9 @@ def test_one_bet_wins_and_pays_and_the_others_lose(decree: str) -> None:
         assert [bet.bet for bet in result.bets] == list(PAYS[decree])
         [won] = [bet for bet in result.bets if bet.outcome == "win"]
         assert (won.bet, won.pays) == (str(symbol), (PAYS[decree][str(symbol)], 1))
-        assert {(bet.outcome, bet.pays) for bet in result.bets if bet is not won} == {("lose", None)}
+        assert {(bet.outcome, bet.pays) for bet in result.bets if bet is not won} == {
+            ("lose", None)
+        }
 
 
 def test_in_aragon_a_bet_pays_its_number() -> None:
@@ -165,7 +175,9 @@ def test_in_aragon_a_bet_pays_its_number() -> None:
         ({"pays_15": "2 to 1", "pays_24": "0 to 1"}, 7, (5, 1)),
     ],
 )
-def test_where_the_print_is_in_doubt_the_table_says_what_is_paid(settings: Any, symbol: int, pays: tuple[int, int]) -> None:
+def test_where_the_print_is_in_doubt_the_table_says_what_is_paid(
+    settings: Any, symbol: int, pays: tuple[int, int]
+) -> None:
     play = table(WHEEL, "EUS96", **settings)
     result = only(play.spin(play.shown["cells"].index(symbol) + 1, 1), RoundResult)
     assert isinstance(result.bets, tuple)
@@ -184,7 +196,9 @@ def test_the_two_basque_jokers_may_be_two_bets() -> None:
     assert Counter(play.shown["cells"]) == COUNTS["BAL05"]
     result = only(play.spin(1, 1), RoundResult)
     assert isinstance(result.bets, tuple)
-    assert [(bet.bet, bet.pays) for bet in result.bets if bet.outcome == "win"] == [("joker_red", (45, 1))]
+    assert [(bet.bet, bet.pays) for bet in result.bets if bet.outcome == "win"] == [
+        ("joker_red", (45, 1))
+    ]
     assert result.number == "joker_red"
 
 
@@ -193,12 +207,21 @@ def test_a_correction_says_the_bets_anew() -> None:
     play.spin(8, 1)
     corrected = only(play.say("result.correct", round=1, number=40), ResultCorrected)
     assert isinstance(corrected.bets, tuple)
-    assert (corrected.was, [bet.bet for bet in corrected.bets if bet.outcome == "win"]) == (10, ["40"])
+    assert (corrected.was, [bet.bet for bet in corrected.bets if bet.outcome == "win"]) == (
+        10,
+        ["40"],
+    )
     assert play.game.history(play.state)[0]["cell"] is None
 
 
 EDGES: dict[str, dict[str, Fraction]] = {
-    "BAL05": {"24": Fraction(1, 9), "15": Fraction(1, 6), "7": Fraction(2, 9), "4": Fraction(5, 27), "2": Fraction(2, 9)},
+    "BAL05": {
+        "24": Fraction(1, 9),
+        "15": Fraction(1, 6),
+        "7": Fraction(2, 9),
+        "4": Fraction(5, 27),
+        "2": Fraction(2, 9),
+    },
     "ARA02": {
         "1": Fraction(0),
         "2": Fraction(1, 4),
@@ -207,7 +230,13 @@ EDGES: dict[str, dict[str, Fraction]] = {
         "20": Fraction(11, 32),
         "40": Fraction(-9, 32),
     },
-    "EUS96": {"24": Fraction(1, 9), "15": Fraction(4, 9), "7": Fraction(2, 9), "4": Fraction(5, 27), "2": Fraction(2, 9)},
+    "EUS96": {
+        "24": Fraction(1, 9),
+        "15": Fraction(4, 9),
+        "7": Fraction(2, 9),
+        "4": Fraction(5, 27),
+        "2": Fraction(2, 9),
+    },
 }
 EDGES["BAL05"] |= {"joker_red": Fraction(4, 27), "joker_black": Fraction(4, 27)}
 EDGES["EUS96"] |= {"joker": Fraction(-19, 27)}
@@ -216,7 +245,9 @@ EDGES["GAL07"] = EDGES["BAL05"]
 
 @every
 def test_what_the_house_keeps_of_each_bet_follows_from_cells_and_pays(decree: str) -> None:
-    """As printed, Aragón's bet on 1 is even and its bet on 40 is better than that, and so are the two Basque jokers."""
+    """As printed, Aragón's bet on 1 is even and its bet on 40 is better than that, and so are the
+    two Basque jokers.
+    """
     play = table(WHEEL, decree)
     won: dict[str, Fraction] = dict.fromkeys(EDGES[decree], Fraction(0))
     cells = len(play.shown["cells"])

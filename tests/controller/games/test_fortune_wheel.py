@@ -60,7 +60,10 @@ def test_in_aragon_equal_cells_are_never_neighbours_and_lie_opposite_each_other(
     book = book_of("ARA02")
     assert "two cells of 1 are neighbours" in faults(swapped(OF_64, 1, 2), book)
     assert faults(swapped(swapped(OF_64, 2, 4), 34, 36), book) == []
-    assert faults(swapped(OF_64, 2, 4), book) == ["cell 2 has 5 and cell 34, opposite, 2", "cell 4 has 2 and cell 36, opposite, 5"]
+    assert faults(swapped(OF_64, 2, 4), book) == [
+        "cell 2 has 5 and cell 34, opposite, 2",
+        "cell 4 has 2 and cell 36, opposite, 5",
+    ]
 
 
 @pytest.mark.rule("ARA02-149")

@@ -16,10 +16,30 @@ from tests.controller.games.roulette_play import PAIRS, Play
     [
         ("roulette", "ARA02", {}, "no game 'roulette'; there are: .*roulette-american"),
         ("roulette-french", "XXX", {}, "no decree 'XXX'; there are: .*ARA02"),
-        ("roulette-french", "ARA02", {"phase": "device"}, "no setting 'phase'; there are: pocket_order, phases"),
-        ("roulette-french", "ARA02", {"phases": "wheel"}, "phases = 'wheel': it may be 'device', 'person'"),
-        ("roulette-french", "ARA02", {"ball_removed": "no"}, "ball_removed = 'no': it may be 'warn', 'ask', 'void'"),
-        ("roulette-french", "ARA02", {"pocket_order": "0 32"}, "pocket_order = '0 32': Expected `array`, got `str`"),
+        (
+            "roulette-french",
+            "ARA02",
+            {"phase": "device"},
+            "no setting 'phase'; there are: pocket_order, phases",
+        ),
+        (
+            "roulette-french",
+            "ARA02",
+            {"phases": "wheel"},
+            "phases = 'wheel': it may be 'device', 'person'",
+        ),
+        (
+            "roulette-french",
+            "ARA02",
+            {"ball_removed": "no"},
+            "ball_removed = 'no': it may be 'warn', 'ask', 'void'",
+        ),
+        (
+            "roulette-french",
+            "ARA02",
+            {"pocket_order": "0 32"},
+            "pocket_order = '0 32': Expected `array`, got `str`",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(game: str, decree: str, settings: dict[str, Any], why: str) -> None:
@@ -32,4 +52,8 @@ def test_a_rulebook_has_every_law_that_the_game_cites(game: str, decree: str) ->
     book = Play(decree, game).game.book
     assert set(LAWS) <= set(book.laws)
     for breach in BREACHES.values():
-        assert breach.law in book.laws or breach.reason in book.void or breach.reason == "cylinder_stopped"
+        assert (
+            breach.law in book.laws
+            or breach.reason in book.void
+            or breach.reason == "cylinder_stopped"
+        )

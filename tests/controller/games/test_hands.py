@@ -1,4 +1,6 @@
-"""What the decrees say of hands: their order, the ace, figures, the joker, and who wins between hands of one kind."""
+"""What the decrees say of hands: their order, the ace, figures, the joker, and who wins between
+hands of one kind.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_with_fewer_cards_a_flush_beats_a_full_house(ranking: str) -> None:
 @pytest.mark.rule("BAL09-058")
 @pytest.mark.rule("BAL05-139")
 @pytest.mark.rule("ARA02-143")
-def test_the_ace_before_the_lowest_card_makes_the_lowest_straight(ranking: str, lowest: str, next_one: str) -> None:
+def test_the_ace_before_the_lowest_card_makes_the_lowest_straight(
+    ranking: str, lowest: str, next_one: str
+) -> None:
     assert hand(lowest, ranking).category == "straight"
     falling(ranking, next_one, lowest)
     assert hand(lowest, ranking).cards[-1] == "Ac"
@@ -91,7 +95,12 @@ def test_the_ace_before_the_lowest_card_makes_the_lowest_straight(ranking: str, 
 @pytest.mark.rule("BAL05-135")
 @pytest.mark.parametrize(
     ("ranking", "wrapped"),
-    [("five-52", "Kc Ad 2h 3s 4c"), ("five-52", "Jc Qd Kh As 2c"), ("five-32", "Kc Ad 7h 8s 9c"), ("five-28", "Qc Kd Ah 8s 9c")],
+    [
+        ("five-52", "Kc Ad 2h 3s 4c"),
+        ("five-52", "Jc Qd Kh As 2c"),
+        ("five-32", "Kc Ad 7h 8s 9c"),
+        ("five-28", "Qc Kd Ah 8s 9c"),
+    ],
 )
 def test_no_straight_goes_on_after_the_ace(ranking: str, wrapped: str) -> None:
     assert hand(wrapped, ranking).category == "high_card"
@@ -145,7 +154,9 @@ TIES = {
 
 @pytest.mark.parametrize("category", TIES)
 @pytest.mark.rule("BAL05-135")
-def test_between_hands_of_one_kind_the_cards_decide_in_the_order_that_is_listed(category: str) -> None:
+def test_between_hands_of_one_kind_the_cards_decide_in_the_order_that_is_listed(
+    category: str,
+) -> None:
     assert {hand(cards, "five-52").category for cards in TIES[category]} == {category}
     falling("five-52", *TIES[category])
 
@@ -193,7 +204,10 @@ def test_five_aces_are_the_highest_hand_and_two_aces_the_highest_low_one() -> No
     aces = "Ac Ad Ah As X"
     assert hand(aces, "five-53").category == "five_aces"
     falling("five-53", aces, "Ah Kh Qh Jh Th")
-    assert max(value(cards, "two-53").key for cards in combinations(deck("two-53"), 2)) == hand("Ac Ad", "two-53").key
+    assert (
+        max(value(cards, "two-53").key for cards in combinations(deck("two-53"), 2))
+        == hand("Ac Ad", "two-53").key
+    )
 
 
 @pytest.mark.rule("EUS96-181")
@@ -221,7 +235,9 @@ def test_with_the_joker_in_the_pack_ace_to_five_is_the_second_straight() -> None
         ("X Ac Kc Qc Tc", "royal_flush", "Ac Kc Qc Jc Tc"),
     ],
 )
-def test_the_joker_is_an_ace_or_completes_a_straight_or_a_flush(cards: str, category: str, same_as: str) -> None:
+def test_the_joker_is_an_ace_or_completes_a_straight_or_a_flush(
+    cards: str, category: str, same_as: str
+) -> None:
     assert hand(cards, "five-53").category == category
     equal("five-53", cards, same_as)
 
@@ -276,14 +292,24 @@ def test_open_cards_are_worth_their_equal_ranks_and_high_cards_alone() -> None:
     ("cards", "ranking", "says"),
     [
         ("Ac Kc", "five-52", "five-52 counts 5 cards, not 2"),
-        ("Ac Kc Qc Jc 2c", "five-32", "'2c' is not a card of five-32: allowed are A 7 8 9 T J Q K of c d h s"),
+        (
+            "Ac Kc Qc Jc 2c",
+            "five-32",
+            "'2c' is not a card of five-32: allowed are A 7 8 9 T J Q K of c d h s",
+        ),
         ("Ac Kc Qc Jc X", "five-52", "'X' is not a card of five-52"),
-        ("Ac Kc Qc Jc 1c", "five-53", "'1c' is not a card of five-53: allowed are .* of c d h s, and X"),
+        (
+            "Ac Kc Qc Jc 1c",
+            "five-53",
+            "'1c' is not a card of five-53: allowed are .* of c d h s, and X",
+        ),
         ("Ac Ac Qc Jc 2c", "five-52", "'Ac' is there twice"),
         ("Ac", "six", "no ranking 'six'; there are: five-52"),
     ],
 )
-def test_what_cannot_be_valued_is_refused_with_its_reason(cards: str, ranking: str, says: str) -> None:
+def test_what_cannot_be_valued_is_refused_with_its_reason(
+    cards: str, ranking: str, says: str
+) -> None:
     with pytest.raises(ValueError, match=says):
         hand(cards, ranking)
 

@@ -14,11 +14,16 @@ from controller.games.hands.evaluator import RANKINGS, value
 
 
 def count(ranking: str) -> Mapping[str, int]:
-    return Counter(value(cards, ranking).category for cards in combinations(deck(ranking), RANKINGS[ranking].size))
+    return Counter(
+        value(cards, ranking).category
+        for cards in combinations(deck(ranking), RANKINGS[ranking].size)
+    )
 
 
 def five_of(ranks: int) -> dict[str, int]:
-    """Five cards of so many ranks in four suits. The ace is at both ends, so there are ``ranks - 3`` runs."""
+    """Five cards of so many ranks in four suits. The ace is at both ends, so there are ``ranks -
+    3`` runs.
+    """
     runs = ranks - 3
     different = comb(ranks, 5)
     return {
@@ -58,7 +63,9 @@ def test_the_arithmetic_gives_the_published_numbers(ranks: int) -> None:
 @pytest.mark.rule("BAL09-057")
 def test_figures_take_from_the_pairs_and_two_pairs_those_of_ace_king_queen_and_jack_alone() -> None:
     pairs = 4 * comb(4, 2) * 1 * 4**3  # one of four ranks twice, the three others once
-    two_pairs = comb(4, 2) * comb(4, 2) ** 2 * 2 * 4  # two of four ranks twice, one of the two others once
+    two_pairs = (
+        comb(4, 2) * comb(4, 2) ** 2 * 2 * 4
+    )  # two of four ranks twice, one of the two others once
     expected = five_of(8)
     expected["pair"] -= pairs
     expected["two_pair"] -= two_pairs
@@ -79,7 +86,9 @@ def test_three_cards_are_as_frequent_as_arithmetic_says() -> None:
 
 @pytest.mark.rule("BAL09-064")
 def test_hands_with_the_joker_are_as_frequent_as_published() -> None:
-    with_joker = Counter(value((*cards, JOKER), "five-53").category for cards in combinations(deck("five-52"), 4))
+    with_joker = Counter(
+        value((*cards, JOKER), "five-53").category for cards in combinations(deck("five-52"), 4)
+    )
     assert Counter(five_of(13)) + with_joker == {
         "five_aces": 1,
         "royal_flush": 24,

@@ -1,4 +1,6 @@
-"""Which ranking a game compares its hands by: the table is whole, and says what it does not have."""
+"""Which ranking a game compares its hands by: the table is whole, and says what it does
+not have.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,24 @@ from controller.games.hands.words import in_words
 from controller.rulebooks.rulebook import rulebook
 
 ALL = [(decree, game) for decree, games in CONTESTS.items() for game in games]
-POKER = {"trijoker", "pai-gow", "omaha", "holdem", "stud", "circle", "texas", "poker", "synthetic", "three"}
+POKER = {
+    "trijoker",
+    "pai-gow",
+    "omaha",
+    "holdem",
+    "stud",
+    "circle",
+    "texas",
+    "poker",
+    "synthetic",
+    "three",
+}
 
 
 def test_every_game_of_poker_of_the_decrees_has_its_ranking_and_no_other_has_one() -> None:
-    there = {(pair.decree, pair.game) for pair in catalogue() if any(word in pair.game for word in POKER)}
+    there = {
+        (pair.decree, pair.game) for pair in catalogue() if any(word in pair.game for word in POKER)
+    }
     assert set(ALL) == there
 
 
@@ -31,7 +46,11 @@ def test_a_game_that_has_a_rulebook_has_its_ranking_from_there(decree: str, game
         assert getattr(book, "low" if each.low == "low-8" else "ranking_low", None) == each.low
 
 
-@pytest.mark.parametrize("each", {id(each): each for games in CONTESTS.values() for each in games.values()}.values(), ids=str)
+@pytest.mark.parametrize(
+    "each",
+    {id(each): each for games in CONTESTS.values() for each in games.values()}.values(),
+    ids=str,
+)
 def test_its_rankings_are_there_and_its_hands_can_be_made(each: Contest) -> None:
     for name in (*each.rankings, *([each.low] if each.low else [])):
         size = RANKINGS[name].size
@@ -46,7 +65,9 @@ def test_its_rankings_are_there_and_its_hands_can_be_made(each: Contest) -> None
 @pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
 @pytest.mark.rule("BAL09-056")
 @pytest.mark.rule("EUS96-209")
-def test_every_game_with_fewer_than_52_cards_has_the_flush_over_the_full_house(game: str, decree: str) -> None:
+def test_every_game_with_fewer_than_52_cards_has_the_flush_over_the_full_house(
+    game: str, decree: str
+) -> None:
     small = RANKINGS[contest(game, decree).rankings[-1]].categories
     assert small.index("flush") < small.index("full_house")
 
@@ -64,7 +85,12 @@ def test_figures_count_at_covered_poker_alone() -> None:
 
 @pytest.mark.rule("BAL09-059")
 def test_two_own_cards_count_at_omaha_and_synthetic_poker_alone() -> None:
-    found = {(decree, game) for decree, games in CONTESTS.items() for game, each in games.items() if each.own_exactly is not None}
+    found = {
+        (decree, game)
+        for decree, games in CONTESTS.items()
+        for game, each in games.items()
+        if each.own_exactly is not None
+    }
     assert found == {
         *(("EUS96", game) for game in ("omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker")),
         *(("BAL09", game) for game in ("omaha", "synthetic-poker")),

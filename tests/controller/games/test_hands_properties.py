@@ -24,16 +24,24 @@ def dealt(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 
 @given(dealt(), st.randoms(use_true_random=False))
-def test_the_order_of_the_cards_decides_nothing(given_cards: tuple[str, list[str]], chance: random.Random) -> None:
+def test_the_order_of_the_cards_decides_nothing(
+    given_cards: tuple[str, list[str]], chance: random.Random
+) -> None:
     ranking, cards = given_cards
     assert best(chance.sample(cards, len(cards)), ranking) == best(cards, ranking)
 
 
 @given(dealt())
-def test_the_best_hand_is_one_of_its_choices_and_none_beats_it(given_cards: tuple[str, list[str]]) -> None:
+def test_the_best_hand_is_one_of_its_choices_and_none_beats_it(
+    given_cards: tuple[str, list[str]],
+) -> None:
     ranking, cards = given_cards
     found = best(cards, ranking)
-    qualified = [hand for choice in combinations(cards, RANKINGS[ranking].size) if (hand := best(choice, ranking))]
+    qualified = [
+        hand
+        for choice in combinations(cards, RANKINGS[ranking].size)
+        if (hand := best(choice, ranking))
+    ]
     if found is None:
         assert not qualified
         return
@@ -59,8 +67,14 @@ COMPLETED = {"straight", "flush", "straight_flush", "royal_flush"}
 @given(st.lists(st.sampled_from(deck("five-52")), min_size=4, max_size=4, unique=True))
 def test_the_joker_is_worth_the_best_card_that_it_may_stand_for(cards: list[str]) -> None:
     others = [value([*cards, card], "five-53") for card in deck("five-52") if card not in cards]
-    allowed = [hand.key for hand in others if hand.category in COMPLETED or _has_another_ace(cards, hand)]
-    five_aces = [value(("Ac", "Ad", "Ah", "As", JOKER), "five-53").key] if {card[0] for card in cards} == {"A"} else []
+    allowed = [
+        hand.key for hand in others if hand.category in COMPLETED or _has_another_ace(cards, hand)
+    ]
+    five_aces = (
+        [value(("Ac", "Ad", "Ah", "As", JOKER), "five-53").key]
+        if {card[0] for card in cards} == {"A"}
+        else []
+    )
     assert value([*cards, JOKER], "five-53").key == max(allowed + five_aces)
 
 

@@ -1,4 +1,6 @@
-"""The evaluator against a published one, pokerkit: each hand there is, its category and its place in the order."""
+"""The evaluator against a published one, pokerkit: each hand there is, its category and its place
+in the order.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_every_hand_there_is_has_its_published_category_and_place(
     assert hands == comb(len(deck(ranking)), RANKINGS[ranking].size)
     assert labels == {(category, LABELS[category]) for category in RANKINGS[ranking].categories}
     in_their_order = [key for _, key in sorted(places)]
-    assert in_their_order == sorted(set(in_their_order))  # as strong as each other here exactly where there, and in one order
+    assert in_their_order == sorted(
+        set(in_their_order)
+    )  # as strong as each other here exactly where there, and in one order
     assert len(places) == classes
 
 
@@ -94,7 +98,9 @@ def test_every_hand_up_to_eight_has_its_published_place_among_the_low_ones() -> 
         assert (ours is None) == (theirs is None)
         if ours is not None and theirs is not None:
             places.add((theirs.index, ours.key))
-    in_their_order = [key for _, key in sorted(places, reverse=True)]  # there the lowest index is the lowest hand
+    in_their_order = [
+        key for _, key in sorted(places, reverse=True)
+    ]  # there the lowest index is the lowest hand
     assert in_their_order == sorted(set(in_their_order))
     assert len(places) == 56  # five of eight ranks
 
@@ -116,18 +122,25 @@ def test_two_own_cards_and_three_common_ones_beat_where_the_published_ones_do(ow
         cards = pick(deck("five-52"), 5 + 2 * own)
         common, hands = cards[:5], (cards[5 : 5 + own], cards[5 + own :])
         one, two = (strength(best_of(hand, common, "five-52", 2)) for hand in hands)
-        first, second = (OmahaHoldemHand.from_game("".join(hand), "".join(common)) for hand in hands)
+        first, second = (
+            OmahaHoldemHand.from_game("".join(hand), "".join(common)) for hand in hands
+        )
         assert (one > two, one < two) == (first > second, first < second)
 
 
-def test_the_low_hand_of_two_own_cards_and_three_common_ones_qualifies_and_beats_where_the_published_one_does() -> None:
+def test_the_low_hand_of_two_own_cards_and_three_common_ones_qualifies_and_beats_where_the_published_one_does() -> (
+    None
+):
     pick = random.Random(8).sample
     both = 0
     for _ in range(2_000):
         cards = pick(deck("low-8"), 13)
         common, hands = cards[:5], (cards[5:9], cards[9:])
         ours = [best_of(hand, common, "low-8", 2) for hand in hands]
-        first, second = (OmahaEightOrBetterLowHand.from_game_or_none("".join(hand), "".join(common)) for hand in hands)
+        first, second = (
+            OmahaEightOrBetterLowHand.from_game_or_none("".join(hand), "".join(common))
+            for hand in hands
+        )
         assert [hand is None for hand in ours] == [first is None, second is None]
         if first is not None and second is not None:
             both += 1

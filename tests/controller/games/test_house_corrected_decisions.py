@@ -1,4 +1,6 @@
-"""A decision that was told for the wrong hand, and the result came at once, as nobody seemed to go: put right by a correction."""
+"""A decision that was told for the wrong hand, and the result came at once, as nobody seemed to go:
+put right by a correction.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def over(*decisions: str, **settings: str) -> poker_play.Play:
 def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrected:
     """``box1`` stands for ``box:1``."""
     lie = {name.replace("box", "box:"): cards.split() for name, cards in hands.items()}
-    told = play.say("result.correct", round=play.state.round, decisions=decisions, hands=lie or None)
+    told = play.say(
+        "result.correct", round=play.state.round, decisions=decisions, hands=lie or None
+    )
     [corrected] = of_kind(told, ResultCorrected)
     return corrected
 
@@ -46,7 +50,9 @@ def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
     assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
     assert told.marks == ("dealer_qualifies",)
     again = correct(play, {"box:1": "go"}, box1=ONE)
-    assert bets_of(again, "box:1")["second"] == ("win", (3, 1)), "the corrected round is the one that is corrected again"
+    assert bets_of(again, "box:1")["second"] == ("win", (3, 1)), (
+        "the corrected round is the one that is corrected again"
+    )
 
 
 def test_where_the_bank_does_not_play_nobody_shows_his_hand() -> None:
@@ -72,14 +78,28 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
     [
         ({"box:2": "go"}, {}, "the bank's cards did not all lie open"),
         ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, and 4 are said"),
-        ({"box:2": "go"}, {"dealer": BANK, "box2": "As Ac 5d"}, "box:2 has 5 cards, and 3 are said"),
+        (
+            {"box:2": "go"},
+            {"dealer": BANK, "box2": "As Ac 5d"},
+            "box:2 has 5 cards, and 3 are said",
+        ),
         ({"box:2": "go"}, {"dealer": BANK, "box1": ONE}, "box:1 did not lie open"),
-        ({"box:2": "go"}, {"dealer": BANK, "box2": "Ah Ac 5d 8c Jh"}, "a card would be there twice"),
-        ({"box:2": "pass"}, {"dealer": BANK}, "box:2 was no hand of round 1 that was told otherwise than pass"),
+        (
+            {"box:2": "go"},
+            {"dealer": BANK, "box2": "Ah Ac 5d 8c Jh"},
+            "a card would be there twice",
+        ),
+        (
+            {"box:2": "pass"},
+            {"dealer": BANK},
+            "box:2 was no hand of round 1 that was told otherwise than pass",
+        ),
         ({"box:3": "go"}, {"dealer": BANK}, "box:3 was no hand of round 1"),
     ],
 )
-def test_a_decision_that_cannot_have_been_so(decisions: dict[str, str], hands: dict[str, str], why: str) -> None:
+def test_a_decision_that_cannot_have_been_so(
+    decisions: dict[str, str], hands: dict[str, str], why: str
+) -> None:
     play = over("pass", "pass")
     before = play.state
     with pytest.raises(RejectedError, match=why):
@@ -133,6 +153,8 @@ def test_other_games_have_no_such_decisions(play: Any) -> None:
         play.say("result.correct", round=1, decisions={"box:1": "go"})
 
 
-def bets_of_result(play: poker_play.Play, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
+def bets_of_result(
+    play: poker_play.Play, who: str
+) -> dict[str, tuple[str, tuple[int, int] | None]]:
     [hand] = [hand for hand in result(play.events).hands or () if hand.who == who]
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}

@@ -1,4 +1,6 @@
-"""What lies beside the ante at house poker: stakes, insurance, the bet on a pair. For the jackpot see its own tests."""
+"""What lies beside the ante at house poker: stakes, insurance, the bet on a pair. For the jackpot
+see its own tests.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,17 @@ BANK = "Ah Kh 3c 4h 9h"
         ("three-card-poker", "EUS96", "pair_plus", (1, 99999), (0,)),
     ],
 )
-def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tuple[int, ...], refused: tuple[int, ...]) -> None:
+def test_the_stake_of_a_side_bet(
+    game: str, decree: str, bet: str, allowed: tuple[int, ...], refused: tuple[int, ...]
+) -> None:
     play = opened(game, decree)
     for amount in allowed:
         [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
         assert (placed.bet, placed.amount, placed.withdrawn) == (bet, amount, False)
     for amount in refused:
-        with pytest.raises(RejectedError, match=f"{bet} is at (least|most) |an amount of 0 is none"):
+        with pytest.raises(
+            RejectedError, match=f"{bet} is at (least|most) |an amount of 0 is none"
+        ):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
 
 
@@ -49,12 +55,17 @@ def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tupl
         ("three-card-poker", "BAL09", {"limit": 20}, 10000),
     ],
 )
-def test_the_ante_is_within_the_limits(game: str, decree: str, settings: dict[str, Any], most: int) -> None:
+def test_the_ante_is_within_the_limits(
+    game: str, decree: str, settings: dict[str, Any], most: int
+) -> None:
     play = opened(game, decree, **settings)
     for amount in (500, most):
         play.say("bet.place", who="box:1", bet="ante", amount=amount)
     for amount in (499, most + 1):
-        with pytest.raises(RejectedError, match=f"ante is at (least 500|most {most}): {play.game.book.laws['ante_limit'].rule}"):
+        with pytest.raises(
+            RejectedError,
+            match=f"ante is at (least 500|most {most}): {play.game.book.laws['ante_limit'].rule}",
+        ):
             play.say("bet.place", who="box:1", bet="ante", amount=amount)
 
 
@@ -85,7 +96,9 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     play.coin(2)
     play.say("bet.place", who="box:1", bet="jackpot", amount=100)
     told = play.say("bets.close")
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_without_ante", "box:2: jackpot")]
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+        ("bet_without_ante", "box:2: jackpot")
+    ]
     assert [(event.who, event.withdrawn) for event in of_kind(told, BetPlaced)] == [("box:2", True)]
     assert play.shown["hands"]["box:1"]["bets"] == ["jackpot"]
 
@@ -96,10 +109,15 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
 @pytest.mark.rule("BAL05-136", "EUS96-198")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
 @pytest.mark.parametrize(
-    ("hand", "pays"), [("7s 7d 7c 8s 8d", 100), (FOUR, 300), (FLUSH, 1000), (ROYAL, 2000), ("Qs Js 8s 6s 2s", None)]
+    ("hand", "pays"),
+    [("7s 7d 7c 8s 8d", 100), (FOUR, 300), (FLUSH, 1000), (ROYAL, 2000), ("Qs Js 8s 6s 2s", None)],
 )
-@pytest.mark.parametrize("bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"])
-def test_insurance_goes_by_the_hand_alone(decree: str, hand: str, pays: int | None, bank: str) -> None:
+@pytest.mark.parametrize(
+    "bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"]
+)
+def test_insurance_goes_by_the_hand_alone(
+    decree: str, hand: str, pays: int | None, bank: str
+) -> None:
     told = go(table(decree=decree), hand, bank, bets=[(1, "insurance")])
     assert bets(box(told))["insurance"] == (("lose", None) if pays is None else ("win", (pays, 1)))
 
@@ -112,7 +130,11 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
     assert of_kind(play.turn("dealer"), RoundResult) == []
     assert play.shown["phase"] == "showdown"
     told = play.turn("box:1")
-    assert [hand.cards != () for hand in of_kind(told, RoundResult)[0].hands or ()] == [True, False, True]
+    assert [hand.cards != () for hand in of_kind(told, RoundResult)[0].hands or ()] == [
+        True,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.rule("BAL09-069", "BAL09-080")
@@ -129,15 +151,21 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
         ("Js 8d 6c", None),
     ],
 )
-def test_the_bet_on_a_pair_is_paid_by_the_announced_table(number: int, hand: str, kind: str | None) -> None:
+def test_the_bet_on_a_pair_is_paid_by_the_announced_table(
+    number: int, hand: str, kind: str | None
+) -> None:
     play = table("three-card-poker", "BAL09", pay_table=number)
     told = go(play, hand, "Ah Kh Qh", bets=[(1, "pair_plus")])
     announced = play.shown["side_bets"]["pair_plus"]
     assert announced == book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[number - 1]
-    assert bets(box(told))["pair_plus"] == (("lose", None) if kind is None else ("win", announced[kind]))
+    assert bets(box(told))["pair_plus"] == (
+        ("lose", None) if kind is None else ("win", announced[kind])
+    )
 
 
-@pytest.mark.parametrize(("folded", "outcome"), [("lose", ("lose", None)), ("play", ("win", (3, 1)))])
+@pytest.mark.parametrize(
+    ("folded", "outcome"), [("lose", ("lose", None)), ("play", ("win", (3, 1)))]
+)
 def test_the_side_bet_of_who_gives_up(folded: str, outcome: tuple[str, Any]) -> None:
     play = table("three-card-poker", "BAL09", folded_bets=folded)
     dealt(play, "Js 8s 6s", "Ah Kh Qh", bets=[(1, "pair_plus")])
@@ -176,7 +204,9 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
         play.say("bet.place", who="box:1/2", bet="ante", amount=500)
     play = opened("three-card-poker", "BAL09", others_bet=True)
     for place in (2, 3, 4):
-        [placed] = of_kind(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
+        [placed] = of_kind(
+            play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced
+        )
         assert (placed.who, placed.withdrawn) == (f"box:1/{place}", False)
     with pytest.raises(RejectedError, match="4 may bet on a box at most: BAL09-014"):
         play.say("bet.place", who="box:1/5", bet="ante", amount=500)
@@ -186,14 +216,22 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
 
 @pytest.mark.rule("BAL05-138", "ARA02-139", "BAL09-075")
 @pytest.mark.parametrize(
-    ("game", "decree", "most"), [("poker-no-draw", "BAL05", 4), ("poker-no-draw", "ARA02", 3), ("three-card-poker", "BAL09", 4)]
+    ("game", "decree", "most"),
+    [
+        ("poker-no-draw", "BAL05", 4),
+        ("poker-no-draw", "ARA02", 3),
+        ("three-card-poker", "BAL09", 4),
+    ],
 )
 def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, most: int) -> None:
     settings = {"others_bet": True} if decree == "BAL09" else {}
     play = opened(game, decree, **settings)
     limit = play.game.rules.limit * 500
     play.say("bet.place", who="box:1", bet="ante", amount=limit - 1000)
-    with pytest.raises(RejectedError, match=f"ante is at most 1000 on box:1: {play.game.book.laws['ante_limit'].rule}"):
+    with pytest.raises(
+        RejectedError,
+        match=f"ante is at most 1000 on box:1: {play.game.book.laws['ante_limit'].rule}",
+    ):
         play.say("bet.place", who="box:1/2", bet="ante", amount=1001)
     play.say("bet.place", who="box:1/2", bet="ante", amount=1000)
     with pytest.raises(RejectedError, match=f"ante is at most {limit - 1000}"):

@@ -1,4 +1,6 @@
-"""Published results of house poker that a person corrects: everything is settled anew, and nothing hidden is asked for."""
+"""Published results of house poker that a person corrects: everything is settled anew, and nothing
+hidden is asked for.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,11 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     lie = [(1, bet) for bet in bets]
     play, other = table(game, decree), table(game, decree)
     first, true = go(play, *told, bets=lie), go(other, *right, bets=lie)
-    wrong = {who: cards for who, cards, was in zip(("box1", "dealer"), right, told, strict=True) if cards != was}
+    wrong = {
+        who: cards
+        for who, cards, was in zip(("box1", "dealer"), right, told, strict=True)
+        if cards != was
+    }
     events = correct(play, **wrong)
     now, then = corrected(events), result(true)
     assert (now.winner, now.marks) == (then.winner, then.marks)
@@ -60,7 +66,10 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     for each in withdrawn:
         stands.remove(msgspec.structs.replace(each, valid=True))
     assert stands == of_kind(true, AwardQualified)
-    assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
+    assert play.game.history(play.state)[-1] == {
+        **other.game.history(other.state)[-1],
+        "corrected": True,
+    }
 
 
 def test_what_may_not_be_corrected() -> None:
@@ -107,11 +116,15 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     play.turn("dealer")  # it does not play: nothing else is shown
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert not [card for card in f"{TOLD} 2c 2d 8c 7c 6h".split() if f'"{card}"' in kept]
-    now = corrected(correct(play, dealer="2c Jd 3c 4h 9h"))  # one of the folded hand's: nobody may tell
+    now = corrected(
+        correct(play, dealer="2c Jd 3c 4h 9h")
+    )  # one of the folded hand's: nobody may tell
     assert now.marks == ("dealer_not_qualified",)
     now = corrected(correct(play, dealer=BANK))
     box = next(hand for hand in now.hands or () if hand.who == "box:1")
-    assert (box.cards, box.outcome, box.settled) == ((), None, ()), "it had to be compared, and nobody knows it"
+    assert (box.cards, box.outcome, box.settled) == ((), None, ()), (
+        "it had to be compared, and nobody knows it"
+    )
 
 
 def test_what_the_bank_discarded_openly_was_there() -> None:
@@ -136,7 +149,9 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play.say("session.close")
     play.say("round.confirm", round=1)
     now = corrected(correct(play, dealer="8h"))
-    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [("dealer", ("8h",), ())]
+    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [
+        ("dealer", ("8h",), ())
+    ]
 
 
 def test_a_round_of_long_ago_and_of_another_session() -> None:
@@ -159,15 +174,25 @@ def test_how_far_a_correction_reaches_is_said() -> None:
     for _ in range(REMEMBERED + 1):
         go(play, TOLD, BANK)
     with pytest.raises(
-        RejectedError, match=r"round 1 is not among the rounds remembered of this session: the latest 60 are, and 61 was"
+        RejectedError,
+        match=(
+            r"round 1 is not among the rounds remembered of this session: the latest 60 are, "
+            r"and 61 was"
+        ),
     ):
         correct(play, box1="9s 8s 7s 6s 5c")
     with pytest.raises(
-        RejectedError, match=r"no hand of round 41 lay open, or none is remembered any more: the latest 20 rounds are$"
+        RejectedError,
+        match=(
+            r"no hand of round 41 lay open, or none is remembered any more: the latest 20 "
+            r"rounds are$"
+        ),
     ):
         correct(play, round=41, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=42, box1="9s 8s 7s 6s 5c"))
-    with pytest.raises(RejectedError, match=r"round 62 is not among the rounds remembered of this session$"):
+    with pytest.raises(
+        RejectedError, match=r"round 62 is not among the rounds remembered of this session$"
+    ):
         correct(play, round=62, box1="9s 8s 7s 6s 5c")
 
 

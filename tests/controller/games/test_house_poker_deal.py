@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    BetsClosed,
+    CardDealt,
+    Irregularity,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, dealt, go, stopped, table
@@ -44,7 +50,9 @@ def test_one_card_each_from_the_left_the_banks_last_one_exposed(decree: str) -> 
 @pytest.mark.rule("BAL05-129")
 def test_the_banks_first_card_may_be_the_exposed_one() -> None:
     told = of_kind(dealt(table(exposed="first"), *HANDS), CardDealt)
-    assert [(event.to, event.index, event.card) for event in told if event.card] == [("dealer", 1, "Ah")]
+    assert [(event.to, event.index, event.card) for event in told if event.card] == [
+        ("dealer", 1, "Ah")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +153,12 @@ def test_nothing_is_dealt_without_a_box() -> None:
 
 @pytest.mark.rule("BAL09-013")
 @pytest.mark.parametrize(
-    ("game", "decree", "most"), [("three-card-poker", "BAL09", 7), ("poker-draw-house", "EUS96", 6), ("poker-no-draw", "ARA02", 7)]
+    ("game", "decree", "most"),
+    [
+        ("three-card-poker", "BAL09", 7),
+        ("poker-draw-house", "EUS96", 6),
+        ("poker-no-draw", "ARA02", 7),
+    ],
 )
 def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) -> None:
     play = table(game, decree)
@@ -157,10 +170,14 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
 
 def test_a_card_outside_a_round_is_said_once() -> None:
     play = table()
-    assert [event.what for event in of_kind(play.cards("As"), Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(play.cards("As"), Irregularity)] == [
+        "card_out_of_round"
+    ]
     assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["card_out_of_round"]
     assert play.cards("Ad") == []
-    assert [event.alert for event in of_kind(play.say("bets.open"), AlertCleared)] == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(play.say("bets.open"), AlertCleared)] == [
+        "card_out_of_round"
+    ]
 
 
 def test_a_result_comes_after_all_of_it() -> None:

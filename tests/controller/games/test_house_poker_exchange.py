@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import (
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    HandDecided,
+    Irregularity,
+    RoundResult,
+    RoundVoid,
+)
 from controller.games.decks import DECKS
 from controller.games.game import RejectedError
 from controller.games.house_poker.discards import bank_discards
@@ -22,7 +30,9 @@ ACE_KING = "Ah Kd 5s 4s 9h"
 @pytest.mark.rule("EUS96-174")
 def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
     play = table(decree="EUS96")
-    dealt(play, "Ts Td Tc 6c 7s", "Ks Kc 5c 3h 2s", ACE_KING, bets=[(1, "insurance"), (1, "jackpot")])
+    dealt(
+        play, "Ts Td Tc 6c 7s", "Ks Kc 5c 3h 2s", ACE_KING, bets=[(1, "insurance"), (1, "jackpot")]
+    )
     play.act(1, "buy")
     assert play.shown["expected"] == "box:1"
     with pytest.raises(RejectedError, match="box:1 waits for its card"):
@@ -43,7 +53,11 @@ def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
         "insurance": ("lose", None),
         "jackpot": ("lose", None),
     }
-    assert "7s" not in {event.card for event in play.events if isinstance(event, CardDealt | CardTurned | CardRemoved)}
+    assert "7s" not in {
+        event.card
+        for event in play.events
+        if isinstance(event, CardDealt | CardTurned | CardRemoved)
+    }
 
 
 def test_a_bought_card_that_must_be_among_those_shown() -> None:
@@ -94,7 +108,9 @@ def test_a_player_discards_two_cards_at_most() -> None:
             play.act(1, "discard", count=count)
     [decided] = of_kind(play.act(1, "discard", count=2), HandDecided)
     assert (decided.decision, decided.count) == ("discard", 2)
-    assert [(event.to, event.card) for event in of_kind(play.cards("Th 9s"), CardDealt)] == [("box:1", None)] * 2
+    assert [(event.to, event.card) for event in of_kind(play.cards("Th 9s"), CardDealt)] == [
+        ("box:1", None)
+    ] * 2
     with pytest.raises(RejectedError, match="box:1 has discarded"):
         play.act(1, "discard", count=1)
 
@@ -103,7 +119,11 @@ def test_new_cards_go_box_by_box() -> None:
     play = draw("Ts Td 4c 6c 7s", "Ks Kd 4d 6d 7d", LOW)
     play.act(2, "discard", count=1)
     play.act(1, "discard", count=2)
-    assert [event.to for event in of_kind(play.cards("9c 9d 9s"), CardDealt)] == ["box:1", "box:1", "box:2"]
+    assert [event.to for event in of_kind(play.cards("9c 9d 9s"), CardDealt)] == [
+        "box:1",
+        "box:1",
+        "box:2",
+    ]
 
 
 @pytest.mark.rule("EUS96-165", "EUS96-166")
@@ -112,7 +132,10 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
     play.act(1, "discard", count=0)
     told = play.turn("dealer")
     assert [(event.who, event.count) for event in of_kind(told, HandDecided)] == [("dealer", 2)]
-    assert [(event.card, event.to) for event in of_kind(told, CardRemoved)] == [("2s", "dealer"), ("3h", "dealer")]
+    assert [(event.card, event.to) for event in of_kind(told, CardRemoved)] == [
+        ("2s", "dealer"),
+        ("3h", "dealer"),
+    ]
     with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="discard", count=1)
     assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
@@ -125,7 +148,11 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
 @pytest.mark.rule("EUS96-165")
 @pytest.mark.parametrize(
     ("bank", "new", "plays"),
-    [("7s 7d Ac 3h 2s", "9c 5h", False), ("7s 7d Ac 3h 2s", "9c 9h", True), ("8s 8d Ac 3h 2s", "9c 5h", True)],
+    [
+        ("7s 7d Ac 3h 2s", "9c 5h", False),
+        ("7s 7d Ac 3h 2s", "9c 9h", True),
+        ("8s 8d Ac 3h 2s", "9c 5h", True),
+    ],
 )
 def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, plays: bool) -> None:
     play = draw("Ts Td 4c 6c 7h", bank)
@@ -190,14 +217,18 @@ def bank_shown(cards: str) -> Play:
         ("8s 8d Ac 3h 3d", "9s 8d Jc Th Qs", []),
     ],
 )
-def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(first: str, then: str, gone: list[str]) -> None:
+def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(
+    first: str, then: str, gone: list[str]
+) -> None:
     play = bank_shown(first)
     told = play.show("dealer", then)
     assert [(event.who, event.valid) for event in of_kind(told, HandDecided)] == [("dealer", False)]
     stopped(play, "shown_differs")
     play.again()
     told = play.say("card.decide", action="accept")
-    assert [(event.decision, event.count, event.valid) for event in of_kind(told, HandDecided)] == [("discard", len(gone), True)]
+    assert [(event.decision, event.count, event.valid) for event in of_kind(told, HandDecided)] == [
+        ("discard", len(gone), True)
+    ]
     assert [event.card for event in of_kind(told, CardRemoved)] == gone
     assert play.shown["expected"] == ("dealer" if gone else None)
     play.cards(" ".join(["Qc", "Qd"][: len(gone)]))
@@ -209,7 +240,9 @@ def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(first: st
 def test_one_of_the_banks_first_cards_told_wrongly() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     told = play.show("dealer", "8h", index=5)
-    assert [event.card for event in of_kind(told, CardTurned)] == ["3h", "2s"], "those that it had discarded lie there again"
+    assert [event.card for event in of_kind(told, CardTurned)] == ["3h", "2s"], (
+        "those that it had discarded lie there again"
+    )
     told = play.say("card.decide", action="accept")
     assert [event.card for event in of_kind(told, CardRemoved)] == ["3h", "Ac"]
 
@@ -252,7 +285,9 @@ def test_a_hand_whose_discards_nobody_saw_is_shown() -> None:
         play.turn("box:1")
     told = play.show("box:1", "Ts Td 7s Th 9s")
     assert (box(told).kind, box(told).outcome) == ("trips", "win")
-    assert {"4c", "6c"} & {event.card for event in play.events if isinstance(event, CardTurned)} == set()
+    assert {"4c", "6c"} & {
+        event.card for event in play.events if isinstance(event, CardTurned)
+    } == set()
 
 
 def test_packets_of_new_cards() -> None:
@@ -273,7 +308,10 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
     play.act(1, "go")
     play.turn("dealer")
     [irregular] = of_kind(play.show("box:1", "Ts Td Tc 6c 7h"), Irregularity)
-    assert (irregular.what, irregular.asks) == ("shown_differs", ("cards.show", "card.decide", "round.void"))
+    assert (irregular.what, irregular.asks) == (
+        "shown_differs",
+        ("cards.show", "card.decide", "round.void"),
+    )
     with pytest.raises(RejectedError, match=r"say cards\.show with the right cards"):
         play.say("card.decide", action="remove")
     told = play.show("box:1", "7s 6c Ts Tc Td")
@@ -291,7 +329,9 @@ def test_a_person_may_be_right_against_the_reader() -> None:
     assert len(result(told).frames) == 9, "what the reader said of the tenth card is no evidence"
 
 
-@pytest.mark.parametrize(("cards", "what"), [("Ts Td Tc 6c Kd", "card_duplicate"), ("Ts Td Tc 6c X", "card_foreign")])
+@pytest.mark.parametrize(
+    ("cards", "what"), [("Ts Td Tc 6c Kd", "card_duplicate"), ("Ts Td Tc 6c X", "card_foreign")]
+)
 def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
     play = table()
     dealt(play, "- - - - -", ACE_KING)
@@ -316,5 +356,9 @@ def test_the_exposed_card_is_told_again_as_another() -> None:
     play.bets(1)
     play.packets(5, 5)
     play.show("dealer", "9h", index=5)
-    assert [event.what for event in of_kind(play.show("dealer", "9d", index=5), Irregularity)] == ["shown_differs"]
-    assert [event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)] == ["9d"]
+    assert [event.what for event in of_kind(play.show("dealer", "9d", index=5), Irregularity)] == [
+        "shown_differs"
+    ]
+    assert [
+        event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
+    ] == ["9d"]

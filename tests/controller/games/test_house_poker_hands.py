@@ -46,7 +46,12 @@ def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
 
 @pytest.mark.rule("BAL05-133", "ARA02-139", "BAL09-067")
 @pytest.mark.parametrize(
-    ("game", "decree", "second"), [("poker-no-draw", "BAL05", 2), ("poker-no-draw", "ARA02", 2), ("three-card-poker", "BAL09", 1)]
+    ("game", "decree", "second"),
+    [
+        ("poker-no-draw", "BAL05", 2),
+        ("poker-no-draw", "ARA02", 2),
+        ("three-card-poker", "BAL09", 1),
+    ],
 )
 def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second: int) -> None:
     play = table(game, decree)
@@ -55,7 +60,9 @@ def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second
     play.say("bet.place", who="box:1", bet="ante", amount=1000)
     play.say("bets.close")
     play.say("cards.deal", count=2 * play.game.book.hand)
-    with pytest.raises(RejectedError, match=f"the second bet is {second * 1000}: {second} times the ante"):
+    with pytest.raises(
+        RejectedError, match=f"the second bet is {second * 1000}: {second} times the ante"
+    ):
         play.act(1, "go", amount=3000)
     play.act(1, "go", amount=second * 1000)
     assert play.shown["second_bet"] == second
@@ -68,7 +75,10 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
         play.act(1, "go")
     play.say("cards.deal", count=15)
     play.act(1, "go")
-    for number, message in ((1, "box:1 has said go"), (3, "'box:3' is no hand in play; there are: box:1, box:2")):
+    for number, message in (
+        (1, "box:1 has said go"),
+        (3, "'box:3' is no hand in play; there are: box:1, box:2"),
+    ):
         with pytest.raises(RejectedError, match=message):
             play.act(number, "pass")
     with pytest.raises(RejectedError, match="no choice"):
@@ -84,10 +94,16 @@ def test_who_shows_his_cards_loses_everything() -> None:
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "go")
     told = play.say("deal.error", error="exposed", who="box:1", fault="player")
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("hand_told", "box:1")]
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+        ("hand_told", "box:1")
+    ]
     play.act(2, "go")
     told = play.turn()
-    assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None), "insurance": ("lose", None)}
+    assert bets(box(told)) == {
+        "ante": ("lose", None),
+        "second": ("lose", None),
+        "insurance": ("lose", None),
+    }
     assert box(told, 2).outcome == "win"
 
 
@@ -105,7 +121,13 @@ def test_a_decree_that_names_no_loss_for_it() -> None:
 @NO_DRAW
 @pytest.mark.parametrize(
     ("bank", "plays"),
-    [(ACE_KING, True), ("As Qd Jc 9h 8d", False), ("Ks Qd Jc 9h 8d", False), ("2s 2d Jc 9h 8d", True), ("As Kd 4c 3h 2d", True)],
+    [
+        (ACE_KING, True),
+        ("As Qd Jc 9h 8d", False),
+        ("Ks Qd Jc 9h 8d", False),
+        ("2s 2d Jc 9h 8d", True),
+        ("As Kd 4c 3h 2d", True),
+    ],
 )
 def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, plays: bool) -> None:
     told = go(table(decree=decree), "Ts Td Tc 6c 7s", bank)
@@ -119,7 +141,10 @@ def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, play
 
 @pytest.mark.rule("BAL09-066", "EUS96-168")
 @pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
-@pytest.mark.parametrize(("bank", "plays"), [("Qs 3d 2c", True), ("Js Td 8c", False), ("2s 2d 3c", True), ("As 3d 2c", True)])
+@pytest.mark.parametrize(
+    ("bank", "plays"),
+    [("Qs 3d 2c", True), ("Js Td 8c", False), ("2s 2d 3c", True), ("As 3d 2c", True)],
+)
 def test_the_bank_plays_with_a_queen_or_better(decree: str, bank: str, plays: bool) -> None:
     told = go(table("three-card-poker", decree), "Ks Kd 4c", bank)
     assert result(told).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
@@ -175,7 +200,11 @@ def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, p
     [
         ("Ks Kd Kc Kh 2d", "Qs Qd Qc Qh 3d", "win"),
         ("7s 7d 7c 8h 8d", "6s 6d 6c Ah Ad", "win"),
-        ("Ac 2d 3c 4h 5d", "2s 3d 4c 5h 6d", "lose"),  # the ace before the two makes the lowest straight
+        (
+            "Ac 2d 3c 4h 5d",
+            "2s 3d 4c 5h 6d",
+            "lose",
+        ),  # the ace before the two makes the lowest straight
         ("Ac Kd Qc Jh Td", "Ks Qd Jc Th 9d", "win"),
         ("Qc Kd Ac 2h 3d", "4s 4d 5c 6h 7d", "lose"),  # no straight goes round the ace
         ("As 9s 8s 5s 3s", "Ad 9d 8d 5d 2d", "win"),
@@ -189,7 +218,9 @@ def test_who_is_higher(hand: str, bank: str, outcome: str) -> None:
     told = go(table(), hand, bank)
     assert box(told).outcome == outcome
     if outcome == "tie":
-        assert bets(box(told)) == {"ante": ("tie", None), "second": ("tie", None)}, "the bet is kept, without a prize"
+        assert bets(box(told)) == {"ante": ("tie", None), "second": ("tie", None)}, (
+            "the bet is kept, without a prize"
+        )
     if outcome == "lose":
         assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None)}
 
@@ -197,7 +228,10 @@ def test_who_is_higher(hand: str, bank: str, outcome: str) -> None:
 @pytest.mark.rule("ARA02-138")
 @pytest.mark.parametrize(("ranking", "outcome"), [("listed", "win"), ("paid", "lose")])
 def test_a_flush_against_a_full_house_in_aragon(ranking: str, outcome: str) -> None:
-    assert box(go(table(decree="ARA02", ranking=ranking), "Ks Js 8s 6s 2s", "3s 3d 3c 9h 9d")).outcome == outcome
+    assert (
+        box(go(table(decree="ARA02", ranking=ranking), "Ks Js 8s 6s 2s", "3s 3d 3c 9h 9d")).outcome
+        == outcome
+    )
 
 
 @pytest.mark.rule("BAL09-065", "EUS96-170")
@@ -214,7 +248,9 @@ def test_a_flush_against_a_full_house_in_aragon(ranking: str, outcome: str) -> N
         ("Ks Qd 3c", "Kd Qc 3s", "high_card", "tie"),
     ],
 )
-def test_three_cards_trips_above_straight_above_flush(decree: str, hand: str, bank: str, kind: str, outcome: str) -> None:
+def test_three_cards_trips_above_straight_above_flush(
+    decree: str, hand: str, bank: str, kind: str, outcome: str
+) -> None:
     told = go(table("three-card-poker", decree), hand, bank)
     assert (box(told).kind, box(told).outcome) == (kind, outcome)
 
@@ -222,7 +258,14 @@ def test_three_cards_trips_above_straight_above_flush(decree: str, hand: str, ba
 @pytest.mark.rule("BAL09-068")
 @pytest.mark.parametrize(
     ("hand", "bonus"),
-    [("As Ks Qs", 5), ("Js Ts 9s", 5), ("8s 8d 8c", 4), ("8s 7d 6c", 1), ("Ks 8s 6s", None), ("8s 8d 6c", None)],
+    [
+        ("As Ks Qs", 5),
+        ("Js Ts 9s", 5),
+        ("8s 8d 8c", 4),
+        ("8s 7d 6c", 1),
+        ("Ks 8s 6s", None),
+        ("8s 8d 6c", None),
+    ],
 )
 @pytest.mark.parametrize("bank", ["Qh Qc 9d", "Jh Tc 8h", "Ah Kh Qh", "9c 8h 7h"])
 def test_the_bonus_is_paid_whatever_the_bank_has(hand: str, bonus: int | None, bank: str) -> None:

@@ -1,4 +1,6 @@
-"""The jackpot of house poker: coins and bets that take part, the prizes, and what is told to whoever raises the meter."""
+"""The jackpot of house poker: coins and bets that take part, the prizes, and what is told to
+whoever raises the meter.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import AwardQualified, BetPlaced, Irregularity, JackpotStaked, RoundResult
+from controller.contract.events import (
+    AwardQualified,
+    BetPlaced,
+    Irregularity,
+    JackpotStaked,
+    RoundResult,
+)
 from controller.games.game import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
@@ -15,7 +23,13 @@ from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, singly, table
 from tests.controller.test_rulebook_house_poker import book_of
 
-ROYAL, FLUSH, FLUSH_TOO, LOWER, FOUR = "As Ks Qs Js Ts", "9s 8s 7s 6s 5s", "9d 8d 7d 6d 5d", "8c 7c 6c 5c 4c", "2c 2d 2h 2s Kd"
+ROYAL, FLUSH, FLUSH_TOO, LOWER, FOUR = (
+    "As Ks Qs Js Ts",
+    "9s 8s 7s 6s 5s",
+    "9d 8d 7d 6d 5d",
+    "8c 7c 6c 5c 4c",
+    "2c 2d 2h 2s Kd",
+)
 BANK = "Ah Kh 3c 4h 9h"
 
 # Coins
@@ -24,17 +38,26 @@ BANK = "Ah Kh 3c 4h 9h"
 @pytest.mark.rule("EUS96-188", "ARA02-142", "BAL05-137")
 @pytest.mark.parametrize(
     ("game", "decree"),
-    [("poker-draw-house", "EUS96"), ("poker-no-draw", "EUS96"), ("poker-no-draw", "ARA02"), ("poker-no-draw", "BAL05")],
+    [
+        ("poker-draw-house", "EUS96"),
+        ("poker-no-draw", "EUS96"),
+        ("poker-no-draw", "ARA02"),
+        ("poker-no-draw", "BAL05"),
+    ],
 )
 def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) -> None:
     play = opened(game, decree)
-    assert [(event.who, event.bet, event.amount) for event in of_kind(play.coin(1), BetPlaced)] == [("box:1", "jackpot", 100)]
+    assert [(event.who, event.bet, event.amount) for event in of_kind(play.coin(1), BetPlaced)] == [
+        ("box:1", "jackpot", 100)
+    ]
     play.coin(2)
     play.say("bets.close")
     assert play.state.current is not None
     assert [who for who, own in play.state.current.bets.items() if own] == ["box:1"]
     told = play.coin(1)
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_late", "box:1")]
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+        ("bet_late", "box:1")
+    ]
     assert of_kind(told, BetPlaced) == []
 
 
@@ -63,11 +86,16 @@ def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str) -> None
 @pytest.mark.rule("EUS96-E08")
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
 def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
-    """«erabakitako zenbatekoa ... mahaiaren ageriko lekuan adieraziko da» (EUS96 L1819), «Jackpoten balio bereko fitxa» (L1855)."""
+    """«erabakitako zenbatekoa ... mahaiaren ageriko lekuan adieraziko da» (EUS96 L1819), «Jackpoten
+    balio bereko fitxa» (L1855).
+    """
     play = opened(game, "EUS96", jackpot_stake=200)
     assert play.shown["settings"]["jackpot_stake"] == 200
     for amount in (1, 199, 201, 250):
-        with pytest.raises(RejectedError, match=f"a bet of {amount} takes no part in the jackpot: 200 is decided .*: EUS96-E08"):
+        with pytest.raises(
+            RejectedError,
+            match=f"a bet of {amount} takes no part in the jackpot: 200 is decided .*: EUS96-E08",
+        ):
             play.say("bet.place", who="box:1", bet="jackpot", amount=amount)
         told = play.coin(1, amount)
         assert [event.what for event in of_kind(told, Irregularity)] == ["jackpot_stake"]
@@ -96,7 +124,9 @@ def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
 @pytest.mark.parametrize("decree", ["ARA02", "BAL05"])
 def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str) -> None:
     play = opened(decree=decree)
-    assert [event.amount for event in of_kind([*play.coin(1, 50), *play.coin(1, 70)], BetPlaced)] == [50, 120]
+    assert [
+        event.amount for event in of_kind([*play.coin(1, 50), *play.coin(1, 70)], BetPlaced)
+    ] == [50, 120]
     with pytest.raises(RejectedError, match="say the amount, which the meter rises by"):
         play.say("bet.place", who="box:1", bet="jackpot")
 
@@ -105,8 +135,13 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
 
 
 @pytest.mark.rule("EUS96-187", "ARA02-140")
-@pytest.mark.parametrize(("game", "decree"), [("poker-no-draw", "EUS96"), ("poker-no-draw", "ARA02"), ("poker-no-draw", "BAL05")])
-def test_what_was_staked_on_the_jackpot_is_told_at_the_end_of_the_play(game: str, decree: str) -> None:
+@pytest.mark.parametrize(
+    ("game", "decree"),
+    [("poker-no-draw", "EUS96"), ("poker-no-draw", "ARA02"), ("poker-no-draw", "BAL05")],
+)
+def test_what_was_staked_on_the_jackpot_is_told_at_the_end_of_the_play(
+    game: str, decree: str
+) -> None:
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=[1, 2])
@@ -115,9 +150,15 @@ def test_what_was_staked_on_the_jackpot_is_told_at_the_end_of_the_play(game: str
     play.say("bets.close")
     play.cards(singly(FLUSH, LOWER, BANK))
     said = [*play.act(1, "pass"), *play.act(2, "go"), *play.turn("dealer"), *play.turn()]
-    kinds = [type(event) for event in said if isinstance(event, RoundResult | AwardQualified | JackpotStaked)]
+    kinds = [
+        type(event)
+        for event in said
+        if isinstance(event, RoundResult | AwardQualified | JackpotStaked)
+    ]
     assert kinds == [RoundResult, AwardQualified, JackpotStaked]
-    assert [(event.amount, event.slots) for event in of_kind(play.events, JackpotStaked)] == [(200, 100)]
+    assert [(event.amount, event.slots) for event in of_kind(play.events, JackpotStaked)] == [
+        (200, 100)
+    ]
 
 
 def test_a_null_play_stakes_nothing_on_the_jackpot() -> None:
@@ -139,7 +180,9 @@ def test_a_null_play_stakes_nothing_on_the_jackpot() -> None:
         ("poker-draw-house", "EUS96", {"linked": True}, "all_tables"),
     ],
 )
-def test_whose_meter_a_share_is_of(game: str, decree: str, settings: dict[str, Any], of: str) -> None:
+def test_whose_meter_a_share_is_of(
+    game: str, decree: str, settings: dict[str, Any], of: str
+) -> None:
     play = table(game, decree, **settings)
     dealt(play, ROYAL, BANK, bets=[(1, "jackpot")])
     play.act(1, "go")
@@ -151,11 +194,15 @@ def test_whose_meter_a_share_is_of(game: str, decree: str, settings: dict[str, A
             play.cards(card)
     if play.state.current is not None:
         play.turn()
-    assert [(event.share, event.of) for event in of_kind(play.events, AwardQualified)] == [((1, 1), of)]
+    assert [(event.share, event.of) for event in of_kind(play.events, AwardQualified)] == [
+        ((1, 1), of)
+    ]
 
 
 @pytest.mark.rule("EUS96-194")
-@pytest.mark.parametrize(("later", "shares"), [("of_remainder", [(1, 10), (9, 200)]), ("of_whole", [(1, 10), (1, 20)])])
+@pytest.mark.parametrize(
+    ("later", "shares"), [("of_remainder", [(1, 10), (9, 200)]), ("of_whole", [(1, 10), (1, 20)])]
+)
 def test_of_what_a_second_prize_is_a_share(later: str, shares: list[tuple[int, int]]) -> None:
     play = table(decree="EUS96", later_prizes=later)
     go(play, FOUR, FLUSH, BANK, bets=[(1, "jackpot"), (2, "jackpot")])
@@ -184,7 +231,9 @@ def test_a_coin_where_there_is_no_jackpot() -> None:
         ("EUS96", "jackpot", FOUR, (1, 20)),
     ],
 )
-def test_who_has_a_right_to_the_meter(decree: str, award: str, hand: str, share: tuple[int, int] | None) -> None:
+def test_who_has_a_right_to_the_meter(
+    decree: str, award: str, hand: str, share: tuple[int, int] | None
+) -> None:
     play = table(decree=decree)
     told = go(play, hand, BANK, bets=[(1, "jackpot")])
     found = [(event.award, event.box, event.share) for event in of_kind(told, AwardQualified)]
@@ -203,9 +252,13 @@ def test_the_prize_does_not_depend_on_the_bank() -> None:
     assert [event.hand for event in of_kind(told, AwardQualified)] == ["four"]
 
 
-def several(jackpot: Jackpot | None, *hands: str, discarded: tuple[str, ...] = ()) -> list[tuple[str, tuple[int, int] | None]]:
+def several(
+    jackpot: Jackpot | None, *hands: str, discarded: tuple[str, ...] = ()
+) -> list[tuple[str, tuple[int, int] | None]]:
     assert jackpot is not None
-    values = {f"box:{number}": value(hand.split(), "five-52") for number, hand in enumerate(hands, 1)}
+    values = {
+        f"box:{number}": value(hand.split(), "five-52") for number, hand in enumerate(hands, 1)
+    }
     return [(winner.who, winner.share) for winner in prizes(jackpot, values, discarded)]
 
 
@@ -213,23 +266,41 @@ def several(jackpot: Jackpot | None, *hands: str, discarded: tuple[str, ...] = (
 @pytest.mark.parametrize("decree", ["EUS96", "ARA02"])
 def test_several_royals_share_equally(decree: str) -> None:
     jackpot = book_of("poker-no-draw", decree).jackpot
-    assert several(jackpot, ROYAL, ROYAL.replace("s", "d"), FLUSH) == [("box:1", (1, 2)), ("box:2", (1, 2)), ("box:3", None)]
+    assert several(jackpot, ROYAL, ROYAL.replace("s", "d"), FLUSH) == [
+        ("box:1", (1, 2)),
+        ("box:2", (1, 2)),
+        ("box:3", None),
+    ]
 
 
 @pytest.mark.rule("EUS96-194")
 def test_the_highest_first_and_the_next_of_what_is_left() -> None:
     jackpot = book_of("poker-no-draw", "EUS96").jackpot
-    assert several(jackpot, FOUR, LOWER, FLUSH) == [("box:3", (1, 10)), ("box:2", (9, 100)), ("box:1", (81, 2000))]
-    assert several(jackpot, FLUSH, FLUSH_TOO, FOUR) == [("box:1", (1, 10)), ("box:2", (1, 10)), ("box:3", (1, 25))]
+    assert several(jackpot, FOUR, LOWER, FLUSH) == [
+        ("box:3", (1, 10)),
+        ("box:2", (9, 100)),
+        ("box:1", (81, 2000)),
+    ]
+    assert several(jackpot, FLUSH, FLUSH_TOO, FOUR) == [
+        ("box:1", (1, 10)),
+        ("box:2", (1, 10)),
+        ("box:3", (1, 25)),
+    ]
     lower_too = LOWER.replace("c", "h")
-    assert several(jackpot, LOWER, lower_too, FLUSH) == [("box:3", (1, 10)), ("box:1", (1, 10)), ("box:2", (1, 10))]
+    assert several(jackpot, LOWER, lower_too, FLUSH) == [
+        ("box:3", (1, 10)),
+        ("box:1", (1, 10)),
+        ("box:2", (1, 10)),
+    ]
 
 
 @pytest.mark.rule("EUS96-190")
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
 def test_what_each_hand_takes_of_the_meter_in_the_basque_country(game: str) -> None:
     jackpot = book_of(game, "EUS96").jackpot
-    assert [several(jackpot, hand) for hand in (ROYAL, FLUSH, FOUR)] == [[("box:1", share)] for share in ((1, 1), (1, 10), (1, 20))]
+    assert [several(jackpot, hand) for hand in (ROYAL, FLUSH, FOUR)] == [
+        [("box:1", share)] for share in ((1, 1), (1, 10), (1, 20))
+    ]
 
 
 @pytest.mark.rule("ARA02-141")
@@ -262,5 +333,7 @@ def test_a_prize_for_a_hand_made_by_discarding(paid: bool, share: tuple[int, int
     play.turn("dealer")
     play.cards("5h 6d")
     told = play.show("box:1", "2c 2d 2h 2s Kd")
-    assert [event.share for event in of_kind(told, AwardQualified)] == ([] if share is None else [share])
+    assert [event.share for event in of_kind(told, AwardQualified)] == (
+        [] if share is None else [share]
+    )
     assert bets(box(told))["jackpot"][0] == ("win" if paid else "lose")

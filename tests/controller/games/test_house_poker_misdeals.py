@@ -1,11 +1,21 @@
-"""What goes wrong in the deal of house poker: errors, a wrong deck, a shuffler that is not ready."""
+"""What goes wrong in the deal of house poker: errors, a wrong deck, a shuffler that is
+not ready.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from controller.contract.commands import VoidReason
-from controller.contract.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, DeckChecked, Irregularity, RoundVoid
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    CardDealt,
+    CardRemoved,
+    DeckChecked,
+    Irregularity,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, singly, stopped, table
@@ -50,7 +60,9 @@ def ready(**settings: str) -> Play:
         ("premature", "misdeal"),
     ],
 )
-def test_any_error_of_the_deal_makes_the_whole_play_null(game: str, decree: str, error: str, reason: VoidReason) -> None:
+def test_any_error_of_the_deal_makes_the_whole_play_null(
+    game: str, decree: str, error: str, reason: VoidReason
+) -> None:
     play = table(game, decree)
     play.bets(1, 2)
     play.cards("As Ad")
@@ -95,7 +107,12 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
     with pytest.raises(RejectedError, match="card_duplicate"):
         play.say("card.decide", action="read", card="Ad")
     play.say("card.decide", action="read", card="2c")
-    assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:2", "dealer", "box:1"]
+    assert [event.to for event in of_kind(play.events, CardDealt)] == [
+        "box:1",
+        "box:2",
+        "dealer",
+        "box:1",
+    ]
     assert play.sealed, "no card of the deal is told"
 
 
@@ -129,7 +146,9 @@ def test_an_exposed_card_of_a_player_stops_the_deal() -> None:
     stopped(play, "card_exposed")
     assert play.sealed != []
     told = of_kind(play.say("card.decide", action="accept"), CardDealt)
-    assert [(event.to, event.card) for event in told] == [("box:1", None)], "nobody saw it: the device was wrong"
+    assert [(event.to, event.card) for event in told] == [("box:1", None)], (
+        "nobody saw it: the device was wrong"
+    )
 
 
 def test_an_exposed_card_of_the_bank_at_its_place_is_none() -> None:
@@ -146,14 +165,19 @@ def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_u
     stopped(play, "card_unread")
     with pytest.raises(RejectedError, match="say read and the card"):
         play.say("card.decide", action="accept")
-    assert [event.card for event in of_kind(play.say("card.decide", action="read", card="9h"), CardDealt)] == ["9h"]
+    assert [
+        event.card
+        for event in of_kind(play.say("card.decide", action="read", card="9h"), CardDealt)
+    ] == ["9h"]
 
 
 def test_a_card_that_the_device_gives_to_another_hand_stops_the_deal() -> None:
     play = ready()
     play.cards("As", to="box:2")
     stopped(play, "card_order")
-    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == ["box:1"]
+    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == [
+        "box:1"
+    ]
 
 
 def test_a_card_that_the_device_is_not_sure_of() -> None:
@@ -167,10 +191,16 @@ def test_a_card_that_the_device_is_not_sure_of() -> None:
 @pytest.mark.rule("BAL05-130", "EUS96-156", "EUS96-157")
 @pytest.mark.parametrize(
     ("game", "decree", "size"),
-    [("poker-no-draw", "BAL05", 5), ("poker-no-draw", "EUS96", 5), ("three-card-poker", "EUS96", 3)],
+    [
+        ("poker-no-draw", "BAL05", 5),
+        ("poker-no-draw", "EUS96", 5),
+        ("three-card-poker", "EUS96", 3),
+    ],
 )
 @pytest.mark.parametrize("wrong", [-1, 1])
-def test_a_packet_of_a_wrong_size_stops_the_deal(game: str, decree: str, size: int, wrong: int) -> None:
+def test_a_packet_of_a_wrong_size_stops_the_deal(
+    game: str, decree: str, size: int, wrong: int
+) -> None:
     play = table(game, decree, dealt="packets")
     play.bets(1, 2)
     play.packets(size, size + wrong)
@@ -208,11 +238,15 @@ def test_a_packet_for_another_hand_stops_the_deal() -> None:
     play.packets(5, to="box:2")
     stopped(play, "card_order")
     play.say("card.decide", action="remove")
-    assert of_kind(play.packets(5, to="1"), CardDealt) != [], "what the device calls it is its own affair"
+    assert of_kind(play.packets(5, to="1"), CardDealt) != [], (
+        "what the device calls it is its own affair"
+    )
 
 
 @pytest.mark.rule("ARA02-135", "BAL09-035")
-@pytest.mark.parametrize(("game", "decree"), [("poker-no-draw", "ARA02"), ("three-card-poker", "BAL09")])
+@pytest.mark.parametrize(
+    ("game", "decree"), [("poker-no-draw", "ARA02"), ("three-card-poker", "BAL09")]
+)
 def test_a_packet_where_cards_are_dealt_one_by_one(game: str, decree: str) -> None:
     play = table(game, decree)
     play.bets(1)
@@ -237,7 +271,12 @@ def test_a_devices_word_makes_the_play_null_where_the_site_says_so(decree: str) 
 def test_a_deck_is_counted() -> None:
     play = table()
     [checked] = of_kind(play.say("deck.check", cards=51), DeckChecked)
-    assert (checked.right, checked.count, checked.count_right, checked.by) == (False, 51, False, "M. Lasa")
+    assert (checked.right, checked.count, checked.count_right, checked.by) == (
+        False,
+        51,
+        False,
+        "M. Lasa",
+    )
     assert [event.what for event in of_kind(play.events, Irregularity)] == ["deck_wrong"]
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
@@ -281,7 +320,9 @@ def test_a_wrong_deck_stops_the_deal_and_names_no_card() -> None:
     assert play.shown["expected"] == "dealer"
 
 
-@pytest.mark.parametrize("state", ["door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service"])
+@pytest.mark.parametrize(
+    "state", ["door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service"]
+)
 def test_a_shuffler_that_is_not_ready_stops_the_deal(state: str) -> None:
     play = table(dealt="packets")
     play.bets(1, 2)
@@ -307,7 +348,9 @@ def test_no_deal_begins_from_a_shuffler_that_is_not_ready() -> None:
     play.say("deck.check", cards=52)
     play.say("bets.close")
     assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"
-    assert [event.alert for event in of_kind(play.shuffler("ready"), AlertCleared)] == ["shuffler_jam"]
+    assert [event.alert for event in of_kind(play.shuffler("ready"), AlertCleared)] == [
+        "shuffler_jam"
+    ]
 
 
 def test_a_shuffler_says_its_state_again_and_another() -> None:

@@ -1,4 +1,6 @@
-"""Mistakes at house poker that are put right before the result: of a reader, and of the person who tells the cards."""
+"""Mistakes at house poker that are put right before the result: of a reader, and of the person who
+tells the cards.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     stopped(play, "card_duplicate")
     play.show("box:1", ONE)
     stopped(play, "shown_differs")
-    assert {event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)} == set(ONE.split())
+    assert {
+        event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
+    } == set(ONE.split())
     told = play.show("box:2", TWO)
     assert [(hand.who, hand.cards) for hand in result(told).hands or ()][:2] == [
         ("box:1", tuple(ONE.split())),
@@ -68,7 +72,9 @@ def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -
 
 
 def test_a_card_that_is_read_twice_lies_there_unread() -> None:
-    """Nobody may look at a card that lies face down to say which it is: it lies where it came, and is shown in its time."""
+    """Nobody may look at a card that lies face down to say which it is: it lies where it came, and
+    is shown in its time.
+    """
     play = table()
     play.bets(1)
     play.cards("As Ah As")
@@ -169,7 +175,9 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
         said = play.take(lacks)
         assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
         assert "Kh" not in str(said)
-        play.take(ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True))
+        play.take(
+            ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
+        )
     play.say("bets.open")
     play.say("round.void", reason="inspector")
     assert play.game.confidential(play.state, lacks)

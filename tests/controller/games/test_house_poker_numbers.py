@@ -1,4 +1,6 @@
-"""How often the bank plays and how often hands come: counted over every hand there is, against what is published."""
+"""How often the bank plays and how often hands come: counted over every hand there is, against what
+is published.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,13 @@ def kinds() -> Iterator[tuple[Value, int]]:
             yield value([rank + "c" for rank in ranks], "five-52"), 4
         number = prod(comb(4, each) for each in times.values()) - (4 if len(times) == 5 else 0)
         yield (
-            value([rank + suit for rank, suit in zip(sorted(ranks, key=list(times).index), suits, strict=True)], "five-52"),
+            value(
+                [
+                    rank + suit
+                    for rank, suit in zip(sorted(ranks, key=list(times).index), suits, strict=True)
+                ],
+                "five-52",
+            ),
             number,
         )
 
@@ -44,7 +52,9 @@ def three() -> list[Value]:
 def test_the_bank_plays_with_ace_and_king_as_often_as_is_published(decree: str) -> None:
     book = book_of("poker-no-draw", decree)
     plays = sum(number for hand, number in kinds() if qualifies(hand, "five-52", book.qualifies))
-    assert plays == FIVE - (1_302_540 - 167_280)  # of the hands without a pair, those with ace and king play
+    assert plays == FIVE - (
+        1_302_540 - 167_280
+    )  # of the hands without a pair, those with ace and king play
     assert round(plays / FIVE, 4) == 0.5632
 
 
@@ -96,7 +106,9 @@ def test_hands_of_three_come_as_often_as_is_published() -> None:
 
 @pytest.mark.parametrize(("table", "back"), [(1, -0.071), (2, -0.0232), (3, -0.027)])
 def test_what_the_bet_on_a_pair_gives_back(table: int, back: float) -> None:
-    """The expected gain of one unit under each of the three tables: 7.10, 2.32 and 2.70 % stay with the house."""
+    """The expected gain of one unit under each of the three tables: 7.10, 2.32 and 2.70 % stay with
+    the house.
+    """
     pays = book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[table - 1]
     gain = sum(pays[hand.category][0] if hand.category in pays else -1 for hand in three())
     assert round(gain / THREE, 4) == back
@@ -113,5 +125,7 @@ def test_what_the_bet_on_a_pair_gives_back(table: int, back: float) -> None:
         ("2s 2d 3c 3h 4d", Threshold("pair", "8"), True),
     ],
 )
-def test_the_lowest_hand_that_the_bank_plays_with(cards: str, threshold: Threshold, plays: bool) -> None:
+def test_the_lowest_hand_that_the_bank_plays_with(
+    cards: str, threshold: Threshold, plays: bool
+) -> None:
     assert qualifies(value(cards.split(), "five-52"), "five-52", threshold) is plays

@@ -1,4 +1,6 @@
-"""What holds at a table of house poker whatever goes wrong: a thousand rounds of each game, with errors among them."""
+"""What holds at a table of house poker whatever goes wrong: a thousand rounds of each game, with
+errors among them.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Watch:
                 assert read_event(write(event)) == event
 
     def whole(self, last: tuple[int, int], unresolved: set[tuple[int, int]]) -> None:
-        """Every round has one outcome, but those that a closed session left and nobody has decided."""
+        """Every round has one outcome, but those that a closed session left and nobody
+        has decided.
+        """
         assert set(self.outcomes.values()) <= {1}
         for number in range(1, last[1] + 1):
             assert (last[0], number) in self.outcomes or (last[0], number) in unresolved
@@ -75,10 +79,20 @@ def corrects(play: Play, chance: random.Random, events: list[AnyEvent]) -> bool:
 
 @pytest.mark.parametrize(
     ("game", "decree", "source"),
-    [(*pair, source) for pair in PAIRS for source in SOURCES if source != "packets" or pair[1] not in ("ARA02", "BAL09")],
+    [
+        (*pair, source)
+        for pair in PAIRS
+        for source in SOURCES
+        if source != "packets" or pair[1] not in ("ARA02", "BAL09")
+    ],
 )
 def test_a_thousand_rounds_with_errors(game: str, decree: str, source: str) -> None:
-    play = Play(game, decree, dealt="packets" if source == "packets" else "singly", misdeal="void" if source == "told" else "ask")
+    play = Play(
+        game,
+        decree,
+        dealt="packets" if source == "packets" else "singly",
+        misdeal="void" if source == "told" else "ask",
+    )
     croupier, watch = Croupier(f"{game} {decree} {source}", source, play.game.book.hand), Watch()
     unresolved: set[tuple[int, int]] = set()
     chance, corrected = random.Random(f"{game} {decree}"), 0
@@ -89,7 +103,9 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str, source: str) -> N
             events = step(play, given)
             watch.see(given, events)
             croupier.note(events)
-            unresolved |= {(each.session, each.round) for each in events if isinstance(each, RoundUnresolved)}
+            unresolved |= {
+                (each.session, each.round) for each in events if isinstance(each, RoundUnresolved)
+            }
             if any(isinstance(each, RoundResult | RoundVoid) for each in events):
                 corrected += corrects(play, chance, events)
                 break
@@ -101,7 +117,9 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str, source: str) -> N
             pytest.fail(f"a round that does not end: {play.shown}")
         play.events.clear()
         play.sealed.clear()
-    watch.whole((play.state.session, play.state.round - (play.state.current is not None)), unresolved)
+    watch.whole(
+        (play.state.session, play.state.round - (play.state.current is not None)), unresolved
+    )
     assert watch.results > ROUNDS // len(SOURCES) // 5
     assert corrected > 20
     assert len(watch.irregular) > 5

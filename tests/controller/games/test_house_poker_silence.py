@@ -1,4 +1,6 @@
-"""What a silence of a device hides at house poker, what a person decides of a round, and what is told of cards."""
+"""What a silence of a device hides at house poker, what a person decides of a round, and what is
+told of cards.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.contract.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from devices.readings import LinkLost
 from tests.controller.games.play import of_kind
@@ -25,7 +34,10 @@ def half_dealt() -> Play:
 def test_a_silence_in_the_deal_stops_it() -> None:
     play = half_dealt()
     [irregular] = of_kind(play.gap(), Irregularity)
-    assert (irregular.what, irregular.asks) == ("silence", ("cards.deal", "card.decide", "round.void"))
+    assert (irregular.what, irregular.asks) == (
+        "silence",
+        ("cards.deal", "card.decide", "round.void"),
+    )
     assert of_kind(play.gap(), Irregularity) == [], "it is said once"
     assert of_kind(play.cards("Kd"), CardDealt) == [], "nobody knows whose it is"
 
@@ -34,7 +46,9 @@ def test_a_person_says_that_no_card_was_missed() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
-    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == ["dealer"]
+    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == [
+        "dealer"
+    ]
     play.cards("Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
     play.turn()
@@ -115,7 +129,10 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     assert (left.round, left.why, left.candidate) == (1, "undecided", None)
     assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
     [result] = of_kind(play.say("round.confirm"), RoundResult)
-    assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == ("M. Lasa (table_head)", [("9h",)])
+    assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == (
+        "M. Lasa (table_head)",
+        [("9h",)],
+    )
     with pytest.raises(RejectedError, match="round 1 has its result"):
         play.say("round.void", round=1, reason="inspector")
 
@@ -146,7 +163,11 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
     play.show("dealer", BANK)
     play.show("box:1", "Ks Kc 3h 6d 7d")
     [result] = of_kind(play.say("round.confirm"), RoundResult)
-    assert [(hand.who, hand.outcome) for hand in result.hands or ()] == [("box:1", "win"), ("box:2", None), ("dealer", None)]
+    assert [(hand.who, hand.outcome) for hand in result.hands or ()] == [
+        ("box:1", "win"),
+        ("box:2", None),
+        ("dealer", None),
+    ]
     assert (result.marks, result.confirmed_by) == (("dealer_qualifies",), "M. Lasa (table_head)")
 
 
@@ -157,7 +178,9 @@ def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
         play.say("round.void", role="croupier", reason=reason)
     with pytest.raises(RejectedError, match="a round is not null for ball_out"):
         play.say("round.void", reason="ball_out")
-    assert [event.reason for event in of_kind(play.say("round.void", reason=reason), RoundVoid)] == [reason]
+    assert [
+        event.reason for event in of_kind(play.say("round.void", reason=reason), RoundVoid)
+    ] == [reason]
 
 
 def test_a_table_goes_on_from_what_was_written_down() -> None:

@@ -1,4 +1,6 @@
-"""A decision that was told for the wrong hand is taken back, as long as nothing has followed from it; else the reason is said."""
+"""A decision that was told for the wrong hand is taken back, as long as nothing has followed from
+it; else the reason is said.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ LOW = "7c 5d 4h 3s 2c"
 
 def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
     """What was told of a box was a mistake."""
-    told: list[AnyEvent] = play.say("hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields)
+    told: list[AnyEvent] = play.say(
+        "hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields
+    )
     return told
 
 
@@ -36,7 +40,9 @@ def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
     play.act(1, "pass")
     told = back(play, 1, "pass")
     assert decided(told) == [("box:1", "pass", False)]
-    assert [event.announcement for event in of_kind(told, HandDecided)] == [None], "nothing is called for it"
+    assert [event.announcement for event in of_kind(told, HandDecided)] == [None], (
+        "nothing is called for it"
+    )
     assert play.shown["undecided"] == ["box:1", "box:2"]
     play.again()
     play.act(1, "go")
@@ -71,7 +77,9 @@ def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
         (("buy", "card", "go"), "buy", "said go last"),
     ],
 )
-def test_only_the_last_that_was_said_is_taken_back(said: tuple[str, ...], action: str, reason: str) -> None:
+def test_only_the_last_that_was_said_is_taken_back(
+    said: tuple[str, ...], action: str, reason: str
+) -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     for each in said:
@@ -123,7 +131,9 @@ def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
         back(play, 2, "buy")
     play.act(1, "go")
     play.act(2, "go")
-    assert decided(back(play, 2, "go")) == [("box:2", "go", False)], "what came after the card may be taken back"
+    assert decided(back(play, 2, "go")) == [("box:2", "go", False)], (
+        "what came after the card may be taken back"
+    )
     assert play.shown["hands"]["box:2"]["bought"]
 
 
@@ -143,7 +153,9 @@ def test_a_number_of_discards_is_put_right_before_new_cards_come() -> None:
         back(play, 1, "discard")
     play.cards("3h")
     play.act(2, "discard", count=0)
-    assert decided(back(play, 2, "discard")) == [("box:2", "discard", False)], "for none no card came"
+    assert decided(back(play, 2, "discard")) == [("box:2", "discard", False)], (
+        "for none no card came"
+    )
     assert decided(back(play, 2, "go")) == [("box:2", "go", False)]
 
 
@@ -183,11 +195,15 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
     play.act("box:1", "withdraw")
     told = back(play, 1, "withdraw")
     assert decided(told) == [("box:1", "withdraw", False)]
-    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(told, BetPlaced)] == [("box:1", "bet_1", False)]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(told, BetPlaced)] == [
+        ("box:1", "bet_1", False)
+    ]
     assert play.shown["withdrawn"] == {}, "as before"
     play.act("box:2", "withdraw")
     play.turn("common:1", "common:2", "box:1", "box:2")
-    outcomes = {who: banked_play.bets_of(play.result(), who)["bet_1"][0] for who in ("box:1", "box:2")}
+    outcomes = {
+        who: banked_play.bets_of(play.result(), who)["bet_1"][0] for who in ("box:1", "box:2")
+    }
     assert outcomes == {"box:1": "win", "box:2": "void"}
 
 
@@ -205,7 +221,9 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
     play = trijoker()
     play.act("box:1", "withdraw")
     play.turn("common:1")
-    with pytest.raises(RejectedError, match="box:1 has said nothing since the last card was turned"):
+    with pytest.raises(
+        RejectedError, match="box:1 has said nothing since the last card was turned"
+    ):
         back(play, 1, "withdraw")
     play.act("box:1", "withdraw")
     back(play, 1, "withdraw")
@@ -237,7 +255,9 @@ def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
     with pytest.raises(RejectedError, match="box:2 has said pass last"):
         back(play, 2, "go")
     told = back(play, 2, "pass")
-    assert [event.to for event in of_kind(told, CardExpected)] == [None], "the turn card is not due any more"
+    assert [event.to for event in of_kind(told, CardExpected)] == [None], (
+        "the turn card is not due any more"
+    )
     play.act("box:2", "pass")
     play.cards("4c 6s")
     play.turn("dealer", "box:1")
@@ -273,9 +293,19 @@ def test_a_hand_that_was_told_as_set_is_not() -> None:
     play.act("box:2", "set")
     assert decided(back(play, 1, "set")) == [("box:1", "set", False)]
     with pytest.raises(RejectedError, match="box:1 has not set yet"):
-        play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
+        play.say(
+            "cards.show",
+            who="dealer",
+            cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
+            low=["2d", "3d"],
+        )
     play.act("box:1", "set")
-    play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
+    play.say(
+        "cards.show",
+        who="dealer",
+        cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
+        low=["2d", "3d"],
+    )
     with pytest.raises(RejectedError, match="a hand lies open already"):
         back(play, 1, "set")
 

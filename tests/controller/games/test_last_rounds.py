@@ -1,4 +1,6 @@
-"""The last rounds before closing: they are announced, counted, and no bets open after the last of them."""
+"""The last rounds before closing: they are announced, counted, and no bets open after the last of
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,24 @@ from controller.games.games import make_game
 
 THREE = {"eu": "azken hiru eskuak"}
 NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
-    "poker-no-draw": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 10}), ("pass", {})),
-    "poker-draw-house": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 10}), ("pass", {})),
-    "three-card-poker": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 6}), ("pass", {})),
+    "poker-no-draw": (
+        ("boxes.set", {"boxes": [1]}),
+        ("bets.close", {}),
+        ("cards.deal", {"count": 10}),
+        ("pass", {}),
+    ),
+    "poker-draw-house": (
+        ("boxes.set", {"boxes": [1]}),
+        ("bets.close", {}),
+        ("cards.deal", {"count": 10}),
+        ("pass", {}),
+    ),
+    "three-card-poker": (
+        ("boxes.set", {"boxes": [1]}),
+        ("bets.close", {}),
+        ("cards.deal", {"count": 6}),
+        ("pass", {}),
+    ),
     "texas-house": (
         ("bets.close", {}),
         *(("cards.deal", {"who": who}) for who in ("box:1", "dealer") * 2),
@@ -29,12 +46,29 @@ NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         *(("cards.deal", {"who": who, "count": 7}) for who in ("dealer", "box:1")),
         ("deck.check", {"cards": 39}),
         ("set", {}),
-        ("cards.show", {"who": "dealer", "cards": ["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], "low": ["2d", "3d"]}),
-        ("cards.show", {"who": "box:1", "cards": ["Ah", "Kh", "Qh", "Jh", "9h", "4d", "5d"], "low": ["4d", "5d"]}),
+        (
+            "cards.show",
+            {
+                "who": "dealer",
+                "cards": ["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
+                "low": ["2d", "3d"],
+            },
+        ),
+        (
+            "cards.show",
+            {
+                "who": "box:1",
+                "cards": ["Ah", "Kh", "Qh", "Jh", "9h", "4d", "5d"],
+                "low": ["4d", "5d"],
+            },
+        ),
     ),
     "trijoker": (
         ("bets.close", {}),
-        *(("cards.deal", {"who": who}) for who in ("box:1", "common:1", "box:1", "common:2", "box:1")),
+        *(
+            ("cards.deal", {"who": who})
+            for who in ("box:1", "common:1", "box:1", "common:2", "box:1")
+        ),
         ("cards.show", {"who": "common:1", "cards": ["2c"]}),
         ("cards.show", {"who": "common:2", "cards": ["7d"]}),
         ("cards.show", {"who": "box:1", "cards": ["Jh", "4s", "9c"]}),
@@ -54,7 +88,9 @@ class Table:
 
     def take(self, line: dict[str, Any]) -> tuple[AnyEvent, ...]:
         self.at += 1.0
-        self.state, events = self.game.step(self.state, read_input(msgspec.json.encode({"at": self.at, **line})))
+        self.state, events = self.game.step(
+            self.state, read_input(msgspec.json.encode({"at": self.at, **line}))
+        )
         return events
 
     def say(self, command: str, **fields: Any) -> tuple[AnyEvent, ...]:
@@ -77,24 +113,34 @@ def house(game: str) -> Table:
 
 @pytest.mark.rule("EUS96-182", "EUS96-183")
 @pytest.mark.parametrize("game", NOBODY_GOES)
-def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begins(game: str) -> None:
+def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begins(
+    game: str,
+) -> None:
     table = house(game)
     [announced] = table.say("last_rounds.announce")
     assert isinstance(announced, LastRounds)
-    assert (announced.left, announced.announcement) == (3, {"eu": "azken hiru jokaldiak"} if game == "trijoker" else THREE)
+    assert (announced.left, announced.announcement) == (
+        3,
+        {"eu": "azken hiru jokaldiak"} if game == "trijoker" else THREE,
+    )
     left = []
     for _ in range(3):
         table.say("bets.open")
         for command, fields in NOBODY_GOES[game]:
             left += table.last(table.say(command, **fields))
     assert left == [2, 1, 0]
-    with pytest.raises(RejectedError, match=r"the last rounds that were announced have been played: the table closes"):
+    with pytest.raises(
+        RejectedError,
+        match=r"the last rounds that were announced have been played: the table closes",
+    ):
         table.say("bets.open")
     table.say("session.close")
     table.say("session.open", minimum=500, currency="EUR")
     if game in ("texas-house", "pai-gow", "trijoker"):
         table.say("boxes.set", boxes=[1])
-    assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), "another session has none yet"
+    assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), (
+        "another session has none yet"
+    )
 
 
 @pytest.mark.rule("EUS96-183")
@@ -120,7 +166,11 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
             left += table.last(table.say("cards.turn"))
         else:
             table.take({"type": "link.lost", "device": "shoe", "reason": "unplugged"})
-            left += table.last(table.say("round.confirm", winner="player" if game == "chemin-de-fer" else "cloth:1,tie"))
+            left += table.last(
+                table.say(
+                    "round.confirm", winner="player" if game == "chemin-de-fer" else "cloth:1,tie"
+                )
+            )
             table.take({"type": "link.up", "device": "shoe"})
     assert left == [2, 1, 0]
     assert table.game.show(table.state)["last_rounds"] == 0

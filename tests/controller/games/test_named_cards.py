@@ -16,10 +16,16 @@ HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
 
 
 @pytest.mark.parametrize(("game_id", "decree"), HIDING)
-def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(game_id: str, decree: str) -> None:
-    """They may be those that lie covered on the table; a game that makes nothing of a shuffler does not tell them either."""
+def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(
+    game_id: str, decree: str
+) -> None:
+    """They may be those that lie covered on the table; a game that makes nothing of a shuffler does
+    not tell them either.
+    """
     game = make_game(game_id, decree, {})
-    verdict = ShufflerVerdict(at=1.0, device="shuffler", set_right=False, missing=("7h",), extra=("8h",))
+    verdict = ShufflerVerdict(
+        at=1.0, device="shuffler", set_right=False, missing=("7h",), extra=("8h",)
+    )
     told = b"7h" in repr(game.step(game.begin(), verdict)[1]).encode()
     assert game.confidential(game.begin(), verdict) is not told
 

@@ -35,7 +35,11 @@ def test_the_bank_is_told_and_goes_round(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(2, 5)
     assert play.shown["bank"] == "dealer"
-    moved = [event.seat for _ in range(4) for event in of_kind(play.say("button.set", "croupier"), ButtonMoved)]
+    moved = [
+        event.seat
+        for _ in range(4)
+        for event in of_kind(play.say("button.set", "croupier"), ButtonMoved)
+    ]
     assert moved == [2, 5, 7, 2]
     assert play.shown["bank"] == "box:2"
     with pytest.raises(RejectedError, match="has the bank already"):
@@ -81,7 +85,9 @@ def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(d
     play = Play("pai-gow", decree, commission=25)
     play.open(1)
     assert play.shown["commission"] == 25
-    assert bets_of(played(WINS, decree=decree, commission=25).result(), "box:1") == {"bet": ("win", (39, 40))}
+    assert bets_of(played(WINS, decree=decree, commission=25).result(), "box:1") == {
+        "bet": ("win", (39, 40))
+    }
 
 
 # Dice
@@ -93,7 +99,11 @@ def test_the_dice_say_who_gets_the_first_hand(decree: str) -> None:
     assert play.shown["phase"] == "dice"
     said = play.dice(3, 4, 5)
     [throw] = of_kind(said, DiceThrown)
-    assert (throw.values, throw.total, throw.seat) == ((3, 4, 5), 12, 4)  # nobody plays at 4: the next one clockwise
+    assert (throw.values, throw.total, throw.seat) == (
+        (3, 4, 5),
+        12,
+        4,
+    )  # nobody plays at 4: the next one clockwise
     served = [event.to for _ in range(4) for event in of_kind(play.packet(7), CardDealt)]
     assert list(dict.fromkeys(served)) == ["box:5", "dealer", "box:1", "box:2"]
     assert Counter(served) == dict.fromkeys(("box:5", "dealer", "box:1", "box:2"), 7)
@@ -142,12 +152,16 @@ def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...])
         ({"serials": ["1", "2", "3"], "side": 260, "same_colour": False}, ["side 260", "colours"]),
     ],
 )
-def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(decree: str, fields: dict[str, Any], wrong: list[str]) -> None:
+def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(
+    decree: str, fields: dict[str, Any], wrong: list[str]
+) -> None:
     play = Play("pai-gow", decree)
     play.open(1)
     said = play.say("dice.set", "croupier", **fields)
     assert [event.serials for event in of_kind(said, DiceRegistered)] == [tuple(fields["serials"])]
-    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [("dice_wrong", each) for each in wrong]
+    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [
+        ("dice_wrong", each) for each in wrong
+    ]
 
 
 def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> None:
@@ -164,8 +178,12 @@ def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> No
 
 def test_a_throw_that_is_known_late_is_told_by_a_person() -> None:
     play = table()
-    assert irregularities(play.dice(1, 2, 3, late=True)) == [("dice_late", ("dice.tell", "round.void"))]
-    assert [event.seat for event in of_kind(play.say("dice.tell", values=[1, 2, 3]), DiceThrown)] == [5]
+    assert irregularities(play.dice(1, 2, 3, late=True)) == [
+        ("dice_late", ("dice.tell", "round.void"))
+    ]
+    assert [
+        event.seat for event in of_kind(play.say("dice.tell", values=[1, 2, 3]), DiceThrown)
+    ] == [5]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-039"))

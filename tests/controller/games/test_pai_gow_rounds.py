@@ -16,7 +16,18 @@ from controller.games.decks import deck
 from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
-from tests.controller.games.pai_gow_play import BANK, DECREES, LOSES, LOW, NULL, WINS, dealt, played, show, table
+from tests.controller.games.pai_gow_play import (
+    BANK,
+    DECREES,
+    LOSES,
+    LOW,
+    NULL,
+    WINS,
+    dealt,
+    played,
+    show,
+    table,
+)
 from tests.controller.games.play import of_kind
 
 every = pytest.mark.parametrize("decree", DECREES)
@@ -34,7 +45,9 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
     for _ in range(3):
         play.packet(7)
     said = play.say("deck.check", "croupier", cards=31)
-    assert irregularities(said) == [("leftover_wrong", ("deck.check", "round.confirm", "round.void"))]
+    assert irregularities(said) == [
+        ("leftover_wrong", ("deck.check", "round.confirm", "round.void"))
+    ]
     assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
     with pytest.raises(RejectedError, match="the table waits for"):
         play.act("box:1", "set")
@@ -85,7 +98,9 @@ def test_by_the_other_reading_a_hand_for_every_place(decree: str) -> None:
     for _ in range(7):
         play.packet(7)
     removed = of_kind(play.events, CardRemoved)
-    assert Counter(event.to for event in removed) == dict.fromkeys(("box:3", "box:4", "box:5", "box:6"), 7)
+    assert Counter(event.to for event in removed) == dict.fromkeys(
+        ("box:3", "box:4", "box:5", "box:6"), 7
+    )
     assert {event.card for event in removed} == {None}
     play.say("deck.check", cards=4)
     assert play.shown["leftover"]
@@ -130,7 +145,9 @@ def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
     play.dice(1, 2, 5)
     play.packet(7)
     assert irregularities(play.gap("dice")) == []
-    assert irregularities(play.gap("shoe")) == [("silence", ("cards.deal", "card.decide", "round.void"))]
+    assert irregularities(play.gap("shoe")) == [
+        ("silence", ("cards.deal", "card.decide", "round.void"))
+    ]
     play.say("cards.deal", "croupier", count=7)
     play.say("card.decide", action="accept")
     assert play.shown["phase"] == "setting"
@@ -156,7 +173,11 @@ def test_a_bank_wrongly_set_loses_to_whoever_has_set_rightly() -> None:
 @pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
 def test_win_null_and_loss(decree: str) -> None:
     result = played(WINS, NULL, LOSES, decree=decree).result()
-    assert [bets_of(result, f"box:{box}")["bet"] for box in (1, 2, 3)] == [("win", (19, 20)), ("void", None), ("lose", None)]
+    assert [bets_of(result, f"box:{box}")["bet"] for box in (1, 2, 3)] == [
+        ("win", (19, 20)),
+        ("void", None),
+        ("lose", None),
+    ]
     assert [hand.outcome for hand in result.hands or ()] == [None, "win", "tie", "lose"]
     [mine] = [hand for hand in result.hands or () if hand.who == "box:1"]
     assert (mine.kind, mine.low, mine.low_kind) == ("pair", ("Ah", "4d"), "high_card")
@@ -231,9 +252,13 @@ def test_a_card_that_the_reader_knew_elsewhere_may_be_shown_if_a_person_stands_f
     assert play.result().round == 1
 
 
-@pytest.mark.parametrize(("compared", "outcomes"), [("bank", ["lose", None, "lose"]), ("dealer", [None, "win", "tie"])])
+@pytest.mark.parametrize(
+    ("compared", "outcomes"), [("bank", ["lose", None, "lose"]), ("dealer", [None, "win", "tie"])]
+)
 def test_a_player_has_the_bank(compared: str, outcomes: list[str | None]) -> None:
-    """The croupier's hand is compared first with the bank's, and the others with the bank's; or all with the croupier's."""
+    """The croupier's hand is compared first with the bank's, and the others with the bank's; or all
+    with the croupier's.
+    """
     play = Play("pai-gow", "BAL09", compared=compared)
     play.open(1, 2)
     play.say("button.set", seat=2)

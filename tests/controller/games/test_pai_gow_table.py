@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from controller.games.decks import deck
 from controller.games.hands.evaluator import value
-from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, order, passed, positions, split, who_at
+from controller.games.pai_gow.table import (
+    case_of,
+    clockwise,
+    counted,
+    croupier,
+    judged,
+    order,
+    passed,
+    positions,
+    split,
+    who_at,
+)
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.rulebook import rulebook
 from tests.controller.decrees import of
@@ -34,7 +45,11 @@ def book_of(decree: str = "BAL09") -> PaiGow:
 def test_one_eight_and_fifteen_are_the_banks_own_place(decree: str) -> None:
     book = book_of(decree)
     for bank in positions(book):
-        assert {total for total in range(1, 19) if counted(book, bank, total) == bank} == set(book.bank_counts) == {1, 8, 15}
+        assert (
+            {total for total in range(1, 19) if counted(book, bank, total) == bank}
+            == set(book.bank_counts)
+            == {1, 8, 15}
+        )
 
 
 @pytest.mark.parametrize("decree", of("BAL09-036", "EUS96-176"))
@@ -42,12 +57,31 @@ def test_three_dice_make_three_to_eighteen_as_often_as_published(decree: str) ->
     book = book_of(decree)
     assert book.dice == 3
     ways = Counter(map(sum, THROWS))
-    assert [ways[total] for total in range(3, 19)] == [1, 3, 6, 10, 15, 21, 25, 27, 27, 25, 21, 15, 10, 6, 3, 1]
+    assert [ways[total] for total in range(3, 19)] == [
+        1,
+        3,
+        6,
+        10,
+        15,
+        21,
+        25,
+        27,
+        27,
+        25,
+        21,
+        15,
+        10,
+        6,
+        3,
+        1,
+    ]
     assert (min(ways), max(ways), ways.total()) == (3, 18, 216)
 
 
 @every
-def test_every_place_is_chosen_by_31_of_216_throws_and_the_one_before_the_bank_by_30(decree: str) -> None:
+def test_every_place_is_chosen_by_31_of_216_throws_and_the_one_before_the_bank_by_30(
+    decree: str,
+) -> None:
     """The whole distribution, whoever has the bank."""
     book = book_of(decree)
     for bank in positions(book):
@@ -108,7 +142,9 @@ def test_fifty_three_cards_one_of_them_a_joker(decree: str) -> None:
         ("X Ah As Ad Ac", "five_aces"),
     ],
 )
-def test_the_joker_is_an_ace_or_completes_straight_and_flush(decree: str, cards: str, made: str) -> None:
+def test_the_joker_is_an_ace_or_completes_straight_and_flush(
+    decree: str, cards: str, made: str
+) -> None:
     assert value(cards.split(), book_of(decree).ranking).category == made
 
 
@@ -148,7 +184,9 @@ def test_ace_to_five_is_the_second_straight(decree: str) -> None:
         ("2h 2s 3d 3c 8h 5d Kc", "3d 3c", False),
     ],
 )
-def test_the_high_hand_is_worth_more_than_the_low_one(decree: str, cards: str, low: str, right: bool) -> None:
+def test_the_high_hand_is_worth_more_than_the_low_one(
+    decree: str, cards: str, low: str, right: bool
+) -> None:
     assert (judged(book_of(decree), cards.split(), low.split()) is not None) is right
 
 
@@ -159,7 +197,9 @@ HANDS = st.permutations(deck("deck_53")).map(lambda cards: (cards[:7], cards[7:1
 def test_every_hand_can_be_set_rightly(hands: tuple[list[str], list[str]]) -> None:
     """Some two of the seven cards make a low hand that is worth less than the rest."""
     cards, _ = hands
-    assert any(judged(book_of(), cards, (one, other)) for one in cards for other in cards if one < other)
+    assert any(
+        judged(book_of(), cards, (one, other)) for one in cards for other in cards if one < other
+    )
     assert len(split(cards, cards[:2])) == 5
 
 
@@ -192,7 +232,12 @@ def test_the_bank_wins_what_is_equal(hands: tuple[list[str], list[str]]) -> None
     """Seen from both sides: never do both win, and of equal hands the client loses."""
     book = book_of()
     mine, theirs = (
-        next(made for one in cards for other in cards if one < other and (made := judged(book, cards, (one, other))))
+        next(
+            made
+            for one in cards
+            for other in cards
+            if one < other and (made := judged(book, cards, (one, other)))
+        )
         for cards in hands
     )
     one, other = case_of(book, mine, theirs).outcome, case_of(book, theirs, mine).outcome

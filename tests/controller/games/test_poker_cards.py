@@ -81,10 +81,17 @@ def test_unknown_stays_unknown() -> None:
 
 def test_the_evidence_of_a_hidden_card_is_hidden_too() -> None:
     table = place_card(
-        place_card((), "dealer", "As", frame=Frame(at=1.0, frame="one")), "dealer", "Kd", up=True, frame=Frame(at=2.0, frame="two")
+        place_card((), "dealer", "As", frame=Frame(at=1.0, frame="one")),
+        "dealer",
+        "Kd",
+        up=True,
+        frame=Frame(at=2.0, frame="two"),
     )
     assert [each.frame for each in frames(table)] == ["two"]
-    assert laid_down((), table) == [CardDealt(to="dealer", index=1, card=None), CardDealt(to="dealer", index=2, card="Kd")]
+    assert laid_down((), table) == [
+        CardDealt(to="dealer", index=1, card=None),
+        CardDealt(to="dealer", index=2, card="Kd"),
+    ]
     assert turned(table, turn(table, "dealer")) == [CardTurned(to="dealer", index=1, card="As")]
 
 
@@ -96,7 +103,13 @@ def test_a_folded_hand_is_no_hand_but_its_cards_are_found_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cards", "why"), [(["As"], "card_duplicate"), (["X"], "card_foreign"), (["3c", "3c"], "card_duplicate"), (["3c"], None)]
+    ("cards", "why"),
+    [
+        (["As"], "card_duplicate"),
+        (["X"], "card_foreign"),
+        (["3c", "3c"], "card_duplicate"),
+        (["3c"], None),
+    ],
 )
 def test_what_cannot_be_there_too(cards: list[str], why: str | None) -> None:
     assert trouble(laid(*OWN), cards, DECK) == why
@@ -137,12 +150,18 @@ def test_discards_that_nobody_saw_are_those_that_are_not_shown() -> None:
     shown = show(table, "box:1", ("As", "Kd", "7c", "2d", "9s"), dropped=1, first=5)
     assert not isinstance(shown, str)
     assert [each.card for each in shown if each.gone] == ["4h"]
-    assert show(table, "box:1", OWN, dropped=1, first=5) == "shown_differs", "the new card was not discarded"
+    assert show(table, "box:1", OWN, dropped=1, first=5) == "shown_differs", (
+        "the new card was not discarded"
+    )
 
 
 @given(st.integers(0, 10**6), st.integers(0, 2), st.sets(st.integers(0, 6)))
-def test_whatever_is_known_of_a_hand_it_can_be_shown(seed: int, dropped: int, unread: set[int]) -> None:
-    """A hand of five, some of which were discarded and replaced; a reader has seen some of the cards."""
+def test_whatever_is_known_of_a_hand_it_can_be_shown(
+    seed: int, dropped: int, unread: set[int]
+) -> None:
+    """A hand of five, some of which were discarded and replaced; a reader has seen some of the
+    cards.
+    """
     chance = random.Random(seed)
     cards = chance.sample(DECK, 5 + dropped)
     gone = chance.sample(range(5), dropped)

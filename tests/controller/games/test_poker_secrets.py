@@ -1,4 +1,6 @@
-"""What a person says of cards at a table of poker that nobody has seen is not for everybody, whatever field it stands in."""
+"""What a person says of cards at a table of poker that nobody has seen is not for everybody,
+whatever field it stands in.
+"""
 
 from __future__ import annotations
 

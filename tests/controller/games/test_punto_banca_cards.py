@@ -1,4 +1,6 @@
-"""Cards that should not have come, or not so: the table stops, cites the rule and asks; a person decides."""
+"""Cards that should not have come, or not so: the table stops, cites the rule and asks; a person
+decides.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def test_a_card_after_the_round_is_of_none(decree: str) -> None:
     stopped(play.cards("2h"), "card_out_of_round", ("card.decide",))
     with pytest.raises(RejectedError, match="a card waits for"):
         play.say("bets.open")
-    with pytest.raises(RejectedError, match="no round is in hand: remove the card, or keep it for the next_round"):
+    with pytest.raises(
+        RejectedError, match="no round is in hand: remove the card, or keep it for the next_round"
+    ):
         play.say("card.decide", action="accept")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("decided", None)
@@ -91,7 +95,9 @@ def test_a_card_after_a_natural(decree: str) -> None:
     play.cards("Kc Qd 8h 6s")
     play.say("cards.turn", who="player")
     stopped(play.cards("2h"), "card_after_end")
-    assert of_kind(play.say("cards.turn", who="banker"), RoundResult) == []  # it waits with the card
+    assert (
+        of_kind(play.say("cards.turn", who="banker"), RoundResult) == []
+    )  # it waits with the card
     with pytest.raises(RejectedError, match="no card may come now"):
         play.say("card.decide", action="accept")
     said = play.say("card.decide", action="remove")
@@ -100,7 +106,9 @@ def test_a_card_after_a_natural(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
-@pytest.mark.parametrize("claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}])
+@pytest.mark.parametrize(
+    "claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}]
+)
 def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any]) -> None:
     play = table(decree)
     play.bets()
@@ -123,7 +131,11 @@ def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
     play.cards("Qd", unsure=True)
     assert play.cards("7h 6s") == []
     said = play.say("card.decide", action="accept")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("banker", 1), ("player", 2), ("banker", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+        ("banker", 1),
+        ("player", 2),
+        ("banker", 2),
+    ]
     assert only(play.say("cards.turn"), RoundResult).winner == "player"
 
 
@@ -151,7 +163,9 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     assert len(of_kind(said, CardDealt)) == 4
     stopped(said, "card_before_turn")
     play.say("cards.turn")
-    said = play.say("card.decide", action="accept")  # five and two: the third card of the player, seven
+    said = play.say(
+        "card.decide", action="accept"
+    )  # five and two: the third card of the player, seven
     play.say("cards.turn")
     while play.state.queue:
         said = play.say("card.decide", action="remove")
@@ -173,7 +187,9 @@ def test_a_card_that_is_removed_takes_no_place(decree: str) -> None:
     stopped(play.cards("Qd", exposed=True), "card_exposed")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("exposed", None)
-    assert "Qd" not in str(play.events), "a device's word tells no card, and who takes it away names none"
+    assert "Qd" not in str(play.events), (
+        "a device's word tells no card, and who takes it away names none"
+    )
     [dealt] = of_kind(play.cards("3d"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
 
@@ -218,7 +234,9 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
         with pytest.raises(RejectedError, match="is no card"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [("banker", 1, "Qd")]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
+        ("banker", 1, "Qd")
+    ]
     result = only(said, RoundResult)
     assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
@@ -276,7 +294,9 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     play.cards("Kc Qd", unsure=True)
     with pytest.raises(RejectedError, match="the role croupier may not say this"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(RejectedError, match="a round is not null for ball_out; it may be for cards_stuck"):
+    with pytest.raises(
+        RejectedError, match="a round is not null for ball_out; it may be for cards_stuck"
+    ):
         play.say("round.void", reason="ball_out")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.last_number, void.by) == ("cards_stuck", None, "M. Lasa")
@@ -295,7 +315,10 @@ def test_who_may_decide() -> None:
     play = table()
     play.bets()
     play.cards("Kc", unsure=True)
-    with pytest.raises(RejectedError, match="the role croupier may not say this; it is for table_head, inspector, director"):
+    with pytest.raises(
+        RejectedError,
+        match="the role croupier may not say this; it is for table_head, inspector, director",
+    ):
         play.say("card.decide", role="croupier", action="accept")
     with pytest.raises(RejectedError, match="the role technician may not"):
         play.say("cards.turn", role="technician")
@@ -310,15 +333,31 @@ def test_who_may_decide() -> None:
 def test_a_published_result_may_be_corrected(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
-    for wrong, why in (({"winner": "player"}, "is player already"), ({}, "say the winner"), ({"winner": "bank"}, "say the winner")):
+    for wrong, why in (
+        ({"winner": "player"}, "is player already"),
+        ({}, "say the winner"),
+        ({"winner": "bank"}, "say the winner"),
+    ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", round=1, **wrong)
     with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered"):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
-    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (1, "tie", "player", "M. Lasa")
+    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (
+        1,
+        "tie",
+        "player",
+        "M. Lasa",
+    )
     assert play.game.history(play.state) == [
-        {"round": 1, "kind": "result", "winner": "tie", "points": {}, "marks": ["tie"], "corrected": True}
+        {
+            "round": 1,
+            "kind": "result",
+            "winner": "tie",
+            "points": {},
+            "marks": ["tie"],
+            "corrected": True,
+        }
     ]
     play.bets()
     play.say("round.void", reason="inspector")
@@ -335,7 +374,9 @@ def test_one_card_at_a_time(decree: str) -> None:
     play.bets()
     stopped(play.cards("Kc", unsure=True), "card_unsure")
     play.say("card.decide", action="accept")
-    said = play.take(ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=True, detail="7h"))
+    said = play.take(
+        ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=True, detail="7h")
+    )
     assert only(said, Irregularity).law == play.game.book.laws["overdraw"].rule
     alert = only(said, AlertRaised)
     assert (alert.alert, alert.detail) == ("shoe_overdraw", None)
@@ -345,7 +386,9 @@ def test_one_card_at_a_time(decree: str) -> None:
 
 def test_what_a_fault_says_of_a_card_is_not_told() -> None:
     play = table()
-    fault = ShoeFault(at=1.0, device="shoe", fault="card_code", active=True, detail="7h", frame="code 7h")
+    fault = ShoeFault(
+        at=1.0, device="shoe", fault="card_code", active=True, detail="7h", frame="code 7h"
+    )
     assert play.game.confidential(play.state, fault)
     assert b"7h" not in b"".join(map(write, play.take(fault)))
     jam = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="E12")

@@ -13,7 +13,9 @@ from controller.games.baccarat import value
 from tests.controller.decrees import of
 
 BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
-"""The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less it always does."""
+"""The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less
+it always does.
+"""
 
 
 def cells() -> list[tuple[int, str]]:
@@ -34,7 +36,9 @@ def script_of_cells() -> list[str]:
 
     def draw(points: int) -> None:
         ranks = "TJQK" if points == 0 else "A23456789"[points - 1]
-        card = min((rank + suit for rank in ranks for suit in "cdhs"), key=lambda each: (used[each], each))
+        card = min(
+            (rank + suit for rank in ranks for suit in "cdhs"), key=lambda each: (used[each], each)
+        )
         used[card] += 1
         say("card.drawn", card=card, device="shoe")
 
@@ -60,7 +64,9 @@ def script_of_cells() -> list[str]:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122", "GAL07-089"))
-def test_the_program_answers_every_cell(decree: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_answers_every_cell(
+    decree: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     script = tmp_path / "cells.jsonl"
     script.write_text("\n".join(script_of_cells()), encoding="utf-8")
     assert main(["play", "punto-banca", "--decree", decree, str(script)]) == 0
@@ -69,7 +75,11 @@ def test_the_program_answers_every_cell(decree: str, tmp_path: Path, capsys: pyt
     events = [json.loads(line) for line in out.out.splitlines()]
     assert [event for event in events if event["type"] == "irregularity"] == []
     results = [event for event in events if event["type"] == "round.result"]
-    decided = {(event["round"], event["who"]): event["decision"] for event in events if event["type"] == "hand.decided"}
+    decided = {
+        (event["round"], event["who"]): event["decision"]
+        for event in events
+        if event["type"] == "hand.decided"
+    }
     assert len(results) == 88
     for (bank, third), result in zip(cells(), results, strict=True):
         player, banker = (hand["cards"] for hand in result["hands"])

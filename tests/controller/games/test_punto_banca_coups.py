@@ -1,4 +1,6 @@
-"""The course of a coup: order, naturals, every cell of the third-card table, results, and what stays hidden until it is turned."""
+"""The course of a coup: order, naturals, every cell of the third-card table, results, and what
+stays hidden until it is turned.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,16 @@ from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 
 every = pytest.mark.parametrize("decree", DECREES)
-TWO = {0: "Kc Qd", 1: "Kc Ad", 2: "Kc 2d", 3: "Kc 3d", 4: "Kc 4d", 5: "Kc 5d", 6: "Kc 6d", 7: "Kc 7d"}
+TWO = {
+    0: "Kc Qd",
+    1: "Kc Ad",
+    2: "Kc 2d",
+    3: "Kc 3d",
+    4: "Kc 4d",
+    5: "Kc 5d",
+    6: "Kc 6d",
+    7: "Kc 7d",
+}
 """Two cards that make so much."""
 THIRD = {0: "Th", 1: "Ah", 2: "2h", 3: "3h", 4: "4h", 5: "5h", 6: "6h", 7: "7h", 8: "8h", 9: "9h"}
 DRAWS = {
@@ -61,12 +72,16 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         play.bets()
         play.cards(four(0, bank))
         said = play.say("cards.turn")
-        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "draw")]
+        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+            ("player", "draw")
+        ]
         assert expected(said) == ["player"]
         play.cards(card)
         said = play.say("cards.turn")
         draws = third in DRAWS[bank]
-        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("banker", "draw" if draws else "stand")]
+        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+            ("banker", "draw" if draws else "stand")
+        ]
         assert expected(said) == (["banker"] if draws else [])
         if draws:
             play.cards("Ts")
@@ -80,7 +95,9 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
 @pytest.mark.parametrize("bank", range(8))
 @pytest.mark.parametrize("player", [6, 7])
-def test_the_bank_follows_the_table_where_the_player_stood(decree: str, player: int, bank: int) -> None:
+def test_the_bank_follows_the_table_where_the_player_stood(
+    decree: str, player: int, bank: int
+) -> None:
     play = table(decree)
     play.bets()
     play.cards(four(player, bank))
@@ -107,8 +124,12 @@ def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: 
         == {
             "BAL05": "Carta per al jugador" if player <= 5 else f"El jugador es planta {player}",
             "ARA02": "carta para el jugador" if player <= 5 else f"el jugador se planta ({player})",
-            "EUS96": "karta jokalariaientzat" if player <= 5 else f"Jokalariai planto egiten du {player}",
-            "GAL07": "Carta para a persoa xogadora" if player <= 5 else f"A persoa xogadora plántase {player}",
+            "EUS96": "karta jokalariaientzat"
+            if player <= 5
+            else f"Jokalariai planto egiten du {player}",
+            "GAL07": "Carta para a persoa xogadora"
+            if player <= 5
+            else f"A persoa xogadora plántase {player}",
         }[decree]
     )
 
@@ -116,9 +137,16 @@ def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: 
 @pytest.mark.parametrize("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
 @pytest.mark.parametrize(
     ("player", "banker", "naturals"),
-    [("Kc 8d", 0, ["player"]), (0, "4c 5d", ["banker"]), ("Kc 9d", "4h 4s", ["player", "banker"]), ("3c 5c", 7, ["player"])],
+    [
+        ("Kc 8d", 0, ["player"]),
+        (0, "4c 5d", ["banker"]),
+        ("Kc 9d", "4h 4s", ["player", "banker"]),
+        ("3c 5c", 7, ["player"]),
+    ],
 )
-def test_a_natural_ends_the_coup(decree: str, player: Any, banker: Any, naturals: list[str]) -> None:
+def test_a_natural_ends_the_coup(
+    decree: str, player: Any, banker: Any, naturals: list[str]
+) -> None:
     play = table(decree)
     play.bets()
     play.cards(four(player, banker))
@@ -135,8 +163,23 @@ def test_a_natural_ends_the_coup(decree: str, player: Any, banker: Any, naturals
 @pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
 def test_player_bank_player_bank(decree: str) -> None:
     play = table(decree)
-    said = [*play.bets(), *play.cards(four(0, 0)), *play.say("cards.turn"), *play.cards("2c"), *play.say("cards.turn")]
-    assert expected(said) == ["player", "banker", "player", "banker", None, "player", None, "banker"]
+    said = [
+        *play.bets(),
+        *play.cards(four(0, 0)),
+        *play.say("cards.turn"),
+        *play.cards("2c"),
+        *play.say("cards.turn"),
+    ]
+    assert expected(said) == [
+        "player",
+        "banker",
+        "player",
+        "banker",
+        None,
+        "player",
+        None,
+        "banker",
+    ]
     dealt = [(event.to, event.index) for event in of_kind(said, CardDealt)]
     assert dealt == [("player", 1), ("banker", 1), ("player", 2), ("banker", 2), ("player", 3)]
 
@@ -153,7 +196,9 @@ def test_player_bank_player_bank(decree: str) -> None:
         ("3c 3h", "Kd Ks", None, ["win", "lose"], ()),
     ],
 )
-def test_the_higher_total_wins(decree: str, player: Any, banker: Any, winner: str | None, outcomes: list[str], marks: Any) -> None:
+def test_the_higher_total_wins(
+    decree: str, player: Any, banker: Any, winner: str | None, outcomes: list[str], marks: Any
+) -> None:
     play = table(decree)
     play.bets()
     said = [*play.cards(four(player, banker)), *play.say("cards.turn")]
@@ -162,7 +207,11 @@ def test_the_higher_total_wins(decree: str, player: Any, banker: Any, winner: st
         winner, marks = "player", ("pair_player", "pair_banker")
     result = only(said, RoundResult)
     assert isinstance(result.hands, tuple)
-    assert (result.winner, [hand.outcome for hand in result.hands], result.marks) == (winner, outcomes, marks)
+    assert (result.winner, [hand.outcome for hand in result.hands], result.marks) == (
+        winner,
+        outcomes,
+        marks,
+    )
 
 
 def test_what_a_result_says() -> None:
@@ -179,7 +228,12 @@ def test_what_a_result_says() -> None:
         "corrected": False,
     }
     shown = play.game.show(play.state)
-    assert (shown["phase"], shown["last_winner"], shown["round"], shown["hands"]) == ("waiting", "banker", 1, {})
+    assert (shown["phase"], shown["last_winner"], shown["round"], shown["hands"]) == (
+        "waiting",
+        "banker",
+        1,
+        {},
+    )
 
 
 # What is not turned is not told
@@ -192,7 +246,9 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
     play.sealed.clear()
     said = [*play.bets(), *play.cards("Kc Qd 4h 6s")]
     told = b"\n".join(map(write, said)).decode()
-    assert not any(card in told or f"frame {n}" in told for n, card in enumerate(["Kc", "Qd", "4h", "6s"], 5))
+    assert not any(
+        card in told or f"frame {n}" in told for n, card in enumerate(["Kc", "Qd", "4h", "6s"], 5)
+    )
     assert play.sealed == ["Kc", "Qd", "4h", "6s"]
     assert play.game.show(play.state)["hands"] == {"player": [None, None], "banker": [None, None]}
     said = play.say("cards.turn", who="player")
@@ -201,12 +257,16 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
     assert play.game.show(play.state)["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
     said = play.say("cards.turn", who="banker")
     assert [event.card for event in of_kind(said, CardTurned)] == ["Qd", "6s"]
-    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "draw")]
+    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+        ("player", "draw")
+    ]
     [dealt] = of_kind(play.cards("9d"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
     said = play.say("cards.turn", who="player")
     assert [event.card for event in of_kind(said, CardTurned)] == ["9d"]
-    assert [frame.frame for frame in only(said, RoundResult).frames] == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
+    assert [frame.frame for frame in only(said, RoundResult).frames] == [
+        f"frame {n}" for n in (7, 8, 9, 10, 13)
+    ]
 
 
 def test_turned_is_what_lies_there_and_once() -> None:
@@ -261,7 +321,9 @@ def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
         ("GAL07", {"modality": "half_on_six"}, "modality: the decree has the commission only"),
     ],
 )
-def test_what_the_decree_does_not_allow_is_no_setting(decree: str, settings: dict[str, Any], says: str) -> None:
+def test_what_the_decree_does_not_allow_is_no_setting(
+    decree: str, settings: dict[str, Any], says: str
+) -> None:
     with pytest.raises(ValueError, match=says):
         Play(decree, **settings)
 
@@ -274,7 +336,12 @@ def test_cards_come_after_the_call(decree: str) -> None:
     play = table(decree)
     opened = only(play.say("bets.open", role="croupier"), RoundOpened)
     said = play.say("bets.close", role="croupier")
-    words = {"BAL05": "prou apostes", "ARA02": "no va más", "EUS96": "besterik ez", "GAL07": "Non vai máis"}
+    words = {
+        "BAL05": "prou apostes",
+        "ARA02": "no va más",
+        "EUS96": "besterik ez",
+        "GAL07": "Non vai máis",
+    }
     assert opened.round == 1
     closed = only(said, BetsClosed)
     assert closed.announcement is not None
@@ -338,7 +405,10 @@ def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str
     play.coup(four(7, 6))
     said = play.verdict("banker")
     irregularity = only(said, Irregularity)
-    assert (irregularity.what, irregularity.asks) == ("witnesses_disagree", ("round.confirm", "round.void"))
+    assert (irregularity.what, irregularity.asks) == (
+        "witnesses_disagree",
+        ("round.confirm", "round.void"),
+    )
     assert play.game.show(play.state)["unresolved"] == [1]
     result = only(play.say("round.confirm"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")

@@ -1,4 +1,6 @@
-"""What shoes say, as recorded, played at a table without keys: the table and the shoe come to the same results."""
+"""What shoes say, as recorded, played at a table without keys: the table and the shoe come to the
+same results.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.events import AnyEvent, CardsBurned, CardTurned, Irregularity, RoundResult, RoundUnresolved
+from controller.contract.events import (
+    AnyEvent,
+    CardsBurned,
+    CardTurned,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+)
 from controller.contract.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
 from tests.controller.games.play import of_kind
@@ -20,8 +29,12 @@ def readings(name: str) -> list[AnyReading]:
     return [given for line in lines if isinstance(given := read_input(line), Reading)]
 
 
-def played(name: str, decree: str = "ARA02", turn: str = "when_complete", burn: str = "") -> tuple[Play, list[AnyEvent]]:
-    """The recording, at a table that has its shoe; ``burn``: cards that came before the first of the recording."""
+def played(
+    name: str, decree: str = "ARA02", turn: str = "when_complete", burn: str = ""
+) -> tuple[Play, list[AnyEvent]]:
+    """The recording, at a table that has its shoe; ``burn``: cards that came before the first of
+    the recording.
+    """
     play = Play(decree, rounds="shoe", turn=turn)
     play.say("session.open")
     play.say("shoe.start", shoe="S1")
@@ -50,8 +63,9 @@ def test_a_recorded_shoe_comes_to_its_own_results(name: str, decree: str) -> Non
 @pytest.mark.parametrize("turn", ["command", "when_complete"])
 @pytest.mark.parametrize("name", ["angel-eye-faults", "bee-tek-faults"])
 def test_a_shoe_with_faults_has_no_result_that_was_not_seen(name: str, turn: str) -> None:
-    """Results at the table are a part of the shoe's verdicts, in their order. Without keys to turn the cards there are none;
-    nor from a shoe that does not count the places, once it has lost a card and nobody says where the next round begins.
+    """Results at the table are a part of the shoe's verdicts, in their order. Without keys to turn
+    the cards there are none; nor from a shoe that does not count the places, once it has lost a
+    card and nobody says where the next round begins.
     """
     _, said = played(name, turn=turn, burn="Ac 2c")
     verdicts = iter([given.winner for given in readings(name) if isinstance(given, ShoeResult)])

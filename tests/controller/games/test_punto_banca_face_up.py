@@ -14,7 +14,9 @@ from tests.controller.games.play import of_kind
 from tests.controller.games.test_punto_banca_cards import stopped, table
 
 
-@pytest.mark.parametrize(("said", "told"), [({"action": "accept"}, None), ({"action": "exposed"}, "Kc")])
+@pytest.mark.parametrize(
+    ("said", "told"), [({"action": "accept"}, None), ({"action": "exposed"}, "Kc")]
+)
 def test_an_exposed_card_may_count_and_is_told_where_a_person_says_that_it_lies_face_up(
     said: dict[str, str], told: str | None
 ) -> None:
@@ -43,7 +45,9 @@ def test_a_third_card_that_lies_face_down_is_not_told_by_the_shoe_alone() -> Non
     stopped(play.cards("9h", exposed=True), "card_exposed")
     assert of_kind(play.events, RoundResult) == []
     said = play.say("card.decide", action="accept")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("player", 3, None)]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+        ("player", 3, None)
+    ]
     assert "9h" not in str(play.events)
     assert [event.card for event in of_kind(play.say("cards.turn"), CardTurned)] == ["9h"]
 

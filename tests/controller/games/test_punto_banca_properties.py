@@ -69,10 +69,19 @@ ODD: st.SearchStrategy[Input] = st.one_of(
     told(CardDrawn, card=st.sampled_from(FOREIGN), unsure=st.booleans(), late=st.booleans()),
     told(CardCut),
     told(ShoeReset),
-    told(ShoeResult, winner=st.sampled_from(["player", "banker", "tie", None]), forced=st.booleans()),
-    told(ShoeFault, fault=st.sampled_from(["overdraw", "card_code", "alarm"]), active=st.booleans()),
+    told(
+        ShoeResult, winner=st.sampled_from(["player", "banker", "tie", None]), forced=st.booleans()
+    ),
+    told(
+        ShoeFault, fault=st.sampled_from(["overdraw", "card_code", "alarm"]), active=st.booleans()
+    ),
     st.sampled_from(
-        [LinkLost(at=1.0, reason="unplugged"), LinkUp(at=1.0), LinkGap(at=1.0, lost=1), LinkLate(at=1.0, frames=1, silence=2.0)]
+        [
+            LinkLost(at=1.0, reason="unplugged"),
+            LinkUp(at=1.0),
+            LinkGap(at=1.0, lost=1),
+            LinkLate(at=1.0, frames=1, silence=2.0),
+        ]
     ),
 )
 ROUNDS = st.sampled_from([None, None, 1, 2])
@@ -87,11 +96,17 @@ SAID: st.SearchStrategy[Input] = st.one_of(
     command("cards.turn", who=WHO),
     command("cards.turn"),
     command("card.decide", action=st.sampled_from(["accept", "remove", "next_round", "exposed"])),
-    command("card.decide", action=st.just("read"), card=st.sampled_from([CARD, CARD, *FOREIGN]), who=WHO),
+    command(
+        "card.decide", action=st.just("read"), card=st.sampled_from([CARD, CARD, *FOREIGN]), who=WHO
+    ),
     command("card.decide", action=st.just("for"), who=WHO),
     command("round.void", reason=st.sampled_from(["misdeal", "ball_out"]), round=ROUNDS),
     command("round.confirm", round=ROUNDS, winner=st.sampled_from([None, "player", "tie"])),
-    command("result.correct", round=st.sampled_from([1, 2]), winner=st.sampled_from(["player", "banker", "tie"])),
+    command(
+        "result.correct",
+        round=st.sampled_from([1, 2]),
+        winner=st.sampled_from(["player", "banker", "tie"]),
+    ),
     command("hand.draw"),
 )
 
@@ -119,8 +134,12 @@ def disturbed(draw: st.DrawFn) -> list[Input]:
     return coup
 
 
-PARTS = st.one_of(st.just(COUP), disturbed(), disturbed(), st.one_of(ODD, SAID).map(lambda one: [one]))
-SCRIPT = st.lists(PARTS, min_size=2, max_size=9).map(lambda parts: [each for part in parts for each in part])
+PARTS = st.one_of(
+    st.just(COUP), disturbed(), disturbed(), st.one_of(ODD, SAID).map(lambda one: [one])
+)
+SCRIPT = st.lists(PARTS, min_size=2, max_size=9).map(
+    lambda parts: [each for part in parts for each in part]
+)
 TABLE = st.fixed_dictionaries(
     {
         "decree": st.sampled_from(DECREES),
@@ -144,19 +163,36 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
 def up(state: PuntoBancaState) -> set[str]:
     """The cards that lie face up in the round in hand."""
     hand = state.current
-    return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()
+    return (
+        {card.card for card in (*hand.player, *hand.banker) if card.up and card.card}
+        if hand
+        else set()
+    )
 
 
-def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, table: dict[str, Any], seen: set[str | None]) -> bool:
-    """Whether the card lies face up: shown in the burn, so by a person's word, a third card where these are dealt so, or turned."""
+def may_be_told(
+    event: CardTurned | CardDealt | CardRemoved,
+    given_: Input,
+    table: dict[str, Any],
+    seen: set[str | None],
+) -> bool:
+    """Whether the card lies face up: shown in the burn, so by a person's word, a third card where
+    these are dealt so, or turned.
+    """
     at_once = table["turn"] == "when_complete"
     if isinstance(event, CardDealt) and event.card in seen:
         return True
     if isinstance(event, CardRemoved):
         return False
     if isinstance(event, CardDealt):
-        return (event.to == "burn" and event.index == 1) or (event.index == 3 and (at_once or table["third_card"] == "face_up"))
-    return isinstance(given_, CardsTurn) or at_once or (isinstance(given_, CardDecide) and given_.action == "read")
+        return (event.to == "burn" and event.index == 1) or (
+            event.index == 3 and (at_once or table["third_card"] == "face_up")
+        )
+    return (
+        isinstance(given_, CardsTurn)
+        or at_once
+        or (isinstance(given_, CardDecide) and given_.action == "read")
+    )
 
 
 @settings(max_examples=300, deadline=None)
@@ -175,7 +211,11 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
                 assert may_be_told(event, each, table, seen)
                 public.add(event.card)
-            if isinstance(event, RoundResult) and event.confirmed_by is not None and isinstance(event.hands, tuple):
+            if (
+                isinstance(event, RoundResult)
+                and event.confirmed_by is not None
+                and isinstance(event.hands, tuple)
+            ):
                 public |= {card for hand in event.hands for card in hand.cards}
         # Nothing that is said names a card before it lies face up
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
@@ -187,12 +227,22 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
 
 
 def check(play: Play) -> None:
-    """Rounds come in their order and have one outcome, which only an unresolved one exchanges for another."""
+    """Rounds come in their order and have one outcome, which only an unresolved one exchanges for
+    another.
+    """
     third = play.game.book.third
-    assert all((event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded))
-    for rounds in sessions_of(play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
+    assert all(
+        (event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded)
+    )
+    for rounds in sessions_of(
+        play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved
+    ):
         for of_round in rounds.values():
-            outcomes = [event for event in of_round if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+            outcomes = [
+                event
+                for event in of_round
+                if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
+            ]
             assert sum(isinstance(event, RoundVoid) for event in of_round) <= 1
             for kind in (RoundOpened, BetsClosed):
                 assert sum(isinstance(event, kind) for event in of_round) <= 1
@@ -200,11 +250,17 @@ def check(play: Play) -> None:
                 assert isinstance(before, RoundUnresolved) or isinstance(after, RoundUnresolved)
                 assert not isinstance(before, RoundVoid)
             for event in outcomes:
-                if isinstance(event, RoundResult) and isinstance(event.hands, tuple) and event.hands:
+                if (
+                    isinstance(event, RoundResult)
+                    and isinstance(event.hands, tuple)
+                    and event.hands
+                ):
                     player, banker = (hand.cards for hand in event.hands)
                     assert next_card(third, player, banker) is None
                     more = points(player) - points(banker)
-                    assert event.winner == ("tie" if more == 0 else "player" if more > 0 else "banker")
+                    assert event.winner == (
+                        "tie" if more == 0 else "player" if more > 0 else "banker"
+                    )
 
 
 @settings(max_examples=80, deadline=None)

@@ -1,4 +1,6 @@
-"""Whole shoes of six decks through the whole state machine: to their end under each decree, and many against the odds."""
+"""Whole shoes of six decks through the whole state machine: to their end under each decree, and
+many against the odds.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from typing import Any
 import pytest
 
 from controller.contract.commands import BetsClose, BetsOpen, CardsTurn, ShoeStart
-from controller.contract.events import AnyEvent, CardsBurned, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.contract.events import (
+    AnyEvent,
+    CardsBurned,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    ShoeCut,
+    ShoeEnded,
+)
 from controller.contract.notation import write
 from controller.games.baccarat import is_natural
 from controller.games.cards import pips
@@ -22,7 +32,9 @@ PERSON: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "croupier"}
 
 
 def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
-    """A shoe from its burn to its cut card, as croupier and shoe do it; gives what each coup made the table say."""
+    """A shoe from its burn to its cut card, as croupier and shoe do it; gives what each coup made
+    the table say.
+    """
     behind = play.game.book.shoe.behind
     drawn = 0
 
@@ -32,7 +44,9 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
         if drawn == len(cards) - behind:
             said = play.take(CardCut(at=1.0, device="shoe"))
         drawn += 1
-        return said + play.take(CardDrawn(at=1.0, device="shoe", frame=f"f{drawn}", card=cards[drawn - 1]))
+        return said + play.take(
+            CardDrawn(at=1.0, device="shoe", frame=f"f{drawn}", card=cards[drawn - 1])
+        )
 
     play.take(ShoeStart(**PERSON, shoe="S1", cards=312))
     said: list[AnyEvent] = []
@@ -46,7 +60,16 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
         yield said
 
 
-@pytest.mark.rule("BAL05-104", "ARA02-082", "EUS96-126", "GAL07-048", "ARA02-072", "BAL05-095", "EUS96-117", "GAL07-047")
+@pytest.mark.rule(
+    "BAL05-104",
+    "ARA02-082",
+    "EUS96-126",
+    "GAL07-048",
+    "ARA02-072",
+    "BAL05-095",
+    "EUS96-117",
+    "GAL07-047",
+)
 @pytest.mark.parametrize("decree", DECREES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) -> None:
@@ -78,11 +101,15 @@ def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) 
 
 @pytest.mark.parametrize("decree", DECREES)
 def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
-    """A restart is a silence: the coup in hand is unresolved, all others are as they were, and the talla goes on."""
+    """A restart is a silence: the coup in hand is unresolved, all others are as they were, and the
+    talla goes on.
+    """
     play, whole = Play(decree), Play(decree)
     play.say("session.open")
     whole.say("session.open")
-    results = [result for said in deal(whole, whole.shuffled(3)) for result in of_kind(said, RoundResult)]
+    results = [
+        result for said in deal(whole, whole.shuffled(3)) for result in of_kind(said, RoundResult)
+    ]
     coup = deal(play, play.shuffled(3))
     for _ in range(20):
         next(coup)
@@ -93,7 +120,9 @@ def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
     assert len(of_kind(play.cards("7h"), RoundUnresolved)) == 1
     play.say("round.confirm", winner="tie")
     play.coup("Kc Qd 7h 6s")
-    assert [event.hands for event in of_kind(play.events, RoundResult)][:19] == [event.hands for event in results][:19]
+    assert [event.hands for event in of_kind(play.events, RoundResult)][:19] == [
+        event.hands for event in results
+    ][:19]
 
 
 SHOES = 120
@@ -101,9 +130,10 @@ SHOES = 120
 
 
 def test_many_shoes_come_to_the_odds() -> None:
-    """The exact odds of the first coup of a shoe, which hold for every coup on average (each order of the cards is as likely as
-    another): bank 0.458653, player 0.446279, tie 0.095069; naturals 0.343117; four, five, six cards 0.379, 0.303, 0.318 as
-    in ``test_baccarat``. The seeds are fixed. Tolerance: five standard deviations of as many independent coups.
+    """The exact odds of the first coup of a shoe, which hold for every coup on average (each order
+    of the cards is as likely as another): bank 0.458653, player 0.446279, tie 0.095069; naturals
+    0.343117; four, five, six cards 0.379, 0.303, 0.318 as in ``test_baccarat``. The seeds are
+    fixed. Tolerance: five standard deviations of as many independent coups.
     """
     play = Play("ARA02", turn="when_complete")
     play.say("session.open")
@@ -117,6 +147,14 @@ def test_many_shoes_come_to_the_odds() -> None:
                 found[sum(len(hand.cards) for hand in result.hands)] += 1
     total = found["player"] + found["banker"] + found["tie"]
     assert total > 55 * SHOES
-    odds = {"banker": 0.458653, "player": 0.446279, "tie": 0.095069, "natural": 0.343117, 4: 0.379, 5: 0.303, 6: 0.318}
+    odds = {
+        "banker": 0.458653,
+        "player": 0.446279,
+        "tie": 0.095069,
+        "natural": 0.343117,
+        4: 0.379,
+        5: 0.303,
+        6: 0.318,
+    }
     for what, share in odds.items():
         assert abs(found[what] - share * total) < 5 * math.sqrt(total * share * (1 - share)), what

@@ -1,4 +1,6 @@
-"""What a silence of the shoe hides: nothing is invented, what was complete stands, and a person decides the rest."""
+"""What a silence of the shoe hides: nothing is invented, what was complete stands, and a person
+decides the rest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import CardDealt, Irregularity, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import (
+    CardDealt,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
 from controller.contract.notation import write
 from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
@@ -34,12 +42,18 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     assert (unresolved.why, unresolved.candidate, unresolved.frames) == ("silence", None, ())
     assert play.cards("6s") == []  # it belongs to no round
     assert play.game.show(play.state)["asks"] == ["bets.open"]
-    with pytest.raises(RejectedError, match="the cards of round 1 are not all known: say the winner"):
+    with pytest.raises(
+        RejectedError, match="the cards of round 1 are not all known: say the winner"
+    ):
         play.say("round.confirm")
     with pytest.raises(RejectedError, match="'bank' cannot win"):
         play.say("round.confirm", winner="bank")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
-    assert (result.winner, result.hands, result.confirmed_by) == ("player", (), "M. Lasa (table_head)")
+    assert (result.winner, result.hands, result.confirmed_by) == (
+        "player",
+        (),
+        "M. Lasa (table_head)",
+    )
     play.coup("Kc Qd 7h 6s")
     assert play.state.entries[-1].winner == "player"
 
@@ -112,7 +126,10 @@ def test_a_result_that_is_out_is_not_touched() -> None:
     play.coup("Kc Qd 7h 6s")
 
 
-@pytest.mark.parametrize("silence", [LinkStale(at=1.0, age=5.0), LinkGap(at=1.0, lost=1), LinkLate(at=1.0, frames=1, silence=3.0)])
+@pytest.mark.parametrize(
+    "silence",
+    [LinkStale(at=1.0, age=5.0), LinkGap(at=1.0, lost=1), LinkLate(at=1.0, frames=1, silence=3.0)],
+)
 def test_other_silences(silence: Any) -> None:
     play = table()
     play.bets()
@@ -174,12 +191,16 @@ def test_without_keys_the_next_round_must_be_found() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd 7h 6s")
     play.gap()
-    assert only(play.cards("2c 3c"), RoundUnresolved).round == 2  # of a round that began in the silence
+    assert (
+        only(play.cards("2c 3c"), RoundUnresolved).round == 2
+    )  # of a round that began in the silence
     assert play.game.show(play.state)["asks"] == ["bets.open"]
     assert only(play.cards("Kc", to="player", index=1), RoundOpened).round == 3
     play.cards("Qd 7h 6s")
     play.gap()
-    assert only(play.verdict("player"), RoundUnresolved).round == 4  # the shoe has ended a round that we did not see
+    assert (
+        only(play.verdict("player"), RoundUnresolved).round == 4
+    )  # the shoe has ended a round that we did not see
     assert only(play.cards("Kc"), RoundOpened).round == 5
     play.cards("Qd 7h 6s")
     play.gap()

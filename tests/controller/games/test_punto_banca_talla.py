@@ -1,4 +1,6 @@
-"""A talla at the table: the shoe and what is said of it, the burn, the cut card, the end, a shoe that starts afresh."""
+"""A talla at the table: the shoe and what is said of it, the burn, the cut card, the end, a shoe
+that starts afresh.
+"""
 
 from __future__ import annotations
 
@@ -53,16 +55,27 @@ def test_a_shoe_has_a_number_and_is_told_with_its_cards(decree: str) -> None:
     with pytest.raises(RejectedError, match=f"a shoe without a number may not be used: {decree}-"):
         play.say("shoe.start", shoe=" ")
     started = only(play.say("shoe.start", role="croupier", shoe="S7", model="Ace"), ShoeStarted)
-    assert (started.shoe, started.model, started.decks, started.cards, started.cut) == ("S7", "Ace", 6, 312, 7)
+    assert (started.shoe, started.model, started.decks, started.cards, started.cut) == (
+        "S7",
+        "Ace",
+        6,
+        312,
+        7,
+    )
     assert play.game.show(play.state)["shoe"]["number"] == "S7"
 
 
 @pytest.mark.parametrize("decree", of("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
 def test_a_model_that_is_not_homologated(decree: str) -> None:
     play = session(decree, models=("Ace", "Ace II"))
-    assert whats(play.say("shoe.start", shoe="S7", model="Ace II")) == ["shoe.started", "card.expected"]
+    assert whats(play.say("shoe.start", shoe="S7", model="Ace II")) == [
+        "shoe.started",
+        "card.expected",
+    ]
     for model in ("Other", None):
-        assert only(play.say("shoe.start", shoe="S7", model=model), Irregularity).what == "shoe_model"
+        assert (
+            only(play.say("shoe.start", shoe="S7", model=model), Irregularity).what == "shoe_model"
+        )
 
 
 @pytest.mark.parametrize(
@@ -80,8 +93,17 @@ def test_what_is_wrong_with_the_cards_is_said_with_the_article(decree: str) -> N
     names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
     assert [event.what for event in of_kind(said, Irregularity)] == names
     for event in of_kind(said, Irregularity):
-        assert (event.law, event.article) == (play.game.book.laws[event.what].rule, play.game.book.laws[event.what].article)
-    assert of_kind(play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7), Irregularity) == []
+        assert (event.law, event.article) == (
+            play.game.book.laws[event.what].rule,
+            play.game.book.laws[event.what].article,
+        )
+    assert (
+        of_kind(
+            play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7),
+            Irregularity,
+        )
+        == []
+    )
 
 
 @pytest.mark.rule("GAL07-043")
@@ -114,14 +136,21 @@ def test_no_cards_without_a_shoe() -> None:
         play.say("shoe.end")
     assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
     play.say("session.close")
-    assert [event.what for event in of_kind(play.cards("7h 8h"), Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(play.cards("7h 8h"), Irregularity)] == [
+        "card_out_of_round"
+    ]
     assert play.state.alerts == ("card_while_closed",)
     assert "alert.cleared" in whats(play.say("session.open"))
 
 
 def test_no_session_no_shoe() -> None:
     play = Play()
-    for command, fields in (("shoe.start", {"shoe": "S1"}), ("bets.open", {}), ("shoe.end", {}), ("session.close", {})):
+    for command, fields in (
+        ("shoe.start", {"shoe": "S1"}),
+        ("bets.open", {}),
+        ("shoe.end", {}),
+        ("session.close", {}),
+    ):
         with pytest.raises(RejectedError, match="no session is open"):
             play.say(command, **fields)
     play.say("session.open")
@@ -135,7 +164,9 @@ def test_no_session_no_shoe() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-096", "ARA02-073", "EUS96-118", "GAL07-051"))
-@pytest.mark.parametrize(("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)])
+@pytest.mark.parametrize(
+    ("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)]
+)
 def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned: int) -> None:
     play = session(decree)
     assert expected(play.say("shoe.start", shoe="S1")) == ["burn"]
@@ -166,7 +197,11 @@ def test_a_first_card_that_was_not_read() -> None:
     play = session()
     play.say("shoe.start", shoe="S1")
     irregularity = only(play.cards("-"), Irregularity)
-    assert (irregularity.what, irregularity.detail, irregularity.asks) == ("card_unread", "burn 1", ("card.decide",))
+    assert (irregularity.what, irregularity.detail, irregularity.asks) == (
+        "card_unread",
+        "burn 1",
+        ("card.decide",),
+    )
     play.cards("4c 5c")
     with pytest.raises(RejectedError, match="of the burn say read and its first card"):
         play.say("card.decide", action="remove")
@@ -199,7 +234,10 @@ def test_the_shoe_says_that_the_burn_is_over(action: str) -> None:
     play = session()
     play.say("shoe.start", shoe="S1")
     irregularity = only(play.cards("2c 9c") + play.cards("5h", to="player", index=1), Irregularity)
-    assert (irregularity.what, irregularity.detail) == ("card_misplaced", "burn expected, the shoe says player")
+    assert (irregularity.what, irregularity.detail) == (
+        "card_misplaced",
+        "burn expected, the shoe says player",
+    )
     said = play.say("card.decide", action=action)
     if action == "remove":
         assert of_kind(said, CardsBurned) == []
@@ -249,7 +287,9 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
     assert play.game.show(play.state)["phase"] == "shoe_over"
     law = play.game.book.laws["shoe_over"]
-    with pytest.raises(RejectedError, match=f"the cut card has come, no further round: {law.rule}, "):
+    with pytest.raises(
+        RejectedError, match=f"the cut card has come, no further round: {law.rule}, "
+    ):
         play.say("bets.open")
     assert only(play.cards("2c"), Irregularity).what == "shoe_over"
     with pytest.raises(RejectedError, match="the talla is over: remove the card"):
@@ -311,7 +351,11 @@ def test_closing_the_table_ends_the_talla() -> None:
     said = play.say("session.close", locked=True)
     assert (only(said, RoundUnresolved).why, only(said, ShoeEnded).why) == ("undecided", "person")
     assert only(said, SessionClosed).locked
-    assert (play.state.shoe, play.state.current, play.game.show(play.state)["phase"]) == (None, None, "closed")
+    assert (play.state.shoe, play.state.current, play.game.show(play.state)["phase"]) == (
+        None,
+        None,
+        "closed",
+    )
     play.open()
     play.say("bets.open")
     assert of_kind(play.say("session.close"), RoundUnresolved) == []

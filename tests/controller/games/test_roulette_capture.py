@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.events import Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from devices.drivers import driver
 from devices.recording import Recording, read_recording
 from devices.watch import Watch
@@ -37,14 +43,22 @@ def played(play: Play, recording: Recording) -> Play:
 
 
 def not_reversed(recording: Recording) -> set[int]:
-    """The spins that ran in the direction of the spin before, read from the lines with nothing of ours between."""
+    """The spins that ran in the direction of the spin before, read from the lines with nothing of
+    ours between.
+    """
     lines = (STATUS.fullmatch(chunk.data.rstrip()) for chunk in recording if not chunk.sent)
-    ran = {int(line["spin"]): line["direction"] for line in lines if line and line["state"] in (b"3", b"4")}
+    ran = {
+        int(line["spin"]): line["direction"]
+        for line in lines
+        if line and line["state"] in (b"3", b"4")
+    }
     return {spin for spin, direction in ran.items() if ran.get(spin - 1) == direction}
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(recording: Recording, game: str, decree: str) -> None:
+def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(
+    recording: Recording, game: str, decree: str
+) -> None:
     play = played(Play(decree, game), recording)
     results, lost = of_kind(play.events, RoundResult), of_kind(play.events, RoundUnresolved)
     assert len(results) == 135
@@ -53,15 +67,20 @@ def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(recording: Re
     assert all(each.why == "silence" and each.candidate is not None for each in lost)
     assert sorted(each.round for each in [*results, *lost]) == list(range(1, 150))
     assert of_kind(play.events, RoundVoid) == []
-    # A launch that failed turned the rotor round, and the wheel turned it once more for the next try.
+    # A launch that failed turned the rotor round, and the wheel turned it once more for the next
+    # try.
     told = {(each.spin, each.what) for each in of_kind(play.events, Irregularity)}
     failed, repeated = {7, 43, 52, 114}, {43, 52, 114}
-    assert told == {(spin, "failed_launch") for spin in failed} | {(spin, "rotor_not_reversed") for spin in repeated}
+    assert told == {(spin, "failed_launch") for spin in failed} | {
+        (spin, "rotor_not_reversed") for spin in repeated
+    }
     assert repeated == not_reversed(recording)
 
 
 def test_every_result_is_in_its_own_frames(recording: Recording) -> None:
-    """The number as the wheel wrote it stands in the evidence, and the evidence lies within its round."""
+    """The number as the wheel wrote it stands in the evidence, and the evidence lies within its
+    round.
+    """
     play = played(Play("EUS96"), recording)
     opened = {event.round: event for event in of_kind(play.events, RoundOpened)}
     for result in of_kind(play.events, RoundResult):

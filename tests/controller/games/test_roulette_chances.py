@@ -1,4 +1,6 @@
-"""What a number wins, against a listing of its own: the cloth as it is printed, and the colours as everybody knows them."""
+"""What a number wins, against a listing of its own: the cloth as it is printed, and the colours as
+everybody knows them.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,13 @@ def test_colours_are_those_of_the_wheel(book: Roulette) -> None:
 @pytest.mark.rule("GAL07-002")
 def test_zero_is_nothing_but_zero(book: Roulette) -> None:
     zero = chances(0, book)
-    assert (zero.colour, zero.parity, zero.half, zero.dozen, zero.column) == (None, None, None, None, None)
+    assert (zero.colour, zero.parity, zero.half, zero.dozen, zero.column) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_each_number_stands_where_the_cloth_has_it(book: Roulette) -> None:
@@ -83,11 +91,17 @@ def test_so_many_places_has_the_cloth(book: Roulette, bet: str, places: int) -> 
 
 def test_the_first_four_is_a_corner_where_the_decree_has_it() -> None:
     first_four = RouletteCover("corner", frozenset({0, 1, 2, 3}))
-    assert {name for name, book in BOOKS.items() if first_four in covers(book)} == {name for name in BOOKS if "ARA02" not in name}
+    assert {name for name, book in BOOKS.items() if first_four in covers(book)} == {
+        name for name in BOOKS if "ARA02" not in name
+    }
 
 
 def test_splits_and_corners_are_neighbours_on_the_cloth(book: Roulette) -> None:
-    where = {number: (row, column) for row, numbers in enumerate(CLOTH) for column, number in enumerate(numbers)}
+    where = {
+        number: (row, column)
+        for row, numbers in enumerate(CLOTH)
+        for column, number in enumerate(numbers)
+    }
     splits = {
         frozenset({one, other})
         for one in where
@@ -96,17 +110,28 @@ def test_splits_and_corners_are_neighbours_on_the_cloth(book: Roulette) -> None:
     } | {frozenset({0, number}) for number in CLOTH[0]}
     assert {cover.numbers for cover in covers(book) if cover.bet == "split"} == splits
     corners = {
-        frozenset({CLOTH[row][column], CLOTH[row][column + 1], CLOTH[row + 1][column], CLOTH[row + 1][column + 1]})
+        frozenset(
+            {
+                CLOTH[row][column],
+                CLOTH[row][column + 1],
+                CLOTH[row + 1][column],
+                CLOTH[row + 1][column + 1],
+            }
+        )
         for row in range(11)
         for column in range(2)
     }
-    assert {cover.numbers for cover in covers(book) if cover.bet == "corner" and 0 not in cover.numbers} == corners
+    assert {
+        cover.numbers for cover in covers(book) if cover.bet == "corner" and 0 not in cover.numbers
+    } == corners
 
 
 @pytest.mark.rule("BAL05-025")
 @pytest.mark.rule("GAL07-025")
 def test_the_house_keeps_one_thirty_seventh_of_every_bet(book: Roulette) -> None:
-    """What a bet pays and how many numbers it covers fit together: but for zero, every bet would be even."""
+    """What a bet pays and how many numbers it covers fit together: but for zero, every bet would be
+    even.
+    """
     for cover in covers(book):
         pays = Fraction(*book.bets[cover.bet].pays)
         expected = Fraction(len(cover.numbers), 37) * (pays + 1) - 1

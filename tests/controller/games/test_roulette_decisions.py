@@ -1,4 +1,6 @@
-"""What a person decides: a round that waits, one that is unresolved, and a result that was wrong."""
+"""What a person decides: a round that waits, one that is unresolved, and a result that
+was wrong.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,10 @@ def test_a_round_that_nobody_decided_is_unresolved_when_the_wheel_goes_on(play: 
     waiting(play)
     events = play.phase("bets_open", 2)
     assert whats(events) == ["round.unresolved", "round.opened"]
-    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("undecided", 8)
+    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == (
+        "undecided",
+        8,
+    )
     assert only(play.say("round.confirm"), RoundResult).round == 1
 
 
@@ -81,7 +86,12 @@ def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
     play.phase("bets_open", 2)
     result = only(play.say("round.confirm", round=1), RoundResult)
     assert (result.round, result.number, result.spin) == (1, 8, 1)
-    assert [frame.frame for frame in result.frames] == ["bets_open 1", "ball_in_rim 1", "no_more_bets 1", "number 1"]
+    assert [frame.frame for frame in result.frames] == [
+        "bets_open 1",
+        "ball_in_rim 1",
+        "no_more_bets 1",
+        "number 1",
+    ]
 
 
 def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
@@ -115,7 +125,10 @@ def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
 @pytest.mark.parametrize("role", ["croupier", "technician"])
 def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
     waiting(play)
-    with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for table_head, inspector, director"):
+    with pytest.raises(
+        RejectedError,
+        match=f"the role {role} may not say this; it is for table_head, inspector, director",
+    ):
         play.say("round.confirm", role)
 
 
@@ -123,7 +136,12 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     play.spin(0, 1)
     play.spin(0, 2)
     corrected, later = of_kind(play.say("result.correct", round=1, number=26), ResultCorrected)
-    assert (corrected.round, corrected.was, corrected.number, corrected.colour) == (1, 0, 26, "black")
+    assert (corrected.round, corrected.was, corrected.number, corrected.colour) == (
+        1,
+        0,
+        26,
+        "black",
+    )
     assert (later.round, later.was, later.number, later.zeros) == (2, 0, 0, 1)
     assert (play.state.tally().number, play.state.tally().zeros) == (0, 1)
     assert play.game.history(play.state)[0] == {
@@ -142,7 +160,9 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
         (9, 8, "round 9 is not among the rounds remembered of this session"),
     ],
 )
-def test_what_cannot_be_corrected(play: Play, round_: int, number: int | str | None, why: str) -> None:
+def test_what_cannot_be_corrected(
+    play: Play, round_: int, number: int | str | None, why: str
+) -> None:
     play.spin(8, 1)
     play.until_closed(2)
     play.say("round.void", reason="ball_out")
@@ -157,7 +177,9 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
     for spin in range(1, 63):
         play.spin(0, spin)
     assert play.state.tally().zeros == 62
-    with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered of this session"):
+    with pytest.raises(
+        RejectedError, match="round 2 is not among the rounds remembered of this session"
+    ):
         play.say("result.correct", round=2, number=5)
     play.say("result.correct", round=3, number=5)
     assert play.state.tally().zeros == 59
@@ -165,5 +187,8 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
 
 @pytest.mark.rule("ARA02-019")
 def test_zeros_running_are_counted(play: Play) -> None:
-    zeros = [only(play.spin(number, spin), RoundResult).zeros for spin, number in enumerate((0, 0, 0, 5, 0), 1)]
+    zeros = [
+        only(play.spin(number, spin), RoundResult).zeros
+        for spin, number in enumerate((0, 0, 0, 5, 0), 1)
+    ]
     assert zeros == [1, 2, 3, 0, 1]

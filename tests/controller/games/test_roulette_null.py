@@ -5,13 +5,25 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.commands import Role, VoidReason
-from controller.contract.events import BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import (
+    BetsClosed,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
 from controller.games.game import RejectedError
 from devices.readings import LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play
 
-CALLS = {"BAL05": "tirada nul·la", "ARA02": "bola nula", "EUS96": "jaurtialdi baliogabea", "GAL07": "Tirada nula"}
+CALLS = {
+    "BAL05": "tirada nul·la",
+    "ARA02": "bola nula",
+    "EUS96": "jaurtialdi baliogabea",
+    "GAL07": "Tirada nula",
+}
 
 
 @pytest.mark.rule("ARA02-013", "ARA02-014", "ARA02-015")
@@ -70,7 +82,9 @@ def test_bets_may_be_changed_after_a_null_spin_and_it_is_said_so() -> None:
     play.open()
     play.until_closed(1)
     play.say("round.void", reason="ball_out")
-    assert only(play.phase("bets_open", 1), RoundOpened).announcement == {"eu": "Joko egin jaunak, zuen apustuak alda ditzakezue"}
+    assert only(play.phase("bets_open", 1), RoundOpened).announcement == {
+        "eu": "Joko egin jaunak, zuen apustuak alda ditzakezue"
+    }
 
 
 @pytest.mark.rule("ARA02-017", "BAL05-022", "EUS96-017", "GAL07-015")
@@ -84,7 +98,9 @@ def test_the_ball_put_back_is_no_result(play: Play) -> None:
     assert play.number(17, 2) == []  # and after
     play.phase("ball_in_rim", 2)
     play.phase("no_more_bets", 2)
-    assert only(play.number(17, 2), RoundResult).number == 17  # it may be launched into the same pocket
+    assert (
+        only(play.number(17, 2), RoundResult).number == 17
+    )  # it may be launched into the same pocket
 
 
 @pytest.mark.rule("ARA02-018", "BAL05-022", "EUS96-017", "GAL07-015")
@@ -162,7 +178,9 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
         play.open()
         play.until_closed(1)
         if role in play.game.book.void_alone:
-            with pytest.raises(RejectedError, match="only where no table_head or inspector is at the table"):
+            with pytest.raises(
+                RejectedError, match="only where no table_head or inspector is at the table"
+            ):
                 play.say("round.void", role, reason="ball_out")
             said = only(play.say("round.void", role, reason="ball_out", alone=True), RoundVoid)
             assert (said.role, said.alone) == (role, True)
@@ -185,13 +203,17 @@ def test_a_cylinder_that_stands_is_a_cause_in_aragon_alone(decree: str) -> None:
         assert only(play.say("round.void", reason="cylinder_stopped"), RoundVoid).law == "ARA02-016"
     else:
         assert events == []
-        with pytest.raises(RejectedError, match="the decree does not make a spin null for cylinder_stopped"):
+        with pytest.raises(
+            RejectedError, match="the decree does not make a spin null for cylinder_stopped"
+        ):
             play.say("round.void", reason="cylinder_stopped")
 
 
 def test_a_published_result_is_not_made_null(play: Play) -> None:
     play.spin(8, 1)
-    with pytest.raises(RejectedError, match=r"round 1 has its result; to replace it say result\.correct"):
+    with pytest.raises(
+        RejectedError, match=r"round 1 has its result; to replace it say result\.correct"
+    ):
         play.say("round.void", reason="ball_out", round=1)
     with pytest.raises(RejectedError, match="no round is in hand, and none waits for a decision"):
         play.say("round.void", reason="ball_out")
@@ -209,7 +231,10 @@ def test_a_ball_that_runs_with_the_rotor_waits_for_a_person(play: Play) -> None:
     play.phase("bets_open", 1)
     play.phase("ball_in_rim", 1)
     irregularity = only(play.fault("ball_with_rotor"), Irregularity)
-    assert (irregularity.what, irregularity.asks) == ("ball_with_rotor", ("round.confirm", "round.void"))
+    assert (irregularity.what, irregularity.asks) == (
+        "ball_with_rotor",
+        ("round.confirm", "round.void"),
+    )
     assert irregularity.law == play.game.book.laws["ball_with_rotor"].rule
     assert whats(play.phase("no_more_bets", 1)) == ["bets.closed"]
     assert play.number(8, 1) == []
@@ -246,7 +271,11 @@ def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play
 
 @pytest.mark.parametrize(
     ("policy", "said"),
-    [("warn", ["failed_launch"]), ("ask", ["failed_launch"]), ("void", ["failed_launch", "round.void", "round.opened"])],
+    [
+        ("warn", ["failed_launch"]),
+        ("ask", ["failed_launch"]),
+        ("void", ["failed_launch", "round.void", "round.opened"]),
+    ],
 )
 def test_a_failed_launch_is_what_the_table_takes_it_for(policy: str, said: list[str]) -> None:
     play = Play("ARA02", failed_launch=policy)

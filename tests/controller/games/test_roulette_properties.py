@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.contract.commands import AnyCommand, RoundVoid
-from controller.contract.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import (
+    AnyEvent,
+    BetsClosed,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
 from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
@@ -28,7 +35,9 @@ def at(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
 
 PHASE = at(
     WheelPhase,
-    phase=st.sampled_from(["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "settled"]),
+    phase=st.sampled_from(
+        ["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "settled"]
+    ),
     spin=SPINS,
     rpm=st.sampled_from([None, 0.0, 17.5]),
     direction=st.sampled_from([None, "clockwise", "anticlockwise"]),
@@ -37,10 +46,25 @@ PHASE = at(
 READINGS = st.one_of(
     PHASE,
     PHASE,
-    at(WheelNumber, number=NUMBERS, spin=SPINS, late=st.booleans(), conflict=st.sampled_from([None, None, None, 9])),
+    at(
+        WheelNumber,
+        number=NUMBERS,
+        spin=SPINS,
+        late=st.booleans(),
+        conflict=st.sampled_from([None, None, None, 9]),
+    ),
     at(
         WheelFault,
-        fault=st.sampled_from(["ball_removed", "ball_with_rotor", "failed_launch", "number_unknown", "number_changed", "sensor"]),
+        fault=st.sampled_from(
+            [
+                "ball_removed",
+                "ball_with_rotor",
+                "failed_launch",
+                "number_unknown",
+                "number_changed",
+                "sensor",
+            ]
+        ),
         active=st.booleans(),
     ),
     st.sampled_from([LinkStale(at=1.0, age=5.0), LinkUp(at=1.0)]),
@@ -51,7 +75,11 @@ COMMANDS = st.one_of(
     command("session.close"),
     command("bets.open"),
     command("bets.close"),
-    command("round.void", reason=st.sampled_from(["ball_out", "cylinder_stopped", "inspector"]), round=ROUNDS),
+    command(
+        "round.void",
+        reason=st.sampled_from(["ball_out", "cylinder_stopped", "inspector"]),
+        round=ROUNDS,
+    ),
     command("round.confirm", round=ROUNDS, number=st.one_of(st.none(), NUMBERS)),
     command("result.correct", round=st.sampled_from([1, 2, 3]), number=NUMBERS),
     command("last_rounds.announce"),
@@ -61,11 +89,18 @@ COURSE: tuple[Phase, ...] = ("bets_open", "ball_in_rim", "no_more_bets", "settle
 
 
 def whole_spin(spin: int, number: Number) -> list[Input]:
-    return [*(WheelPhase(at=1.0, phase=phase, spin=spin) for phase in COURSE), WheelNumber(at=1.0, number=number, spin=spin)]
+    return [
+        *(WheelPhase(at=1.0, phase=phase, spin=spin) for phase in COURSE),
+        WheelNumber(at=1.0, number=number, spin=spin),
+    ]
 
 
 WHOLE_SPIN = st.builds(whole_spin, st.sampled_from([1, 2, 3]), NUMBERS)
-BREACH = at(WheelFault, fault=st.sampled_from(["ball_removed", "ball_with_rotor", "failed_launch"]), active=st.just(True))
+BREACH = at(
+    WheelFault,
+    fault=st.sampled_from(["ball_removed", "ball_with_rotor", "failed_launch"]),
+    active=st.just(True),
+)
 STOPPED_SPIN = st.builds(lambda spin, breach: [*spin[:2], breach, *spin[2:]], WHOLE_SPIN, BREACH)
 """A spin about which a person may be asked, while it goes on."""
 DISTURBANCE: st.SearchStrategy[Input] = st.one_of(READINGS, READINGS, COMMANDS)
@@ -82,10 +117,19 @@ def disturbed_spin(draw: st.DrawFn) -> list[Input]:
     return spin
 
 
-OPEN = read_input('{"at": 0, "type": "session.open", "by": "M. Lasa", "role": "table_head", "minimum": 500}')
-CLOSE = read_input('{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "table_head", "locked": true}')
+OPEN = read_input(
+    '{"at": 0, "type": "session.open", "by": "M. Lasa", "role": "table_head", "minimum": 500}'
+)
+CLOSE = read_input(
+    '{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "table_head", "locked": true}'
+)
 PARTS = st.one_of(
-    WHOLE_SPIN, STOPPED_SPIN, disturbed_spin(), disturbed_spin(), DISTURBANCE.map(lambda one: [one]), st.just([CLOSE, OPEN])
+    WHOLE_SPIN,
+    STOPPED_SPIN,
+    disturbed_spin(),
+    disturbed_spin(),
+    DISTURBANCE.map(lambda one: [one]),
+    st.just([CLOSE, OPEN]),
 )
 SCRIPT = st.builds(
     lambda first, parts: [OPEN, *first, *(each for part in parts for each in part)],
@@ -101,7 +145,9 @@ TABLE = st.builds(
             "phases": st.sampled_from(["device", "device", "person"]),
             "last_rounds_count": st.sampled_from(["valid", "all"]),
             "rotor_after_void": st.sampled_from(["counts", "ignored"]),
-            **dict.fromkeys(("rotor_not_reversed", "ball_with_rotor", "failed_launch", "ball_removed"), POLICY),
+            **dict.fromkeys(
+                ("rotor_not_reversed", "ball_with_rotor", "failed_launch", "ball_removed"), POLICY
+            ),
         }
     ),
 )
@@ -118,8 +164,12 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
 
 
 def check(events: list[AnyEvent]) -> None:
-    """Each round has at most one result, none after it was null; rounds and announcements come in their order."""
-    for rounds in sessions_of(events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected):
+    """Each round has at most one result, none after it was null; rounds and announcements come in
+    their order.
+    """
+    for rounds in sessions_of(
+        events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected
+    ):
         for of_round in rounds.values():
             has_one_end(of_round)
             for event in of_round:
@@ -143,7 +193,9 @@ def zeros(events: list[AnyEvent]) -> int:
 
 @settings(max_examples=100, deadline=None)
 @given(TABLE, SCRIPT, st.data())
-def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
+def test_a_table_goes_on_from_what_was_written_down(
+    play: Play, script: list[Input], data: st.DataObject
+) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 

@@ -32,14 +32,19 @@ def test_nothing_is_claimed_across_a_silence(play: Play) -> None:
 
 
 @pytest.mark.parametrize(("spin", "told"), [(2, True), (3, False), (None, False)])
-def test_after_a_short_silence_only_the_wheels_counter_can_tell(play: Play, spin: int | None, told: bool) -> None:
+def test_after_a_short_silence_only_the_wheels_counter_can_tell(
+    play: Play, spin: int | None, told: bool
+) -> None:
     play.spin(8, 1, direction=CW)
     play.take(LinkLate(at=90, device="wheel", frames=4, silence=2.4))
     assert ("rotor_not_reversed" in whats(play.spin(9, spin, direction=CW))) == told
 
 
 def test_nothing_is_claimed_of_a_wheel_that_does_not_say_its_direction(play: Play) -> None:
-    assert of_kind([*play.spin(8, 1), *play.spin(9, 2), *play.spin(9, 3, direction=CW)], Irregularity) == []
+    assert (
+        of_kind([*play.spin(8, 1), *play.spin(9, 2), *play.spin(9, 3, direction=CW)], Irregularity)
+        == []
+    )
 
 
 @pytest.mark.parametrize(("setting", "told"), [("counts", False), ("ignored", True)])
@@ -68,7 +73,11 @@ def test_the_spin_may_be_null() -> None:
     play = Play("EUS96", rotor_not_reversed="void")
     play.open()
     play.spin(8, 1, direction=CW)
-    assert whats(play.spin(9, 2, direction=CW)) == ["round.opened", "rotor_not_reversed", "round.void"]
+    assert whats(play.spin(9, 2, direction=CW)) == [
+        "round.opened",
+        "rotor_not_reversed",
+        "round.void",
+    ]
 
 
 def test_the_rotor_is_watched_where_a_person_calls_the_bets() -> None:

@@ -52,7 +52,9 @@ def test_no_more_bets_is_called_in_the_words_of_the_decree(decree: str) -> None:
         (0, (None, None, None, None, None)),
     ],
 )
-def test_a_result_tells_the_number_and_its_chances(play: Play, number: int, expected: tuple[object, ...]) -> None:
+def test_a_result_tells_the_number_and_its_chances(
+    play: Play, number: int, expected: tuple[object, ...]
+) -> None:
     result = only(play.spin(number, 1), RoundResult)
     assert result.number == number
     assert (result.colour, result.parity, result.half, result.dozen, result.column) == expected
@@ -73,7 +75,12 @@ def test_there_is_no_result_before_the_ball_lies_in_a_pocket(play: Play) -> None
 
 def test_a_result_carries_the_frames_that_prove_it(play: Play) -> None:
     result = only(play.spin(8, 1), RoundResult)
-    assert [frame.frame for frame in result.frames] == ["bets_open 1", "ball_in_rim 1", "no_more_bets 1", "number 1"]
+    assert [frame.frame for frame in result.frames] == [
+        "bets_open 1",
+        "ball_in_rim 1",
+        "no_more_bets 1",
+        "number 1",
+    ]
     assert [frame.at for frame in result.frames] == sorted(frame.at for frame in result.frames)
 
 
@@ -124,7 +131,14 @@ def test_history_shows_the_latest_twenty(play: Play) -> None:
         play.spin(spin % 37, spin)
     history = play.game.history(play.state)
     assert [line["round"] for line in history] == list(range(51, 71))
-    assert history[-1] == {"round": 70, "kind": "result", "spin": 70, "number": 33, "colour": "black", "corrected": False}
+    assert history[-1] == {
+        "round": 70,
+        "kind": "result",
+        "spin": 70,
+        "number": 33,
+        "colour": "black",
+        "corrected": False,
+    }
 
 
 @pytest.mark.rule("ARA02-010", "EUS96-012", "BAL05-017", "GAL07-007")
@@ -148,16 +162,27 @@ def test_a_number_that_the_wheel_does_not_have_is_no_result(play: Play, number: 
     unresolved = only(events, RoundUnresolved)
     assert (unresolved.why, unresolved.candidate) == ("number_unknown", None)
     assert only(events, AlertRaised).alert == "number_unknown"
-    assert whats(play.spin(8, 2)) == ["round.opened", "bets.closed", "alert.cleared", "round.result"]
+    assert whats(play.spin(8, 2)) == [
+        "round.opened",
+        "bets.closed",
+        "alert.cleared",
+        "round.result",
+    ]
 
 
 def test_a_wheel_that_cannot_read_its_pocket_leaves_the_round_unresolved(play: Play) -> None:
     play.until_closed(1)
-    assert whats(play.fault("number_unknown")) == ["number_unknown", "number_invalid", "round.unresolved"]
+    assert whats(play.fault("number_unknown")) == [
+        "number_unknown",
+        "number_invalid",
+        "round.unresolved",
+    ]
     assert only(play.fault("number_unknown", active=False), AlertCleared).alert == "number_unknown"
 
 
-def test_a_pocket_that_cannot_be_read_before_the_launch_is_not_of_the_round_whose_bets_are_open(play: Play) -> None:
+def test_a_pocket_that_cannot_be_read_before_the_launch_is_not_of_the_round_whose_bets_are_open(
+    play: Play,
+) -> None:
     play.spin(8, 1)
     play.phase("bets_open", 2)
     assert whats(play.fault("number_unknown")) == ["number_unknown"]
@@ -177,7 +202,10 @@ def test_two_witnesses_that_disagree_leave_the_round_unresolved(play: Play) -> N
     play.until_closed(1)
     events = play.number(8, 1, conflict=9)
     assert whats(events) == ["witnesses_disagree", "round.unresolved"]
-    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("witnesses_disagree", 8)
+    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == (
+        "witnesses_disagree",
+        8,
+    )
 
 
 @pytest.mark.rule("ARA02-011", "BAL05-018", "GAL07-009")
@@ -185,14 +213,21 @@ def test_a_ball_that_never_came_to_rest_leaves_the_round_unresolved(play: Play) 
     play.until_closed(1)
     events = play.phase("bets_open", 1)
     assert whats(events) == ["not_definitive", "round.unresolved", "round.opened"]
-    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("undecided", None)
+    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == (
+        "undecided",
+        None,
+    )
     assert whats(play.spin(8, 1))[-1] == "round.result"
 
 
 def test_a_launch_that_came_to_nothing_leaves_the_round_unresolved(play: Play) -> None:
     play.phase("bets_open", 1)
     play.phase("ball_in_rim", 1)
-    assert whats(play.phase("bets_open", 1)) == ["phase_skipped", "round.unresolved", "round.opened"]
+    assert whats(play.phase("bets_open", 1)) == [
+        "phase_skipped",
+        "round.unresolved",
+        "round.opened",
+    ]
 
 
 def test_a_number_that_is_shown_differently_afterwards_is_an_irregularity(play: Play) -> None:
@@ -244,15 +279,27 @@ def test_a_wheel_that_is_switched_off_may_count_the_same_spin_again(play: Play) 
 
 def test_a_wheel_that_leaps_into_the_next_spin_is_followed(play: Play) -> None:
     play.until_closed(1)
-    assert whats(play.phase("no_more_bets", 2)) == ["not_definitive", "round.unresolved", "phase_skipped", "bets.closed"]
+    assert whats(play.phase("no_more_bets", 2)) == [
+        "not_definitive",
+        "round.unresolved",
+        "phase_skipped",
+        "bets.closed",
+    ]
     assert only(play.number(9, 2), RoundResult).round == 2
 
 
 def test_a_live_number_of_another_spin_is_not_lost(play: Play) -> None:
     play.until_closed(1)
     events = play.number(9, 2)
-    assert whats(events) == ["not_definitive", "round.unresolved", "before_no_more_bets", "round.unresolved"]
-    assert [(event.round, event.spin, event.candidate) for event in of_kind(events, RoundUnresolved)] == [(1, 1, None), (2, 2, 9)]
+    assert whats(events) == [
+        "not_definitive",
+        "round.unresolved",
+        "before_no_more_bets",
+        "round.unresolved",
+    ]
+    assert [
+        (event.round, event.spin, event.candidate) for event in of_kind(events, RoundUnresolved)
+    ] == [(1, 1, None), (2, 2, 9)]
 
 
 def test_each_alert_of_the_wheel_has_its_own_end(play: Play) -> None:

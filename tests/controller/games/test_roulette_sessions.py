@@ -116,9 +116,21 @@ def test_the_last_three_balls_are_counted_down_and_the_last_is_marked(play: Play
     play.say("round.void", reason="ball_out")
     unresolved = [*play.until_closed(3), *play.number(10, 3, conflict=11)]
     last = play.spin(0, 4)
-    assert [event.left for event in of_kind([*first, *second, *unresolved, *last], LastRounds)] == [2, 1, 0]
-    assert [event.last_of_session for event in of_kind([*first, *second, *last], RoundOpened)] == [False, False, True]
-    assert [event.last_of_session for event in of_kind([*first, *second, *last], RoundResult)] == [False, False, True]
+    assert [event.left for event in of_kind([*first, *second, *unresolved, *last], LastRounds)] == [
+        2,
+        1,
+        0,
+    ]
+    assert [event.last_of_session for event in of_kind([*first, *second, *last], RoundOpened)] == [
+        False,
+        False,
+        True,
+    ]
+    assert [event.last_of_session for event in of_kind([*first, *second, *last], RoundResult)] == [
+        False,
+        False,
+        True,
+    ]
     assert play.game.show(play.state)["last_rounds"] == 0
 
 
@@ -136,7 +148,9 @@ def test_a_confirmed_round_counts_among_the_last_ones(play: Play) -> None:
     play.say("last_rounds.announce")
     play.until_closed(2)
     play.number(8, 2, conflict=9)
-    assert of_kind(play.say("round.confirm", round=1), LastRounds) == []  # played before the announcement
+    assert (
+        of_kind(play.say("round.confirm", round=1), LastRounds) == []
+    )  # played before the announcement
     assert only(play.say("round.confirm", round=2), LastRounds).left == 2
 
 
@@ -193,7 +207,9 @@ def test_a_new_minimum_holds_after_three_balls_at_the_old_one(decree: str) -> No
         ("BAL05", 500, "the minimum is 500 already"),
     ],
 )
-def test_a_limit_that_the_decree_does_not_allow_is_refused(decree: str, minimum: int, why: str) -> None:
+def test_a_limit_that_the_decree_does_not_allow_is_refused(
+    decree: str, minimum: int, why: str
+) -> None:
     play = Play(decree)
     play.open(minimum=500)
     with pytest.raises(RejectedError, match=why):
@@ -270,7 +286,9 @@ def test_bets_are_opened_and_closed_by_who_may() -> None:
     with_wheel, by_hand = Play("ARA02"), Play("ARA02", phases="person")
     for play in (with_wheel, by_hand):
         play.open()
-    with pytest.raises(RejectedError, match="the wheel of this table says itself when bets open and close"):
+    with pytest.raises(
+        RejectedError, match="the wheel of this table says itself when bets open and close"
+    ):
         with_wheel.say("bets.open")
     with pytest.raises(RejectedError, match="no bets are open"):
         by_hand.say("bets.close")

@@ -1,4 +1,6 @@
-"""What a silence of the wheel hides is never invented: it becomes a candidate that a person may confirm."""
+"""What a silence of the wheel hides is never invented: it becomes a candidate that a person may
+confirm.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def test_a_round_that_was_never_seen_to_end_has_no_candidate(play: Play) -> None
     silence(play)
     events = play.phase("bets_open", 4)
     assert whats(events) == ["round.unresolved", "round.opened"]
-    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("silence", None)
+    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == (
+        "silence",
+        None,
+    )
     assert only(events, RoundOpened).round == 2
 
 
@@ -61,7 +66,10 @@ def test_a_late_number_of_a_later_spin_gives_up_the_one_in_hand(play: Play) -> N
     play.until_closed(1)
     silence(play)
     events = play.number(9, 2, late=True)
-    assert [(event.round, event.candidate) for event in of_kind(events, RoundUnresolved)] == [(1, None), (2, 9)]
+    assert [(event.round, event.candidate) for event in of_kind(events, RoundUnresolved)] == [
+        (1, None),
+        (2, 9),
+    ]
 
 
 def test_no_more_bets_may_be_known_only_by_what_followed(play: Play) -> None:
@@ -87,7 +95,9 @@ def test_a_silence_in_which_nothing_happened_changes_nothing(play: Play) -> None
     assert play.phase("bets_open", 1) == []
     play.phase("ball_in_rim", 1)
     play.phase("no_more_bets", 1)
-    play.take(LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel"))
+    play.take(
+        LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel")
+    )
     assert only(play.number(8, 1), RoundResult).round == 1
 
 
@@ -110,7 +120,9 @@ def test_a_late_number_that_the_wheel_does_not_have_is_no_candidate(play: Play) 
 def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
     play.spin(8, 1)
     assert play.number(8, 1, late=True) == []
-    unresolved = only(play.number(9, 1, late=True), RoundUnresolved)  # a wheel that was started anew counts from the same again
+    unresolved = only(
+        play.number(9, 1, late=True), RoundUnresolved
+    )  # a wheel that was started anew counts from the same again
     assert (unresolved.round, unresolved.candidate) == (2, 9)
     assert [entry.number for entry in play.state.entries] == [8, None]
 
@@ -136,7 +148,9 @@ def test_a_spin_of_which_only_late_phases_were_heard_is_unresolved(play: Play) -
     for spin in (2, 3):
         play.phase("ball_in_rim", spin, late=True)
         play.phase("no_more_bets", spin, late=True)
-    play.take(LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel"))
+    play.take(
+        LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel")
+    )
     play.phase("bets_open", 7)
     told = of_kind(play.events, RoundUnresolved)
     assert [(each.round, each.spin, each.why, each.candidate) for each in told] == [

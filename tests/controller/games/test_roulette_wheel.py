@@ -1,4 +1,6 @@
-"""The order of the pockets: the usual one stands, and each thing that the decrees forbid is found."""
+"""The order of the pockets: the usual one stands, and each thing that the decrees forbid
+is found.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def test_red_and_black_alternate_but_for_zero(decree: str) -> None:
 @pytest.mark.rule("EUS96-007")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
 @pytest.mark.parametrize(("one", "other", "number"), [(32, 14, 0), (25, 9, 17)])
-def test_neighbours_that_a_decree_names_are_there(decree: str, one: int, other: int, number: int) -> None:
+def test_neighbours_that_a_decree_names_are_there(
+    decree: str, one: int, other: int, number: int
+) -> None:
     """Two numbers of one colour change places, so that nothing else is wrong."""
     found = faults(_swapped(one, other), _book(decree))
     assert any(fault.startswith(f"the neighbours of {number} are") for fault in found)
@@ -79,7 +83,11 @@ def test_sectors_are_arcs_of_the_wheel_and_all_of_it(decree: str) -> None:
     book = rulebook(decree).roulette_american
     assert book is not None
     sectors = {name: set(numbers) for name, numbers in book.sectors.items()}
-    assert {name: len(numbers) for name, numbers in sectors.items()} == {"big_series": 17, "third": 12, "orphans": 8}
+    assert {name: len(numbers) for name, numbers in sectors.items()} == {
+        "big_series": 17,
+        "third": 12,
+        "orphans": 8,
+    }
     assert sorted(number for numbers in sectors.values() for number in numbers) == list(range(37))
     borders = [
         (one, other)
@@ -90,5 +98,7 @@ def test_sectors_are_arcs_of_the_wheel_and_all_of_it(decree: str) -> None:
 
 
 def test_a_table_with_an_impossible_wheel_is_not_made() -> None:
-    with pytest.raises(ValueError, match="pocket_order: the consecutive numbers 0 and 1 are neighbours"):
+    with pytest.raises(
+        ValueError, match="pocket_order: the consecutive numbers 0 and 1 are neighbours"
+    ):
         make_game("roulette-french", "EUS96", {"pocket_order": list(range(37))})

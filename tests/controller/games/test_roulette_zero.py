@@ -17,7 +17,12 @@ DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
 def test_each_zero_halves_what_is_left() -> None:
-    assert [worth(zeros) for zeros in range(4)] == [1, Fraction(1, 2), Fraction(1, 4), Fraction(1, 8)]
+    assert [worth(zeros) for zeros in range(4)] == [
+        1,
+        Fraction(1, 2),
+        Fraction(1, 4),
+        Fraction(1, 8),
+    ]
 
 
 @pytest.mark.rule("ARA02-021")
@@ -55,7 +60,11 @@ def test_a_correction_says_how_many_zeros_run_and_counts_the_later_ones_anew(dec
     for spin, number in enumerate((0, 17, 0, 0), 1):
         play.spin(number, spin)
     said = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
-    assert [(event.round, event.number, event.was, event.zeros) for event in said] == [(2, 0, 17, 2), (3, 0, 0, 3), (4, 0, 0, 4)]
+    assert [(event.round, event.number, event.was, event.zeros) for event in said] == [
+        (2, 0, 17, 2),
+        (3, 0, 0, 3),
+        (4, 0, 0, 4),
+    ]
     assert {event.last_of_session for event in said} == {False}
     said = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
     assert [(event.round, event.zeros) for event in said] == [(1, 0), (2, 1), (3, 2), (4, 3)]

@@ -18,7 +18,16 @@ RULES: dict[str, tuple[str, ...]] = {
     "baccarat-two-cloths/shown-by-the-banker": ("BAL05-123",),
     "baccarat-two-cloths/thrown-away": ("GAL07-116",),
     "blackjack/anomalies": ("ARA02-057", "ARA02-067", "ARA02-068", "ARA02-069"),
-    "blackjack/evening": ("EUS96-060", "EUS96-062", "EUS96-072", "EUS96-074", "EUS96-075", "EUS96-076", "EUS96-078", "EUS96-081"),
+    "blackjack/evening": (
+        "EUS96-060",
+        "EUS96-062",
+        "EUS96-072",
+        "EUS96-074",
+        "EUS96-075",
+        "EUS96-076",
+        "EUS96-078",
+        "EUS96-081",
+    ),
     "blackjack/nine-boxes": ("BAL05-071", "BAL05-077", "BAL05-081", "BAL05-083", "BAL05-084"),
     "blackjack/silence": ("GAL07-068",),
     "blackjack/triple": ("EUS96-084", "EUS96-085"),
@@ -174,6 +183,8 @@ def test_every_script_is_played() -> None:
     assert scripts() == set(RULES)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.rule(*rules)) for name, rules in RULES.items()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.rule(*rules)) for name, rules in RULES.items()]
+)
 def test_script(name: str) -> None:
     assert played(read(name)) == expected(name)

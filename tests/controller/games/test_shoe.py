@@ -36,25 +36,50 @@ def drawn(cards: Sequence[str | None], of: Shoe) -> tuple[Shoe, list[str]]:
     return of, troubles
 
 
-@pytest.mark.rule("BAL05-002", "BAL05-008", "BAL05-009", "BAL05-010", "EUS96-050", "EUS96-055", "GAL07-041", "GAL07-043")
+@pytest.mark.rule(
+    "BAL05-002",
+    "BAL05-008",
+    "BAL05-009",
+    "BAL05-010",
+    "EUS96-050",
+    "EUS96-055",
+    "GAL07-041",
+    "GAL07-043",
+)
 @pytest.mark.parametrize(
     ("said", "rules", "wrong"),
     [
         ({}, RULES, ()),
         ({"model": "Ace"}, RULES, ()),
         ({"model": "Other"}, RULES, ("shoe_model",)),
-        ({"model": "Ace", "cards": 312, "backs": (3, 3), "index": True, "new": False, "cut": 7}, RULES, ()),
+        (
+            {"model": "Ace", "cards": 312, "backs": (3, 3), "index": True, "new": False, "cut": 7},
+            RULES,
+            (),
+        ),
         ({"model": "Ace", "cards": 311}, RULES, ("shoe_count",)),
         ({"model": "Ace", "backs": (6,)}, RULES, ("cards_backs",)),
         ({"model": "Ace", "backs": (6,)}, msgspec.structs.replace(RULES, backs=(6,)), ()),
         ({"model": "Ace", "index": False}, RULES, ("cards_index",)),
-        ({"model": "Ace", "index": True}, msgspec.structs.replace(RULES, index=False), ("cards_index",)),
+        (
+            {"model": "Ace", "index": True},
+            msgspec.structs.replace(RULES, index=False),
+            ("cards_index",),
+        ),
         ({"model": "Ace", "index": True}, msgspec.structs.replace(RULES, index=None), ()),
         ({"model": "Ace", "new": False}, msgspec.structs.replace(RULES, new=True), ("cards_new",)),
         ({"model": "Ace", "new": False}, msgspec.structs.replace(RULES, new=None), ()),
         ({"model": "Ace", "cut": 6}, RULES, ("cut_card",)),
-        ({"model": "Ace", "cut": 60}, msgspec.structs.replace(RULES, behind=52, behind_exact=False), ()),
-        ({"model": "Ace", "cut": 51}, msgspec.structs.replace(RULES, behind=52, behind_exact=False), ("cut_card",)),
+        (
+            {"model": "Ace", "cut": 60},
+            msgspec.structs.replace(RULES, behind=52, behind_exact=False),
+            (),
+        ),
+        (
+            {"model": "Ace", "cut": 51},
+            msgspec.structs.replace(RULES, behind=52, behind_exact=False),
+            ("cut_card",),
+        ),
     ],
 )
 def test_what_is_said_of_the_cards_is_held_against_the_rules(
@@ -84,7 +109,13 @@ def test_a_whole_shoe_comes_to_its_composition() -> None:
     of, troubles = drawn([*DECK] * 6, full())
     event = shoe.ended(of, "person", left=0)
     assert troubles == []
-    assert (event.drawn, event.unread, event.left, event.missing, event.extra) == (312, 0, 0, (), ())
+    assert (event.drawn, event.unread, event.left, event.missing, event.extra) == (
+        312,
+        0,
+        0,
+        (),
+        (),
+    )
 
 
 @pytest.mark.rule("BAL05-007")
@@ -103,19 +134,26 @@ def test_cards_that_are_still_in_the_shoe_are_never_named(left: int) -> None:
 
 
 def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> None:
-    """The cards that are missing by that word are all but those that were drawn, the burned and covered ones among them."""
+    """The cards that are missing by that word are all but those that were drawn, the burned and
+    covered ones among them.
+    """
     of, _ = drawn(["7h", "8h"], full())
     event = shoe.ended(of, "person", left=0)
     assert shoe.miscounted(of, 0)
     assert (event.left, event.missing, event.extra) == (0, (), ())
 
 
-@pytest.mark.parametrize("word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None])
+@pytest.mark.parametrize(
+    "word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None]
+)
 def test_a_device_says_in_its_own_words_what_is_wrong(word: str | None) -> None:
     assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) == word
 
 
-@pytest.mark.parametrize("word", ["7h misread", "Card:10H", "S4", "H-10 twice", "ace", "Queen of Hearts", "7\u2665", "\\x17"])
+@pytest.mark.parametrize(
+    "word",
+    ["7h misread", "Card:10H", "S4", "H-10 twice", "ace", "Queen of Hearts", "7\u2665", "\\x17"],
+)
 def test_words_that_may_name_a_card_are_told_to_nobody(word: str) -> None:
     assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) is None
 
@@ -137,7 +175,8 @@ def test_after_a_silence_nothing_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn_", "exact", "wrong"), [(305, True, False), (304, True, True), (305, False, False), (306, False, True)]
+    ("drawn_", "exact", "wrong"),
+    [(305, True, False), (304, True, True), (305, False, False), (306, False, True)],
 )
 def test_the_cut_card_must_have_so_many_behind_it(drawn_: int, exact: bool, wrong: bool) -> None:
     rules = msgspec.structs.replace(RULES, behind_exact=exact)

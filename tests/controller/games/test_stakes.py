@@ -1,4 +1,6 @@
-"""Bets that a person or a terminal tells, at every game: taken while bets are open, refused afterwards, and held to the limits."""
+"""Bets that a person or a terminal tells, at every game: taken while bets are open, refused
+afterwards, and held to the limits.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ from controller.games.game import RejectedError
 from tests.controller.games.play import AnyPlay, only
 
 MINIMUM = 500
-ROULETTE = ("BAL05-017 BAL05-030", "ARA02-009 ARA02-022", "EUS96-011 EUS96-033", "GAL07-008 GAL07-023")
+ROULETTE = (
+    "BAL05-017 BAL05-030",
+    "ARA02-009 ARA02-022",
+    "EUS96-011 EUS96-033",
+    "GAL07-008 GAL07-023",
+)
 BOULE = ("BAL05-044 BAL05-046", "ARA02-033", "EUS96-040 EUS96-E05", "GAL07-033 GAL07-034")
 FORTUNE = ("BAL05-050", "ARA02-150", "EUS96-046", "GAL07-038")
 TRENTE = ("BAL05-094", "ARA02-047", "EUS96-E03", "GAL07-086")
@@ -84,7 +91,9 @@ class Table(AnyPlay[Any, Any]):
     in_charge = "inspector"
 
     def __init__(self, case: Case, **settings: Any) -> None:
-        super().__init__(object, case.game, case.decree, {**SETTINGS.get(case.game, {}), **settings})
+        super().__init__(
+            object, case.game, case.decree, {**SETTINGS.get(case.game, {}), **settings}
+        )
         self.say("session.open", minimum=MINIMUM, currency="EUR")
         if case.game in DEALT:
             self.say("shoe.start", shoe="7")
@@ -106,7 +115,13 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
             play.place(case.bet)
     play.say("bets.open", "croupier")
     placed = play.place(case.bet, MINIMUM)
-    assert (placed.who, placed.bet, placed.amount, placed.withdrawn, placed.round) == ("seat:1", case.bet, MINIMUM, False, 1)
+    assert (placed.who, placed.bet, placed.amount, placed.withdrawn, placed.round) == (
+        "seat:1",
+        case.bet,
+        MINIMUM,
+        False,
+        1,
+    )
     back = only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
     assert (back.bet, back.withdrawn) == (case.bet, True)
     with pytest.raises(RejectedError, match=f"seat:1 has no bet {case.bet}"):
@@ -114,7 +129,11 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     play.place(case.bet, MINIMUM)
     play.say("bets.close", "croupier")
     cites = play.game.book.laws.get("bet_after_close")
-    where = "no bets are open; the chips go back" if case.game != "craps" else "the bets of round 1 are closed"
+    where = (
+        "no bets are open; the chips go back"
+        if case.game != "craps"
+        else "the bets of round 1 are closed"
+    )
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
             play.say(command, "croupier", who="seat:1", bet=case.bet)
@@ -131,11 +150,20 @@ def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
         with pytest.raises(RejectedError, match=f"an amount of {amount} is none"):
             play.place(case.bet, amount)
     cites = {name: law.rule for name, law in play.game.book.laws.items()}
-    least, most = ("bet_minimum", "bet_maximum_multiple") if case.game == "craps" else ("bet_limit", "bet_limit")
-    with pytest.raises(RejectedError, match=f"{case.bet} is at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}"):
+    least, most = (
+        ("bet_minimum", "bet_maximum_multiple")
+        if case.game == "craps"
+        else ("bet_limit", "bet_limit")
+    )
+    with pytest.raises(
+        RejectedError,
+        match=f"{case.bet} is at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}",
+    ):
         play.place(case.bet, MINIMUM - 1)
     if case.most is not None:
-        with pytest.raises(RejectedError, match=f"{case.bet} is at most {case.most}: {cites[most]}, "):
+        with pytest.raises(
+            RejectedError, match=f"{case.bet} is at most {case.most}: {cites[most]}, "
+        ):
             play.place(case.bet, case.most + 1)
     play.place(case.bet, MINIMUM, who="seat:2")  # each player by himself
 
@@ -178,14 +206,19 @@ def test_bets_of_a_round_that_is_written_down_and_taken_up_again_lie_still(case:
     play.say("bets.open", "croupier")
     play.place(case.bet, MINIMUM)
     play.again()
-    assert only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).withdrawn is True
+    assert (
+        only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).withdrawn
+        is True
+    )
 
 
 def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
     play = Table(Case("boule", "GAL07", "1", None), authorised_minimum=MINIMUM // 2)
     play.say("bets.open", "croupier")
     play.place("1", 100 * MINIMUM // 2)
-    with pytest.raises(RejectedError, match=f"1 is at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"):
+    with pytest.raises(
+        RejectedError, match=f"1 is at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"
+    ):
         play.place("1", 100 * MINIMUM // 2 + 1)
 
 

@@ -1,4 +1,6 @@
-"""Texas against the house: the deal, going and giving up, the bank's pair of fours, the bonus, and what a misdeal is."""
+"""Texas against the house: the deal, going and giving up, the bank's pair of fours, the bonus, and
+what a misdeal is.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from math import comb
 
 import pytest
 
-from controller.contract.events import AwardQualified, CardDealt, CardTurned, HandDecided, RoundOpened
+from controller.contract.events import (
+    AwardQualified,
+    CardDealt,
+    CardTurned,
+    HandDecided,
+    RoundOpened,
+)
 from controller.games.cards import DECK
 from controller.games.game import RejectedError
 from controller.games.hands.evaluator import best, best_of, value
@@ -57,7 +65,10 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     with pytest.raises(RejectedError, match="turn and river are not dealt"):
         play.turn("dealer")
     said = play.cards(LATER)
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("board", 4, "4c"), ("board", 5, "6s")]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+        ("board", 4, "4c"),
+        ("board", 5, "6s"),
+    ]
     assert play.shown["asks"] == ["cards.show"]
     play.turn("dealer", "box:1", "box:2")
     kinds = {hand.who: (hand.kind, hand.outcome) for hand in play.result().hands or ()}
@@ -88,13 +99,17 @@ def test_a_player_may_give_up_once_the_flop_lies() -> None:
 
 
 @pytest.mark.rule("EUS96-169")
-@pytest.mark.parametrize(("own", "plays"), [("4h 5s", True), ("3h 6s", False), ("Kd Qs", False), ("Ah 7s", True)])
+@pytest.mark.parametrize(
+    ("own", "plays"), [("4h 5s", True), ("3h 6s", False), ("Kd Qs", False), ("Ah 7s", True)]
+)
 def test_the_bank_plays_with_a_pair_of_fours(own: str, plays: bool) -> None:
     first, second = own.split()
     play = played(f"Jh 8c {first} Js 8d {second}", "Tc 4d 9h 2c Ac")
     result = play.result()
     assert result.marks == (("dealer_qualifies",) if plays else ("dealer_not_qualified",))
-    assert bets_of(result, "box:1")["ante"] == (("win", (1, 1)) if not plays or first != "Ah" else ("lose", None))
+    assert bets_of(result, "box:1")["ante"] == (
+        ("win", (1, 1)) if not plays or first != "Ah" else ("lose", None)
+    )
     assert (bets_of(result, "box:1")["second"] == ("void", None)) is not plays
 
 
@@ -104,14 +119,23 @@ PAIRS_OF_SEVEN = 58627800
 
 @pytest.mark.rule("EUS96-169")
 def test_how_often_the_bank_plays() -> None:
-    """Every choice of seven cards with one pair and nothing higher: six ranks without a straight, suits without a flush."""
+    """Every choice of seven cards with one pair and nothing higher: six ranks without a straight,
+    suits without a flush.
+    """
     book = rulebook("EUS96").texas_house
     assert book is not None
-    suits = comb(4, 2) * (4**5 - 4 - 2 * 5 * 3)  # of five others all alike, or four of them like one of the pair
+    suits = comb(4, 2) * (
+        4**5 - 4 - 2 * 5 * 3
+    )  # of five others all alike, or four of them like one of the pair
     plays: Counter[tuple[str, bool]] = Counter()
     for ranks in combinations("A23456789TJQK", 6):
         for pair in ranks:
-            others = [rank + suit for rank, suit in zip((each for each in ranks if each != pair), "cdhsc", strict=True)]
+            others = [
+                rank + suit
+                for rank, suit in zip(
+                    (each for each in ranks if each != pair), "cdhsc", strict=True
+                )
+            ]
             made = best((f"{pair}h", f"{pair}s", *others), book.ranking)
             assert made is not None
             if made.category == "pair":
@@ -166,7 +190,9 @@ def test_the_same_hand_keeps_its_bets() -> None:
         ("2h 2s", "2c 2d 9h", (25, 1)),
     ],
 )
-def test_the_bonus_is_won_by_two_cards_and_the_flop(own: str, flop: str, pays: tuple[int, int] | None) -> None:
+def test_the_bonus_is_won_by_two_cards_and_the_flop(
+    own: str, flop: str, pays: tuple[int, int] | None
+) -> None:
     first, second = own.split()
     play = played(f"{first} 3d 5s {second} 3c 5d", f"{flop} Jc Qc", "box:1")
     awards = [(award.box, award.pays) for award in of_kind(play.events, AwardQualified)]
@@ -216,7 +242,9 @@ def test_the_bonus_is_a_bet_before_the_deal() -> None:
         ("defective", None, "deck_defective"),
     ],
 )
-def test_cards_are_gathered_and_another_hand_begins(error: str, who: str | None, reason: str) -> None:
+def test_cards_are_gathered_and_another_hand_begins(
+    error: str, who: str | None, reason: str
+) -> None:
     play = table()
     play.cards(BANK_PAIR)
     said = play.say("deal.error", error=error, who=who)
@@ -231,7 +259,9 @@ def test_a_card_of_the_bank_that_comes_face_up_is_a_misdeal() -> None:
     assert voids(play.cards("Ks", exposed=True)) == [("card_exposed", "EUS96-163")]
     play = table()
     play.cards("Ah 2c")
-    assert irregularities(play.cards("Ks", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    assert irregularities(play.cards("Ks", exposed=True)) == [
+        ("card_exposed", ("card.decide", "round.void"))
+    ]
     assert voids(play.say("card.decide", action="exposed")) == [("card_exposed", "EUS96-163")]
 
 

@@ -20,13 +20,21 @@ def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
     first, *rest = BLACK_WINS.split()
     play.bets()
     said = play.cards(f"- {' '.join(rest)}")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("black", 1, None)]
-    assert [(event.what, event.asks) for event in of_kind(said, Irregularity)] == [("card_unread", ("card.decide", "round.void"))]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+        ("black", 1, None)
+    ]
+    assert [(event.what, event.asks) for event in of_kind(said, Irregularity)] == [
+        ("card_unread", ("card.decide", "round.void"))
+    ]
     assert play.sealed == rest
     said = play.say("card.decide", action="read", card=first)
     assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
     [result] = of_kind(said, RoundResult)
-    assert (result.winner, result.marks, result.confirmed_by) == ("black", ("colour",), "M. Lasa (table_head)")
+    assert (result.winner, result.marks, result.confirmed_by) == (
+        "black",
+        ("colour",),
+        "M. Lasa (table_head)",
+    )
 
 
 def test_an_unread_card_may_leave_the_game() -> None:
@@ -34,10 +42,15 @@ def test_an_unread_card_may_leave_the_game() -> None:
     play.bets()
     play.cards(f"Ts - {' '.join(BLACK_WINS.split()[1:])}")
     said = play.say("card.decide", action="remove")
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("card_unread", None)]
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+        ("card_unread", None)
+    ]
     [result] = of_kind(said, RoundResult)
     assert result.hands is not None
-    assert [hand.cards for hand in result.hands or ()] == [("Ts", "Jd", "Qc", "2s"), ("Kd", "Th", "9d", "8c")]
+    assert [hand.cards for hand in result.hands or ()] == [
+        ("Ts", "Jd", "Qc", "2s"),
+        ("Kd", "Th", "9d", "8c"),
+    ]
 
 
 def test_two_cards_unread_are_asked_for_one_after_the_other() -> None:

@@ -1,4 +1,6 @@
-"""A coup of trente et quarante: the two rows, what wins, what a person decides about a card that stops the table."""
+"""A coup of trente et quarante: the two rows, what wins, what a person decides about a card that
+stops the table.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,17 @@ from controller.games.game import RejectedError
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind
-from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, shuffled, table
+from tests.controller.games.trente_play import (
+    BLACK_WINS,
+    DECREES,
+    RED_WINS,
+    REFAIT,
+    TIE,
+    Play,
+    coups,
+    shuffled,
+    table,
+)
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -27,7 +39,15 @@ every = pytest.mark.parametrize("decree", DECREES)
 
 
 def test_the_values_of_cards() -> None:
-    assert [points([card]) for card in ("Ac", "2d", "9h", "Ts", "Jc", "Qd", "Kh")] == [1, 2, 9, 10, 10, 10, 10]
+    assert [points([card]) for card in ("Ac", "2d", "9h", "Ts", "Jc", "Qd", "Kh")] == [
+        1,
+        2,
+        9,
+        10,
+        10,
+        10,
+        10,
+    ]
 
 
 def test_the_rows_are_parted_where_the_first_reaches_31() -> None:
@@ -64,19 +84,31 @@ def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
     assert play.sealed == []
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089 BAL05-091", "ARA02-039 ARA02-041 ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize(
+    "decree", of("BAL05-089 BAL05-091", "ARA02-039 ARA02-041 ARA02-042", "EUS96-092", "GAL07-082")
+)
 def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     play = table(decree)
     said = [*play.coup(BLACK_WINS), *play.coup(RED_WINS), *play.coup(TIE), *play.coup(REFAIT)]
     results = of_kind(said, RoundResult)
     assert [result.winner for result in results] == ["black", "red", "tie", "refait"]
-    assert [result.marks for result in results] == [("colour",), ("inverse",), ("tie",), ("refait",)]
+    assert [result.marks for result in results] == [
+        ("colour",),
+        ("inverse",),
+        ("tie",),
+        ("refait",),
+    ]
     made = [[hand.points for hand in result.hands or ()] for result in results]
     assert made == [[32, 37], [37, 31], [35, 35], [31, 31]]
     outcomes = [[hand.outcome for hand in result.hands or ()] for result in results]
     assert outcomes == [["win", "lose"], ["lose", "win"], ["tie", "tie"], [None, None]]
     calls = play.game.book.announcements
-    assert [result.announcement for result in results] == [calls["colour_wins"], calls["colour_loses"], None, None]
+    assert [result.announcement for result in results] == [
+        calls["colour_wins"],
+        calls["colour_loses"],
+        None,
+        None,
+    ]
     assert all(len(result.frames) == 8 for result in results)
 
 
@@ -104,7 +136,11 @@ def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
     shown = play.game.show(play.state)
     assert shown["rows"] == {"black": ["Ts", "Jd", "Qc", "2s"], "red": ["Kd", "Th", "9d", "8c"]}
     assert shown["points"] == {"black": 32, "red": 37}
-    assert (shown["phase"], shown["last_winner"], shown["last_marks"]) == ("waiting", "black", ["colour"])
+    assert (shown["phase"], shown["last_winner"], shown["last_marks"]) == (
+        "waiting",
+        "black",
+        ["colour"],
+    )
     play.say("bets.open")
     assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
 
@@ -126,7 +162,12 @@ def test_history_has_one_line_for_each_round() -> None:
     first, second, third = play.game.history(play.state)
     made = {"black": 32, "red": 37}
     told = {"round": 1, "kind": "result", "winner": "black", "points": made, "marks": ["colour"]}
-    assert first == told | {"refaits": 0, "last_of_session": False, "choices": [], "corrected": False}
+    assert first == told | {
+        "refaits": 0,
+        "last_of_session": False,
+        "choices": [],
+        "corrected": False,
+    }
     assert second["winner"] == "tie"
     assert (third["kind"], third["reason"]) == ("void", "misdeal")
 

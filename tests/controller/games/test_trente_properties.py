@@ -24,7 +24,16 @@ from controller.contract.events import (
 from controller.contract.notation import Input, write
 from controller.games.cards import DECK
 from controller.games.trente.rows import is_coup, next_row, points, winner
-from devices.readings import CardCut, CardDrawn, LinkGap, LinkLate, LinkLost, LinkUp, ShoeFault, ShoeReset
+from devices.readings import (
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+)
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of
 from tests.controller.games.own_cards import CARD, named, with_cards
@@ -77,7 +86,12 @@ SAID: list[Input] = [
     said("result.correct", round=1, winner="red"),
     said("hand.draw"),
 ]
-COUP: list[Input] = [said("bets.open"), said("bets.close"), *[drawn()] * 11, said("card.decide", action="remove")]
+COUP: list[Input] = [
+    said("bets.open"),
+    said("bets.close"),
+    *[drawn()] * 11,
+    said("card.decide", action="remove"),
+]
 """A coup, with cards enough for most; those that some do not need are one by one asked about."""
 
 
@@ -92,9 +106,15 @@ def disturbed(draw: st.DrawFn) -> list[Input]:
     return coup
 
 
-PARTS = st.one_of(st.just(COUP), disturbed(), disturbed(), st.sampled_from([*ODD, *SAID]).map(lambda one: [one]))
-SCRIPT = st.lists(PARTS, min_size=1, max_size=7).map(lambda parts: [each for part in parts for each in part])
-TABLE = st.fixed_dictionaries({"decree": st.sampled_from(DECREES), "rounds": st.sampled_from(["keys", "keys", "shoe"])})
+PARTS = st.one_of(
+    st.just(COUP), disturbed(), disturbed(), st.sampled_from([*ODD, *SAID]).map(lambda one: [one])
+)
+SCRIPT = st.lists(PARTS, min_size=1, max_size=7).map(
+    lambda parts: [each for part in parts for each in part]
+)
+TABLE = st.fixed_dictionaries(
+    {"decree": st.sampled_from(DECREES), "rounds": st.sampled_from(["keys", "keys", "shoe"])}
+)
 
 
 def dealt(script: list[Input], seed: int) -> list[Input]:
@@ -128,7 +148,9 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
 
 
 def check_expected(play: Play) -> None:
-    """What was last said of the next card is so: the row that it belongs to, or that none may come."""
+    """What was last said of the next card is so: the row that it belongs to, or that none
+    may come.
+    """
     said = [event.to for event in play.events if isinstance(event, CardExpected)]
     hand = play.state.current
     stopped = hand is None or not hand.closed or bool(play.state.asks)
@@ -137,11 +159,21 @@ def check_expected(play: Play) -> None:
 
 
 def check(play: Play) -> None:
-    """Rounds come in their order and have one outcome, which only an unresolved one exchanges for another."""
-    assert all((event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded))
-    for rounds in sessions_of(play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
+    """Rounds come in their order and have one outcome, which only an unresolved one exchanges for
+    another.
+    """
+    assert all(
+        (event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded)
+    )
+    for rounds in sessions_of(
+        play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved
+    ):
         for of_round in rounds.values():
-            outcomes = [event for event in of_round if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+            outcomes = [
+                event
+                for event in of_round
+                if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
+            ]
             for kind in (RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
                 assert sum(isinstance(event, kind) for event in of_round) <= 1
             for before, _after in pairwise(outcomes):
@@ -171,7 +203,9 @@ def test_a_table_goes_on_from_what_was_written_down(
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(DECREES), st.integers(0, 10**6), st.integers(200, 311))
 def test_any_shoe_comes_to_its_end(decree: str, seed: int, at: int) -> None:
-    """Wherever the cut card lies, all cards before it are dealt, and every round before it has its result."""
+    """Wherever the cut card lies, all cards before it are dealt, and every round before it has its
+    result.
+    """
     play = Play(decree, rounds="shoe")
     cards = list(DECK) * 6
     random.Random(seed).shuffle(cards)

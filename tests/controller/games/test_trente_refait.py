@@ -1,4 +1,6 @@
-"""31-31 at trente et quarante is no tie: it is the zero of this game, with its prison, its times running and its last hand."""
+"""31-31 at trente et quarante is no tie: it is the zero of this game, with its prison, its times
+running and its last hand.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) ->
         counts.append(only(play.coup(cards), RoundResult).refaits)
         play.bets()
         play.say("round.void", reason="misdeal")
-        assert play.game.show(play.state)["refaits"] == max(counts[-1], counts[0] if cards == TIE else 0)
+        assert play.game.show(play.state)["refaits"] == max(
+            counts[-1], counts[0] if cards == TIE else 0
+        )
     assert counts == [1, 0, 2, 0, 1]
 
 
@@ -114,14 +118,20 @@ def test_a_correction_says_it_too_and_counts_the_later_ones_anew(decree: str) ->
     assert [(event.round, event.refaits) for event in said] == [(2, 2), (3, 3), (4, 4)]
     assert told(said[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
     said = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
-    assert [(event.round, event.winner, event.refaits) for event in said] == [(2, "tie", 0), (3, "refait", 2), (4, "refait", 3)]
+    assert [(event.round, event.winner, event.refaits) for event in said] == [
+        (2, "tie", 0),
+        (3, "refait", 2),
+        (4, "refait", 3),
+    ]
     assert said[0].was == "refait"
     said = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
     assert [(event.round, event.refaits) for event in said] == [(1, 0), (3, 1), (4, 2)]
 
 
 @every
-def test_an_unresolved_round_that_gets_its_result_late_counts_the_later_ones_anew(decree: str) -> None:
+def test_an_unresolved_round_that_gets_its_result_late_counts_the_later_ones_anew(
+    decree: str,
+) -> None:
     play = table(decree)
     hide(play)
     assert only(play.coup(REFAIT), RoundResult).refaits == 1

@@ -1,4 +1,6 @@
-"""What a silence of the shoe hides at trente et quarante, and what becomes of cards that nobody could follow."""
+"""What a silence of the shoe hides at trente et quarante, and what becomes of cards that nobody
+could follow.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,9 @@ def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() ->
     play.cards(BLACK_WINS)
     play.gap()
     said = play.cards("Ts Jd")
-    assert [(event.round, event.why) for event in of_kind(said, RoundUnresolved)] == [(2, "silence")]
+    assert [(event.round, event.why) for event in of_kind(said, RoundUnresolved)] == [
+        (2, "silence")
+    ]
     play.say("round.confirm", round=2, winner="black")
     play.say("bets.open")
     [result] = of_kind(play.cards(RED_WINS), RoundResult)

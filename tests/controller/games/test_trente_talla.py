@@ -1,4 +1,6 @@
-"""A talla of trente et quarante: the shoe, the cut card, the last five, whole shoes to their end."""
+"""A talla of trente et quarante: the shoe, the cut card, the last five, whole shoes to
+their end.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def whats(play: Play) -> list[str]:
 # What is in the shoe
 
 
-@pytest.mark.parametrize("decree", of("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040"))
+@pytest.mark.parametrize(
+    "decree", of("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040")
+)
 def test_what_is_wrong_with_the_cards_is_said(decree: str) -> None:
     play = Play(decree)
     play.open(cards=311, backs=[3, 3], index=True, cut=7)
@@ -67,7 +71,9 @@ def test_cards_at_a_closed_table_are_out_of_round() -> None:
 # The cut card
 
 
-@pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-043 ARA02-044", "EUS96-095 EUS96-096", "GAL07-049"))
+@pytest.mark.parametrize(
+    "decree", of("BAL05-092", "ARA02-043 ARA02-044", "EUS96-095 EUS96-096", "GAL07-049")
+)
 def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree: str) -> None:
     play, cards = Play(decree), shuffled(5)
     play.open()
@@ -80,17 +86,29 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     said = play.cut()
     [cut], [void] = of_kind(said, ShoeCut), of_kind(said, RoundVoid)
     assert (cut.drawn, cut.left, cut.rounds_left) == (307, 5, 0)
-    assert (void.reason, void.law, void.by) == ("cut_card", play.game.book.void["cut_card"].rule, None)
+    assert (void.reason, void.law, void.by) == (
+        "cut_card",
+        play.game.book.void["cut_card"].rule,
+        None,
+    )
     assert void.round == play.state.round
     assert play.state.asks == ()
     play.sealed = []
     said = play.cards(" ".join(cards[307:]))
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("last_cards", None)] * 5
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+        ("last_cards", None)
+    ] * 5
     assert play.sealed == cards[307:]
     with pytest.raises(RejectedError, match="no further round"):
         play.say("bets.open")
     [ended] = of_kind(play.say("shoe.end"), ShoeEnded)
-    assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == ("cut", 312, 0, (), ())
+    assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == (
+        "cut",
+        312,
+        0,
+        (),
+        (),
+    )
     assert whats(play) == []
 
 
@@ -139,7 +157,10 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-044", "EUS96-096", "GAL07-049"))
-@pytest.mark.parametrize(("tail", "left", "says"), [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)])
+@pytest.mark.parametrize(
+    ("tail", "left", "says"),
+    [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)],
+)
 def test_five_cards_are_counted(decree: str, tail: int, left: int | None, says: int) -> None:
     play = Play(decree)
     play.open()
@@ -190,7 +211,11 @@ def test_the_last_hands_are_counted_in_the_basque_country() -> None:
     assert (told.left, told.announcement) == (3, {"eu": "azken hiru eskuak"})
     with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
-    left = [event.left for _ in range(3) for event in of_kind(play.coup(BLACK_WINS if _ else RED_WINS), LastRounds)]
+    left = [
+        event.left
+        for _ in range(3)
+        for event in of_kind(play.coup(BLACK_WINS if _ else RED_WINS), LastRounds)
+    ]
     assert left == [2, 1, 0]
 
 

@@ -1,4 +1,6 @@
-"""Trijoker: the deal, the two decisions, the pay table, and what becomes of a card that is seen too early."""
+"""Trijoker: the deal, the two decisions, the pay table, and what becomes of a card that is seen too
+early.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from math import comb, prod
 
 import pytest
 
-from controller.contract.events import BetPlaced, CardDealt, CardExpected, CardRemoved, CardTurned, LastRounds, RoundOpened
+from controller.contract.events import (
+    BetPlaced,
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    CardTurned,
+    LastRounds,
+    RoundOpened,
+)
 from controller.games.cards import RANKS
 from controller.games.game import RejectedError
 from controller.games.games import make_game
@@ -38,7 +48,16 @@ def test_players_left_card_players_right_card_players(decree: str) -> None:
     play = table(decree)
     said = play.cards(JACKS)
     dealt = of_kind(said, CardDealt)
-    assert [event.to for event in dealt] == ["box:1", "box:3", "common:1", "box:1", "box:3", "common:2", "box:1", "box:3"]
+    assert [event.to for event in dealt] == [
+        "box:1",
+        "box:3",
+        "common:1",
+        "box:1",
+        "box:3",
+        "common:2",
+        "box:1",
+        "box:3",
+    ]
     assert {event.card for event in dealt} == {None}
     assert len(dealt) == 3 * 2 + 2
     assert of_kind(said, CardExpected)[-1].to is None
@@ -65,8 +84,16 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
     assert play.shown["asks"] == ["cards.show"]
     play.turn("box:1", "box:3")
     result = play.result()
-    assert bets_of(result, "box:1") == {"bet_1": ("win", (1, 1)), "bet_2": ("void", None), "bet_3": ("win", (1, 1))}
-    assert bets_of(result, "box:3") == {"bet_1": ("void", None), "bet_2": ("void", None), "bet_3": ("lose", None)}
+    assert bets_of(result, "box:1") == {
+        "bet_1": ("win", (1, 1)),
+        "bet_2": ("void", None),
+        "bet_3": ("win", (1, 1)),
+    }
+    assert bets_of(result, "box:3") == {
+        "bet_1": ("void", None),
+        "bet_2": ("void", None),
+        "bet_3": ("lose", None),
+    }
 
 
 def test_no_bet_is_withdrawn_before_the_cards_lie() -> None:
@@ -117,7 +144,9 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
 def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    assert irregularities(play.cards(card, exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    assert irregularities(play.cards(card, exposed=True)) == [
+        ("card_exposed", ("card.decide", "round.void"))
+    ]
     said = play.say("card.decide", action="exposed")
     assert voids(said) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
     assert play.shown["phase"] == "waiting"
@@ -127,7 +156,9 @@ def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: 
 def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    assert irregularities(play.cards("Js", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    assert irregularities(play.cards("Js", exposed=True)) == [
+        ("card_exposed", ("card.decide", "round.void"))
+    ]
     said = play.say("card.decide", action="exposed")
     assert [event.card for event in of_kind(said, CardDealt)] == ["Js"]
     assert [reason for reason, _ in voids(said)] == ["card_exposed"]
@@ -140,7 +171,9 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
 def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    assert irregularities(play.cards("Th", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    assert irregularities(play.cards("Th", exposed=True)) == [
+        ("card_exposed", ("card.decide", "round.void"))
+    ]
     said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("common_exposed", ())]
     assert [event.card for event in of_kind(said, CardDealt)] == ["Th"]
@@ -153,7 +186,9 @@ def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> 
 
 @every
 @pytest.mark.parametrize(("card", "null"), [("Th", False), ("Jh", True)])
-def test_a_common_card_that_nobody_has_read_is_told_first(decree: str, card: str, null: bool) -> None:
+def test_a_common_card_that_nobody_has_read_is_told_first(
+    decree: str, card: str, null: bool
+) -> None:
     play = table(decree)
     play.cards("- - -")
     said = play.say("deal.error", error="exposed", who="common:1")
@@ -168,9 +203,16 @@ def test_a_common_card_that_nobody_has_read_is_told_first(decree: str, card: str
 @pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-162"))
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [("too_many", "wrong_count"), ("too_few", "wrong_count"), ("order", "wrong_order"), ("exposed_in_deck", "card_exposed")],
+    [
+        ("too_many", "wrong_count"),
+        ("too_few", "wrong_count"),
+        ("order", "wrong_order"),
+        ("exposed_in_deck", "card_exposed"),
+    ],
 )
-def test_any_other_error_of_dealing_makes_the_round_null(decree: str, error: str, reason: str) -> None:
+def test_any_other_error_of_dealing_makes_the_round_null(
+    decree: str, error: str, reason: str
+) -> None:
     play = table(decree)
     play.cards("2c 3c")
     said = play.say("deal.error", error=error)
@@ -277,7 +319,16 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
 def test_by_the_other_reading_the_first_cards_lie_face_up() -> None:
     play = table("EUS96", face_up="yes")
     said = play.cards(JACKS)
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Jh", "2c", "5d", None, None, None, None, None]
+    assert [event.card for event in of_kind(said, CardDealt)] == [
+        "Jh",
+        "2c",
+        "5d",
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
     assert irregularities(said) == []
     play = table("EUS96", face_up="yes")
     assert irregularities(play.cards("Jh 2c -")) == [("card_unread", ("cards.show", "round.void"))]
@@ -302,7 +353,9 @@ COUNTS = {
     "two_pair": 123552,
     "pair": 337920,
 }
-"""Hands of five cards that are paid, as published for games with three cards and two common ones: pairs from jacks on."""
+"""Hands of five cards that are paid, as published for games with three cards and two common ones:
+pairs from jacks on.
+"""
 
 
 @every
@@ -317,7 +370,10 @@ def test_paid_hands_are_as_frequent_as_published(decree: str) -> None:
             continue
         suits = prod(comb(4, times) for times in often.values())
         flushes = 4 if len(often) == 5 else 0
-        for cards, times in ((_unsuited(ranks), suits - flushes), ([rank + "s" for rank in ranks], flushes)):
+        for cards, times in (
+            (_unsuited(ranks), suits - flushes),
+            ([rank + "s" for rank in ranks], flushes),
+        ):
             if times and pays(book, made := value(cards, book.ranking)):
                 found[made.category] += times
     assert found == COUNTS
@@ -336,7 +392,19 @@ def _unsuited(ranks: tuple[str, ...]) -> list[str]:
 def test_pay_table(decree: str) -> None:
     book = rulebook(decree).trijoker
     assert book is not None
-    low_to_high = ("pair", "two_pair", "trips", "straight", "flush", "full_house", "four", "straight_flush", "royal_flush")
-    assert [book.pays[kind] for kind in low_to_high] == [(n, 1) for n in (1, 2, 3, 5, 8, 11, 50, 200, 500)]
+    low_to_high = (
+        "pair",
+        "two_pair",
+        "trips",
+        "straight",
+        "flush",
+        "full_house",
+        "four",
+        "straight_flush",
+        "royal_flush",
+    )
+    assert [book.pays[kind] for kind in low_to_high] == [
+        (n, 1) for n in (1, 2, 3, 5, 8, 11, 50, 200, 500)
+    ]
     assert book.pair_from == "J"
     assert Play("trijoker", decree).shown["pays"]["full_house"] == [11, 1]

@@ -45,7 +45,11 @@ def test_the_deal_and_the_words_go_from_cloth_to_cloth_and_then_to_the_bank(decr
         *(("cloth:1", 3, "2c"), ("cloth:2", 3, "4c")),
     ]
     assert [event.who for event in of_kind(said, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
-    assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "lose"), "bank": (9, "win")}
+    assert points(play.turn()) == {
+        "cloth:1": (6, "lose"),
+        "cloth:2": (7, "lose"),
+        "bank": (9, "win"),
+    }
 
 
 @every
@@ -84,10 +88,16 @@ def test_a_bank_that_goes_on_may_change_the_shoe(decree: str) -> None:
 def test_at_chemin_de_fer_cards_may_be_used_again(decree: str) -> None:
     play = at_table(decree)
     play.say("shoe.end")
-    assert whats(play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)) == ["shoe.started"]
+    assert whats(
+        play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)
+    ) == ["shoe.started"]
     play.say("shoe.end")
     said = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
-    assert {event.what for event in of_kind(said, Irregularity)} == {"shoe_count", "cards_backs", "cards_index"}
+    assert {event.what for event in of_kind(said, Irregularity)} == {
+        "shoe_count",
+        "cards_backs",
+        "cards_index",
+    }
 
 
 @rules("ARA02-115", "BAL05-122", "EUS96-153", "GAL07-110")
@@ -97,7 +107,11 @@ def test_an_eight_of_two_cards_beats_an_eight_or_nine_of_three(decree: str) -> N
         play.turn("cloth:1")
         play.stand("cloth:2")
         play.cards(third)
-        assert points(play.turn()) == {"cloth:1": (8, "win"), "cloth:2": (7, "lose"), "bank": (made, None)}
+        assert points(play.turn()) == {
+            "cloth:1": (8, "win"),
+            "cloth:2": (7, "lose"),
+            "bank": (made, None),
+        }
     play = table(decree, "2h 3c 4h 2d 4s 4d")  # the bank's eight against a nine of three cards
     play.draw()
     play.stand()
@@ -132,14 +146,20 @@ def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decr
     play = table(decree)
     play.say("bets.open")
     assert whats(play.cards("9h")) == ["card_before_close"]
-    assert only(play.decide("remove"), CardRemoved).article == play.book.laws["card_before_close"].article
+    assert (
+        only(play.decide("remove"), CardRemoved).article
+        == play.book.laws["card_before_close"].article
+    )
     play.say("bets.close")
     play.cards("2h")
     assert whats(play.cards("3h", exposed=True)) == ["card_exposed", "card.expected"]
     assert only(play.decide("exposed"), CardRemoved).card == "3h"
     assert play.state.expected == "cloth:2"
     assert whats(play.decide("floor", who="cloth:1", index=1)) == ["card_on_floor"]
-    assert only(play.say("round.void", reason="cards_stuck"), RoundVoid).article == play.book.void["cards_stuck"].article
+    assert (
+        only(play.say("round.void", reason="cards_stuck"), RoundVoid).article
+        == play.book.void["cards_stuck"].article
+    )
 
 
 # Its own errors
@@ -176,7 +196,9 @@ def test_a_third_card_that_was_seen_is_recovered(decree: str) -> None:
     play = table(decree, "2h 3c 5h 2d 4s 2s")
     play.draw()
     play.cards("3h")
-    assert whats(play.decide("basket", who="cloth:1", index=3, fault="banker")) == ["card_in_basket"]
+    assert whats(play.decide("basket", who="cloth:1", index=3, fault="banker")) == [
+        "card_in_basket"
+    ]
     play.stand()
     play.stand()
     assert points(play.turn())["cloth:1"] == (7, "tie")
@@ -202,7 +224,10 @@ def test_cards_thrown_away_unshown_count_as_zero(decree: str) -> None:
 
 def test_in_aragon_cards_thrown_away_are_for_the_inspector() -> None:
     play = table("ARA02", "2h 3c 5h 5d 4s 2s")
-    assert only(play.decide("basket", who="cloth:1", fault="player"), Irregularity).asks == ("card.decide", "round.void")
+    assert only(play.decide("basket", who="cloth:1", fault="player"), Irregularity).asks == (
+        "card.decide",
+        "round.void",
+    )
 
 
 @rules("ARA02-119", "BAL05-123", "EUS96-138", "GAL07-122")
@@ -222,13 +247,17 @@ def test_a_card_that_the_first_cloth_should_have_had_goes_back_to_it(decree: str
 
 
 @rules("ARA02-119", "BAL05-123", "GAL07-123")
-def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_to_the_bank(decree: str) -> None:
+def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_to_the_bank(
+    decree: str,
+) -> None:
     play = table(decree, "2h 2c Kh 4d 2s 2d")
     play.draw("cloth:1")  # six: it had to stand
     play.cards("5c")
     said = play.turn("cloth:1")
     assert only(said, Irregularity).what == "restored"
-    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:2"), CardDealt)] == [("cloth:2", "5c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:2"), CardDealt)] == [
+        ("cloth:2", "5c")
+    ]
     play = table(decree, "2h 2c Kh 4d 5s 2d")
     play.draw("cloth:1")
     play.cards("5c")
@@ -256,7 +285,11 @@ def test_the_same_between_the_second_cloth_and_the_bank(decree: str) -> None:
     assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("cloth:2", "bank")]
     assert play.state.expected == "bank"
     play.cards("3c")
-    assert points(play.turn()) == {"cloth:1": (6, "win"), "cloth:2": (9, "win"), "bank": (5, "lose")}
+    assert points(play.turn()) == {
+        "cloth:1": (6, "win"),
+        "cloth:2": (9, "win"),
+        "bank": (5, "lose"),
+    }
 
 
 @every
@@ -273,11 +306,18 @@ def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree:
 
 @rules("GAL07-124")
 def test_with_five_the_first_of_two_words_holds(decree: str) -> None:
-    for second, first_cards, word in (("2s", "2h 2c Kh 3d", "draw"), ("2s", "2h 2c Kh 4d", "stand")):
+    for second, first_cards, word in (
+        ("2s", "2h 2c Kh 3d", "draw"),
+        ("2s", "2h 2c Kh 4d", "stand"),
+    ):
         play = table(decree, f"{first_cards} {second} 2d")
         play.draw("cloth:1")
         told = only(play.stand("cloth:1"), Irregularity)
-        assert (told.what, told.asks, told.law) == ("words_contradict", ("cards.turn", "round.void"), "GAL07-124")
+        assert (told.what, told.asks, told.law) == (
+            "words_contradict",
+            ("cards.turn", "round.void"),
+            "GAL07-124",
+        )
         play.turn("cloth:1")
         assert play.state.current is not None
         assert play.state.current.words["cloth:1"] == word
@@ -305,10 +345,14 @@ def test_after_a_removed_third_card_the_next_one_goes_to_who_waits_for_it(decree
             play.stand("cloth:2")
             assert only(play.draw("cloth:2"), Irregularity).what == "restored"
         play.decide("for", who="cloth:2")  # where a person has put it
-        assert [event.why for event in of_kind(play.decide("remove"), CardRemoved)] == ["card_exposed"]
+        assert [event.why for event in of_kind(play.decide("remove"), CardRemoved)] == [
+            "card_exposed"
+        ]
         for card, to in (("4c", "cloth:1"), ("6c", "cloth:2")):
             assert play.shown["expected"] == to
-            assert [(event.to, event.card) for event in of_kind(play.cards(card), CardDealt)] == [(to, card)]
+            assert [(event.to, event.card) for event in of_kind(play.cards(card), CardDealt)] == [
+                (to, card)
+            ]
         assert play.shown["expected"] == "bank"
 
 
@@ -334,12 +378,18 @@ def test_a_card_that_a_person_had_put_there_goes_with_a_word_that_is_put_right(d
 def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
     play = table(decree, "2h 2c 5h 2d 5s Kd")
     told = only(play.cards("9c"), Irregularity)
-    assert (told.what, told.law, told.asks) == ("irregular_deal", "GAL07-127", ("card.decide", "round.void"))
+    assert (told.what, told.law, told.asks) == (
+        "irregular_deal",
+        "GAL07-127",
+        ("card.decide", "round.void"),
+    )
     assert only(play.say("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
     play.dealt("2h 2c 5h 2d 5s Kd")
     play.cards("9c")
     play.decide("accept")
-    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:1"), CardDealt)] == [("cloth:1", "9c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:1"), CardDealt)] == [
+        ("cloth:1", "9c")
+    ]
     with pytest.raises(RejectedError, match="no hand 'player'"):
         play.stand("player")
 
@@ -350,4 +400,6 @@ def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: 
     play.say("session.close")
     with pytest.raises(RejectedError, match="say the winner: cloth:1,cloth:2"):
         play.say("round.confirm", winner="bank")
-    assert only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult).winner == "cloth:1,bank"
+    assert (
+        only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult).winner == "cloth:1,bank"
+    )

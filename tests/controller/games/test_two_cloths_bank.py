@@ -1,4 +1,6 @@
-"""Baccarat at two cloths: what the bank must do: nothing in an ordinary round, in a restored play what the table says."""
+"""Baccarat at two cloths: what the bank must do: nothing in an ordinary round, in a restored play
+what the table says.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,14 @@ LIES_DOWN = ("ARA02-118", "BAL05-115", "EUS96-140", "GAL07-121")
 
 
 @rules(*LIES_DOWN)
-def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_lies_down(decree: str) -> None:
-    for third in ("9c", "8c", "2c"):  # three against nine is optional, against eight and two it would be stand and draw
+def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_lies_down(
+    decree: str,
+) -> None:
+    for third in (
+        "9c",
+        "8c",
+        "2c",
+    ):  # three against nine is optional, against eight and two it would be stand and draw
         for bank in ("stand", "draw"):
             play = table(decree, "4h 2c Kh 4d Kd 3s")
             play.turn("cloth:1")
@@ -58,7 +66,9 @@ def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_l
 
 
 @rules(*LIES_DOWN)
-def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in_its_optional_cells(decree: str) -> None:
+def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in_its_optional_cells(
+    decree: str,
+) -> None:
     for third, must in (("9c", False), ("8c", False), ("2c", True)):
         play = table(decree, "4h 2c Kh 4d Kd 3s")
         play.say("table.follow", role="croupier")
@@ -70,7 +80,9 @@ def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in
 
 
 @rules(*LIES_DOWN)
-def test_in_a_restored_play_the_bank_keeps_to_the_table_against_the_other_hand_and_draws_where_it_is_optional(decree: str) -> None:
+def test_in_a_restored_play_the_bank_keeps_to_the_table_against_the_other_hand_and_draws_where_it_is_optional(
+    decree: str,
+) -> None:
     for third, must in (("9c", True), ("8c", False), ("2c", True)):
         play = table(decree, "4h 2c Kh 4d 2d 3s")
         play.turn("cloth:1")
@@ -108,7 +120,9 @@ def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
 
 
 @rules("ARA02-118", "BAL05-123", "GAL07-121")
-def test_of_a_round_whose_cards_were_shown_only_the_paragraph_on_a_conflict_is_said(decree: str) -> None:
+def test_of_a_round_whose_cards_were_shown_only_the_paragraph_on_a_conflict_is_said(
+    decree: str,
+) -> None:
     for fault in ("banker", "croupier"):
         play = table(decree, "2h 2c 5h 3d 5s Kd")
         play.decide("exposed", who="cloth:1", fault=fault)

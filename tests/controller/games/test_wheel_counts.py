@@ -1,4 +1,6 @@
-"""A wheel whose count comes again: what it tells may be another spin, so a person is asked and nothing is lost."""
+"""A wheel whose count comes again: what it tells may be another spin, so a person is asked and
+nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,11 @@ def say(play: Play, name: str, **fields: Any) -> None:
 
 def told(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
     """Where the wheel of the game says that it lies."""
-    return play.cell(place, spin, **fields) if isinstance(play, Cells) else play.number(place, spin, **fields)
+    return (
+        play.cell(place, spin, **fields)
+        if isinstance(play, Cells)
+        else play.number(place, spin, **fields)
+    )
 
 
 def launch(play: Play, spin: int) -> None:
@@ -91,7 +97,9 @@ def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
 
 @tables
 @silences
-def test_what_a_launch_before_the_silence_led_to_is_a_candidate(table: Callable[[str], Play], silence: list[AnyReading]) -> None:
+def test_what_a_launch_before_the_silence_led_to_is_a_candidate(
+    table: Callable[[str], Play], silence: list[AnyReading]
+) -> None:
     play = table("person")
     first(play)
     say(play, "bets.open")
@@ -131,7 +139,9 @@ def test_the_same_number_of_the_same_count_with_no_round_played_is_said_again(
         until_told(play)
         told(play, 8, 1)
     play.take(*silence)
-    assert [event for event in told(play, 8, 1) if isinstance(event, RoundResult | RoundUnresolved)] == []
+    assert [
+        event for event in told(play, 8, 1) if isinstance(event, RoundResult | RoundUnresolved)
+    ] == []
 
 
 def until_told(play: Play) -> None:
@@ -146,7 +156,9 @@ def until_told(play: Play) -> None:
 
 @tables
 @silences
-def test_at_a_table_without_keys_too(table: Callable[[str], Play], silence: list[AnyReading]) -> None:
+def test_at_a_table_without_keys_too(
+    table: Callable[[str], Play], silence: list[AnyReading]
+) -> None:
     play = table("device")
     until_told(play)
     assert only(told(play, 8, 1), RoundResult).round == 1
@@ -159,7 +171,9 @@ def test_at_a_table_without_keys_too(table: Callable[[str], Play], silence: list
 
 @tables
 @pytest.mark.parametrize("phases", ["person", "device"])
-def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(table: Callable[[str], Play], phases: str) -> None:
+def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(
+    table: Callable[[str], Play], phases: str
+) -> None:
     play = table(phases)
     for place in (8, 9, 9):
         if phases == "person":
@@ -176,7 +190,9 @@ def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(ta
 
 
 @tables
-def test_a_round_that_was_closed_and_of_which_no_launch_was_heard_asks(table: Callable[[str], Play]) -> None:
+def test_a_round_that_was_closed_and_of_which_no_launch_was_heard_asks(
+    table: Callable[[str], Play],
+) -> None:
     play = table("person")
     first(play)
     say(play, "bets.open")
@@ -185,7 +201,9 @@ def test_a_round_that_was_closed_and_of_which_no_launch_was_heard_asks(table: Ca
 
 
 @tables
-def test_a_late_number_of_the_same_count_touches_no_result_and_asks(table: Callable[[str], Play]) -> None:
+def test_a_late_number_of_the_same_count_touches_no_result_and_asks(
+    table: Callable[[str], Play],
+) -> None:
     play = table("person")
     first(play)
     assert told(play, 8, 1, late=True) == []
@@ -199,5 +217,7 @@ def test_a_cell_that_the_wheel_does_not_have_asks_as_well() -> None:
     say(play, "bets.open")
     play.take(*SILENCES["lost"])
     say(play, "bets.close")
-    unresolved = only(play.take(WheelCell(at=1.0, device="wheel", cell=40, spin=1)), RoundUnresolved)
+    unresolved = only(
+        play.take(WheelCell(at=1.0, device="wheel", cell=40, spin=1)), RoundUnresolved
+    )
     assert (unresolved.round, unresolved.why) == (2, "number_unknown")

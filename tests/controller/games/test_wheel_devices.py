@@ -1,4 +1,6 @@
-"""A device of another wheel at a table: refused in the configuration, and where it speaks all the same, told and not followed."""
+"""A device of another wheel at a table: refused in the configuration, and where it speaks all the
+same, told and not followed.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,12 @@ link = "tcp://127.0.0.1:4001"
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("name", [name for name in DRIVERS if driver(name).kind == "wheel" and driver(name).games])
-def test_a_wheel_serves_the_games_that_it_is_built_for(tmp_path: Path, game: str, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [name for name in DRIVERS if driver(name).kind == "wheel" and driver(name).games]
+)
+def test_a_wheel_serves_the_games_that_it_is_built_for(
+    tmp_path: Path, game: str, name: str
+) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(config(game, name))
     if game in driver(name).games:
@@ -48,13 +54,18 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(tmp_path: Path, game: str
         load(file)
     [mistake] = caught.value.mistakes
     assert mistake.place == "line 11: table[0].device[0].driver"
-    assert mistake.what == f"the driver {name} is for {' and '.join(driver(name).games)}; this table plays {game}"
+    assert (
+        mistake.what
+        == f"the driver {name} is for {' and '.join(driver(name).games)}; this table plays {game}"
+    )
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 @pytest.mark.parametrize("phases", ["device", "person"])
 def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phases: str) -> None:
-    """What it says is told once; the round has the result that the roulette wheel tells, and no other."""
+    """What it says is told once; the round has the result that the roulette wheel tells, and no
+    other.
+    """
     play = Play(decree, game, phases=phases)
     play.open()
     alone = Play(decree, game, phases=phases)
@@ -64,7 +75,11 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
         before = play.state
         said = play.take(*given)
         assert not [event for event in said if not isinstance(event, AlertRaised)]
-        assert (play.state.current, play.state.entries, play.state.phase) == (before.current, before.entries, before.phase)
+        assert (play.state.current, play.state.entries, play.state.phase) == (
+            before.current,
+            before.entries,
+            before.phase,
+        )
 
     def both(act: Any) -> None:
         assert [each for each in act(play) if not isinstance(each, AlertRaised)] == act(alone)
@@ -81,7 +96,10 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
     for step in steps:
         both(step)
         foreign(*(WheelPhase(at=play.at, device="boule", phase=phase, spin=9) for phase in FOREIGN))
-        foreign(WheelCell(at=play.at, device="boule", cell=5, spin=9), WheelCell(at=play.at, device="boule", cell=5, late=True))
+        foreign(
+            WheelCell(at=play.at, device="boule", cell=5, spin=9),
+            WheelCell(at=play.at, device="boule", cell=5, late=True),
+        )
     assert only(play.events, RoundResult).number == 17
     alert = only(play.events, AlertRaised)
     assert (alert.alert, alert.device, alert.detail) == ("wrong_device", "boule", "phase launched")

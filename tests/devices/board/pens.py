@@ -22,7 +22,8 @@ def make(name: str, **options: Any) -> Codec:
 
 
 class Board:
-    """A board and its codec, both clocks alike. ``say`` gives the readings of a report; ``heard`` keeps them all.
+    """A board and its codec, both clocks alike. ``say`` gives the readings of a report; ``heard``
+    keeps them all.
 
     ``state``: the word and the fields that it says each second; set by ``show``.
     """
@@ -39,7 +40,9 @@ class Board:
     def line(self, word: str, *fields: Any) -> bytes:
         """The next report, said now but not sent."""
         self.number += 1
-        return write_report(self.number - 1, round((self.now - self.started) * 1000), self.kind, word, *fields)
+        return write_report(
+            self.number - 1, round((self.now - self.started) * 1000), self.kind, word, *fields
+        )
 
     def raw(self, data: bytes) -> list[AnyReading]:
         readings = self.codec.feed(data, self.now)
@@ -77,4 +80,8 @@ class Board:
 
 def told(readings: list[AnyReading], *names: str) -> list[tuple[Any, ...]]:
     """The fields of these names of all readings that have them all."""
-    return [tuple(getattr(r, name) for name in names) for r in readings if all(hasattr(r, name) for name in names)]
+    return [
+        tuple(getattr(r, name) for name in names)
+        for r in readings
+        if all(hasattr(r, name) for name in names)
+    ]

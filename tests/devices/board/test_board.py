@@ -1,4 +1,6 @@
-"""What all sensor boards have in common: the shape of a line, numbers, copies, restarts, and what is late."""
+"""What all sensor boards have in common: the shape of a line, numbers, copies, restarts, and what
+is late.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,13 @@ class TestLines:
     def test_a_line_is_what_was_written(self) -> None:
         report = read_report(write_report(65535, 4294967295, "slot", "coin", 1, 3, 500).rstrip())
         assert report is not None
-        assert (report.number, report.ms, report.kind, report.word, report.fields) == (65535, 4294967295, "slot", "coin", "1,3,500")
+        assert (report.number, report.ms, report.kind, report.word, report.fields) == (
+            65535,
+            4294967295,
+            "slot",
+            "coin",
+            "1,3,500",
+        )
 
     @pytest.mark.parametrize(
         "body",
@@ -96,7 +104,9 @@ class TestLines:
     def test_an_endless_line_is_dropped(self) -> None:
         board = slots()
         readings = board.raw(b"U" * 10_000)
-        assert sum(garbage.bytes for garbage in of(LinkGarbage, readings)) > 10_000 - 2 * LONGEST_LINE
+        assert (
+            sum(garbage.bytes for garbage in of(LinkGarbage, readings)) > 10_000 - 2 * LONGEST_LINE
+        )
         assert boxes(board.raw(b"\r\n" + board.line("coin", 1, 3, 500))) == [(3, False)]
 
 
@@ -147,7 +157,9 @@ class TestStrangers:
         watch.opened(0.0)
         readings = []
         for second in range(9):
-            readings += watch.feed(write_report(second, second * 1000, "slot", "coins", 0, "ok"), float(second))
+            readings += watch.feed(
+                write_report(second, second * 1000, "slot", "coins", 0, "ok"), float(second)
+            )
         assert reports(readings) == [("kind", "slot")]
         assert [type(r) for r in readings] == [DeviceReport, LinkUnintelligible]
 
@@ -226,7 +238,9 @@ class TestLate:
 
     def test_what_comes_fast_is_not_late_for_that(self) -> None:
         board = slots()
-        readings = [r for count in range(1, 9) for r in board.say("coin", count, count, 500, after=0.001)]
+        readings = [
+            r for count in range(1, 9) for r in board.say("coin", count, count, 500, after=0.001)
+        ]
         assert boxes(readings) == [(count, False) for count in range(1, 9)]
 
     @pytest.mark.parametrize(("seconds", "late"), [(2.0, True), (20.0, False)])

@@ -1,4 +1,6 @@
-"""``docs/board.md`` says what the codecs understand: its words, its fields, its examples and its program."""
+"""``docs/board.md`` says what the codecs understand: its words, its fields, its examples and its
+program.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,18 @@ from tests.devices.board.pens import make
 
 TEXT = (contract.DOCS / "board.md").read_text()
 SECTIONS = contract.sections("board.md")
-BOARDS: dict[str, type[Board]] = {board.kind: board for board in (BouleBoard, FortuneBoard, DiceBoard, ShufflerBoard, SlotBoard)}
+BOARDS: dict[str, type[Board]] = {
+    board.kind: board for board in (BouleBoard, FortuneBoard, DiceBoard, ShufflerBoard, SlotBoard)
+}
 EXAMPLES = [row[0].encode("ascii") for row in contract.table(SECTIONS["Examples"])]
 
 
 def tables(section: str) -> list[list[list[str]]]:
     """The tables of a section."""
-    return [contract.table(part) for part in re.findall(r"(?:^\|.*\n)+", SECTIONS[section], re.MULTILINE)]
+    return [
+        contract.table(part)
+        for part in re.findall(r"(?:^\|.*\n)+", SECTIONS[section], re.MULTILINE)
+    ]
 
 
 @pytest.mark.parametrize("kind", BOARDS)
@@ -37,21 +44,30 @@ def test_every_word_and_every_field_is_described(kind: str) -> None:
     words, fields = tables(kind)
     assert {word for word, _, _ in words} == set(BOARDS[kind].words)
     named = {
-        "die" if name == "dice" and kind == "dice" else name for shape in BOARDS[kind].words.values() for name in shape.groupindex
+        "die" if name == "dice" and kind == "dice" else name
+        for shape in BOARDS[kind].words.values()
+        for name in shape.groupindex
     }
     assert {name for name, *_ in fields} == named
     for word, order, _ in words:
-        shape = [name if (kind, name) != ("dice", "dice") else "die" for name in BOARDS[kind].words[word].groupindex]
+        shape = [
+            name if (kind, name) != ("dice", "dice") else "die"
+            for name in BOARDS[kind].words[word].groupindex
+        ]
         assert re.findall(r"[a-z_]+", order) == shape
 
 
 def test_every_kind_is_named() -> None:
-    assert set(re.findall(r"`(\w+)`", next(row[1] for row in tables("The line")[0] if row[0] == "kind"))) == set(BOARDS)
+    assert set(
+        re.findall(r"`(\w+)`", next(row[1] for row in tables("The line")[0] if row[0] == "kind"))
+    ) == set(BOARDS)
 
 
 def test_every_state_of_a_shuffler_is_named() -> None:
     (row,) = (row for row in tables("shuffler")[1] if row[0] == "state")
-    assert set(re.findall(r"\w+", row[1])) - {"or"} == set(STATES) == set(get_args(ShufflerStateName))
+    assert (
+        set(re.findall(r"\w+", row[1])) - {"or"} == set(STATES) == set(get_args(ShufflerStateName))
+    )
 
 
 @pytest.mark.parametrize("line", EXAMPLES, ids=bytes.decode)
@@ -65,7 +81,9 @@ def test_an_example_is_understood(line: bytes) -> None:
 
 
 def test_there_is_an_example_of_every_word() -> None:
-    shown = {(report.kind, report.word) for report in map(read_report, EXAMPLES) if report is not None}
+    shown = {
+        (report.kind, report.word) for report in map(read_report, EXAMPLES) if report is not None
+    }
     assert shown >= {(kind, word) for kind, board in BOARDS.items() for word in board.words}
 
 
@@ -85,9 +103,13 @@ def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
         assert [_as_written(program, body) for body in bodies] == [check(body) for body in bodies]
         return
     main = 'int main(int n, char **w) { for (int i = 1; i < n; i++) printf("%u\\n", check(w[i], strlen(w[i]))); }\n'
-    (tmp_path / "check.c").write_text(f"#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n{program}{main}")
+    (tmp_path / "check.c").write_text(
+        f"#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n{program}{main}"
+    )
     subprocess.run([compiler, "-o", str(tmp_path / "check"), str(tmp_path / "check.c")], check=True)
-    said = subprocess.run([str(tmp_path / "check"), *map(bytes, bodies)], capture_output=True, check=True).stdout
+    said = subprocess.run(
+        [str(tmp_path / "check"), *map(bytes, bodies)], capture_output=True, check=True
+    ).stdout
     assert [int(line) for line in said.split()] == [check(body) for body in bodies]
 
 

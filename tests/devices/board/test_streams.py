@@ -1,4 +1,6 @@
-"""Bytes as lines really bring them to the codecs of boards: split anywhere, cut, endless, arbitrary."""
+"""Bytes as lines really bring them to the codecs of boards: split anywhere, cut, endless,
+arbitrary.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +44,31 @@ def streams(draw: st.DrawFn) -> tuple[str, bytes]:
         how = draw(st.sampled_from(["whole", "whole", "whole", "cut", "joined", "twice", "junk"]))
         cut = draw(st.integers(0, len(line)))
         junk = draw(st.binary(max_size=30))
-        data += {"whole": line, "cut": line[:cut], "joined": line.rstrip(), "twice": line * 2, "junk": junk + line}[how]
+        data += {
+            "whole": line,
+            "cut": line[:cut],
+            "joined": line.rstrip(),
+            "twice": line * 2,
+            "junk": junk + line,
+        }[how]
     return f"{kind}-board", data
 
 
-@given(streams() | st.tuples(st.sampled_from([f"{kind}-board" for kind in REPORTS]), st.binary(max_size=600)), st.data())
+@given(
+    streams()
+    | st.tuples(st.sampled_from([f"{kind}-board" for kind in REPORTS]), st.binary(max_size=600)),
+    st.data(),
+)
 def test_any_split_gives_the_same_readings(given: tuple[str, bytes], data: st.DataObject) -> None:
     name, stream = given
     whole, split, single = make(name), make(name), make(name)
     readings = whole.feed(stream, 1.0)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    assert [r for begin, end in pairwise([0, *cuts, len(stream)]) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [
+        r
+        for begin, end in pairwise([0, *cuts, len(stream)])
+        for r in split.feed(stream[begin:end], 1.0)
+    ] == readings
     assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
     assert whole.counters == split.counters == single.counters
 
@@ -60,10 +76,17 @@ def test_any_split_gives_the_same_readings(given: tuple[str, bytes], data: st.Da
 @given(
     st.sampled_from([f"{kind}-board" for kind in REPORTS]),
     st.lists(
-        st.tuples(streams().map(lambda given: given[1]) | st.binary(max_size=400), st.floats(0, 100), st.booleans()), max_size=12
+        st.tuples(
+            streams().map(lambda given: given[1]) | st.binary(max_size=400),
+            st.floats(0, 100),
+            st.booleans(),
+        ),
+        max_size=12,
     ),
 )
-def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(name: str, chunks: list[tuple[bytes, float, bool]]) -> None:
+def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
+    name: str, chunks: list[tuple[bytes, float, bool]]
+) -> None:
     codec, now = make(name), 0.0
     for data, after, reopened in chunks:
         now += after
@@ -74,7 +97,9 @@ def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(name: str, ch
 
 
 @given(st.lists(st.booleans(), max_size=60))
-def test_every_coin_that_comes_is_told_once_and_every_one_that_does_not_is_missed(coming: list[bool]) -> None:
+def test_every_coin_that_comes_is_told_once_and_every_one_that_does_not_is_missed(
+    coming: list[bool],
+) -> None:
     board = Board("slot-board")
     board.show("coins", 0, "ok", seconds=2.0)
     for count, comes in enumerate(coming, 1):
@@ -82,7 +107,9 @@ def test_every_coin_that_comes_is_told_once_and_every_one_that_does_not_is_misse
         line = board.line("coin", count, 1, count)
         board.raw(line if comes else line[: count % (len(line) - 6)] + b"\r\n")
     board.show("coins", len(coming), "ok")
-    assert [coin.amount for coin in of(SlotCoin, board.heard)] == [count for count, comes in enumerate(coming, 1) if comes]
+    assert [coin.amount for coin in of(SlotCoin, board.heard)] == [
+        count for count, comes in enumerate(coming, 1) if comes
+    ]
     missed = sum(int(r.value) for r in of(DeviceReport, board.heard) if r.report == "coins_missed")
     assert missed == coming.count(False) == sum(gap.lost for gap in of(LinkGap, board.heard))
 

@@ -64,7 +64,11 @@ class TestThrows:
         reader = Reader()
         reader.throws += 1
         reader.see(1, "?", "?", seconds=1.0)
-        readings = [r for x in range(9) for r in reader.lie(f"3@{100 + x % 2}.50", f"4@{101 - x % 2}.70", seconds=0.2)]
+        readings = [
+            r
+            for x in range(9)
+            for r in reader.lie(f"3@{100 + x % 2}.50", f"4@{101 - x % 2}.70", seconds=0.2)
+        ]
         assert {tuple(sorted(values)) for values, _, _ in reads(readings)} == {(3, 4)}
 
     def test_dice_must_lie_for_as_long_as_the_site_says(self) -> None:
@@ -98,7 +102,9 @@ class TestFaults:
             (("3", "4", "4"), "extra", "3 of 2"),
         ],
     )
-    def test_nothing_is_read_of_a_throw_that_went_wrong(self, dice: tuple[str, ...], fault: str, detail: str | None) -> None:
+    def test_nothing_is_read_of_a_throw_that_went_wrong(
+        self, dice: tuple[str, ...], fault: str, detail: str | None
+    ) -> None:
         reader = Reader()
         readings = reader.throw(*dice)
         assert faults(readings) == [(fault, True, detail)]
@@ -107,12 +113,18 @@ class TestFaults:
         assert reads(reader.heard) == [((3, 4), 2, False)]
 
     def test_several_at_once(self) -> None:
-        assert faults(Reader().throw("?", "/", "1")) == [("extra", True, "3 of 2"), ("no_read", True, None), ("cocked", True, None)]
+        assert faults(Reader().throw("?", "/", "1")) == [
+            ("extra", True, "3 of 2"),
+            ("no_read", True, None),
+            ("cocked", True, None),
+        ]
 
     def test_dice_that_lie_where_they_lay_were_not_thrown(self) -> None:
         reader = Reader()
         reader.throw("3@10.20", "4@30.40")
-        readings = reader.throw("4@29.42", "3@10.23")  # a camera sees them a little elsewhere, and in another order
+        readings = reader.throw(
+            "4@29.42", "3@10.23"
+        )  # a camera sees them a little elsewhere, and in another order
         assert faults(readings) == [("unchanged", True, None)]
         assert reads(readings) == []
 
@@ -138,7 +150,10 @@ class TestFaults:
         assert faults(readings) == [("sensor", True, "light"), ("no_read", True, "light")]
         assert reads(readings) == []
         reader.health = "ok"
-        assert faults(reader.throw("3", "4")) == [("no_read", False, "light"), ("sensor", False, "light")]
+        assert faults(reader.throw("3", "4")) == [
+            ("no_read", False, "light"),
+            ("sensor", False, "light"),
+        ]
 
 
 class TestSilence:
@@ -167,7 +182,9 @@ class TestSilence:
         reader.codec, reader.throws = make("dice-board"), 7
         assert reads(reader.lie("3", "4")) == [((3, 4), 7, True)]
 
-    def test_a_reader_that_was_started_anew_in_a_throw_leaves_a_candidate_without_its_count(self) -> None:
+    def test_a_reader_that_was_started_anew_in_a_throw_leaves_a_candidate_without_its_count(
+        self,
+    ) -> None:
         reader = Reader()
         reader.throws += 1
         reader.see(1, "?", "?", seconds=1.0)
@@ -182,4 +199,7 @@ class TestSilence:
         reader.restart()
         reader.throws = 0
         reader.lie("3", "4")
-        assert reads(reader.throw("5", "4") + reader.throw("6", "4")) == [((5, 4), None, False), ((6, 4), 2, False)]
+        assert reads(reader.throw("5", "4") + reader.throw("6", "4")) == [
+            ((5, 4), None, False),
+            ((6, 4), 2, False),
+        ]

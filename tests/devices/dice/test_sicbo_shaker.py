@@ -27,7 +27,13 @@ def faults(readings: list[AnyReading]) -> list[tuple[str, bool]]:
 
 def test_a_shake() -> None:
     said = heard("S0", "S0", "S2", "S1", "S1", "S0", "S0", "S2", "S1", "S0")
-    assert states(said) == [("idle", None), ("moving", 1), ("settled", 1), ("moving", 2), ("settled", 2)]
+    assert states(said) == [
+        ("idle", None),
+        ("moving", 1),
+        ("settled", 1),
+        ("moving", 2),
+        ("settled", 2),
+    ]
     assert faults(said) == []
 
 
@@ -47,7 +53,9 @@ def test_what_the_broker_had_kept_is_late() -> None:
 
 def test_other_words_are_reports_each_once() -> None:
     codec = SicboShaker("dice", Options())
-    said = codec.feed(b"says 0 hello\nsays 0 hello\nstatus 0 ready\nresponse 0 \\x00\nlistens 0 /state\n", 1.0)
+    said = codec.feed(
+        b"says 0 hello\nsays 0 hello\nstatus 0 ready\nresponse 0 \\x00\nlistens 0 /state\n", 1.0
+    )
     assert [(each.report, each.value) for each in said if isinstance(each, DeviceReport)] == [
         ("says", "hello"),
         ("status", "ready"),
@@ -70,7 +78,9 @@ def test_it_is_asked_for_its_state_and_shaken_only_when_it_is_idle() -> None:
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(1, 30), max_size=20))
-def test_any_split_gives_the_same_and_noise_is_never_an_exception(noise: bytes, cuts: list[int]) -> None:
+def test_any_split_gives_the_same_and_noise_is_never_an_exception(
+    noise: bytes, cuts: list[int]
+) -> None:
     stream = b"says 0 S0\nsays 0 S1\n" + noise + b"\nsays 0 S0\n"
     codec, said, begin = SicboShaker("dice", Options()), [], 0
     for cut in cuts:
@@ -82,4 +92,7 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(noise: bytes, 
 
 def test_the_buffer_is_bounded() -> None:
     said = SicboShaker("dice", Options()).feed(b"x" * (2 * LONGEST_LINE + 5), 1.0)
-    assert [each.bytes for each in said if isinstance(each, LinkGarbage)] == [LONGEST_LINE, LONGEST_LINE]
+    assert [each.bytes for each in said if isinstance(each, LinkGarbage)] == [
+        LONGEST_LINE,
+        LONGEST_LINE,
+    ]

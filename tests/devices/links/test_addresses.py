@@ -82,6 +82,13 @@ def test_wrong_addresses_are_named_and_not_opened(url: str, named: str) -> None:
     assert named in failed.value.reason
 
 
-@given(st.one_of(st.text(), st.builds(lambda scheme, rest: f"{scheme}://{rest}", st.sampled_from(sorted(SCHEMES)), st.text())))
+@given(
+    st.one_of(
+        st.text(),
+        st.builds(
+            lambda scheme, rest: f"{scheme}://{rest}", st.sampled_from(sorted(SCHEMES)), st.text()
+        ),
+    )
+)
 def test_any_text_is_checked_without_an_exception(url: str) -> None:
     assert check_link(url) is None or check_link(url)

@@ -82,8 +82,13 @@ def test_a_port_is_opened_once(pty: Pty) -> None:
 
 
 def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
-    holder = "import fcntl,sys; f=open(sys.argv[1],'rb+',0); fcntl.flock(f,fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", holder, str(pty.path)], stdin=-1, stdout=-1) as other:
+    holder = (
+        "import fcntl,sys; f=open(sys.argv[1],'rb+',0); fcntl.flock(f,fcntl.LOCK_EX); "
+        "print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(pty.path)], stdin=-1, stdout=-1
+    ) as other:
         assert other.stdout is not None
         assert other.stdin is not None
         other.stdout.readline()
@@ -93,10 +98,14 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
     open_link(pty.url).close()
 
 
-def test_a_port_is_closed_to_programs_that_ask_for_no_lock(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_is_closed_to_programs_that_ask_for_no_lock(
+    pty: Pty, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serial_port, "pseudo", lambda _: False)  # the only port that we have
     link = open_link(pty.url)
-    fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY) if os.geteuid() == 0 else None  # TIOCEXCL does not hold root back
+    fd = (
+        os.open(pty.path, os.O_RDWR | os.O_NOCTTY) if os.geteuid() == 0 else None
+    )  # TIOCEXCL does not hold root back
     if fd is None:
         with pytest.raises(OSError, match="busy"):
             os.open(pty.path, os.O_RDWR | os.O_NOCTTY)
@@ -110,18 +119,25 @@ def test_a_port_is_closed_to_programs_that_ask_for_no_lock(pty: Pty, monkeypatch
 
 
 def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> None:
-    opens = "import sys; from devices.links import open_link; link = open_link(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    opens = (
+        "import sys; from devices.links import open_link; link = open_link(sys.argv[1]); "
+        "print(flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen([sys.executable, "-c", opens, pty.url], stdin=-1, stdout=-1) as other:
         assert other.stdout is not None
         other.stdout.readline()
         other.kill()
     fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY)
-    assert fcntl.ioctl(fd, 0x80045440, b"\1\1\1\1") == b"\0\0\0\0"  # TIOCGEXCL: root may open it in any case
+    assert (
+        fcntl.ioctl(fd, 0x80045440, b"\1\1\1\1") == b"\0\0\0\0"
+    )  # TIOCGEXCL: root may open it in any case
     os.close(fd)
     open_link(pty.url).close()
 
 
-def test_a_missing_port_tells_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_port_tells_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
     with pytest.raises(LinkFailedError, match=f"no such port; nothing is in {tmp_path}"):
         open_link(f"serial://{tmp_path}/wheel")
@@ -159,7 +175,9 @@ def test_the_line_is_set_as_the_address_says(pty: Pty) -> None:
         ("?rts=on", {"RTS on"}),
     ],
 )
-def test_dtr_and_rts_are_left_alone_unless_told(pty: Pty, monkeypatch: pytest.MonkeyPatch, query: str, expected: set[str]) -> None:
+def test_dtr_and_rts_are_left_alone_unless_told(
+    pty: Pty, monkeypatch: pytest.MonkeyPatch, query: str, expected: set[str]
+) -> None:
     """A pty has no such lines, so the requests to the system are watched on their way."""
     lines = {b"\x02\0\0\0": "DTR", b"\x04\0\0\0": "RTS"}
     states = {0x5416: "on", 0x5417: "off"}  # TIOCMBIS, TIOCMBIC
@@ -211,17 +229,29 @@ def test_a_socket_that_takes_nothing_fails(peer: TcpPeer) -> None:
 
 
 def test_nobody_there_is_a_failure_with_the_peer_s_name() -> None:
-    with nobody() as port, pytest.raises(LinkFailedError, match=f"127.0.0.1:{port}: cannot connect: Connection refused"):
+    with (
+        nobody() as port,
+        pytest.raises(
+            LinkFailedError, match=f"127.0.0.1:{port}: cannot connect: Connection refused"
+        ),
+    ):
         open_link(f"tcp://127.0.0.1:{port}")
 
 
-rfc2217 = pytest.mark.filterwarnings("ignore:set(Daemon|Name):DeprecationWarning")  # how pyserial makes its thread
+rfc2217 = pytest.mark.filterwarnings(
+    "ignore:set(Daemon|Name):DeprecationWarning"
+)  # how pyserial makes its thread
 
 
 @rfc2217
 def test_a_remote_port_is_set_and_carries_every_byte(server: Rfc2217Peer) -> None:
     link = open_link(f"{server.url}?baud=4800&parity=E&stopbits=2&bytesize=7")
-    assert (server.behind.baudrate, server.behind.parity, server.behind.stopbits, server.behind.bytesize) == (4800, "E", 2, 7)
+    assert (
+        server.behind.baudrate,
+        server.behind.parity,
+        server.behind.stopbits,
+        server.behind.bytesize,
+    ) == (4800, "E", 2, 7)
     every = bytes(range(256))
     link.write(every)
     assert read_some(link, 256) == every
@@ -305,7 +335,9 @@ def test_a_full_disk_is_told_once_and_disturbs_nothing(pty: Pty) -> None:
     assert "No space left" in str(told[0])
 
 
-def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(pty: Pty, tmp_path: Path) -> None:
+def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
+    pty: Pty, tmp_path: Path
+) -> None:
     path = tmp_path / "wheel.rec"
     path.symlink_to("/dev/full")
     told: list[str | None] = []

@@ -1,4 +1,6 @@
-"""Network cards that come along with a device: found by what the system shows of it, in a tree like ``/sys``."""
+"""Network cards that come along with a device: found by what the system shows of it, in a tree like
+``/sys``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ ACM = "02/02/01"
 class Tree:
     """A tree like ``/sys`` with one USB device, its interfaces by class, subclass and protocol."""
 
-    def __init__(self, folder: Path, *interfaces: str, kind: str = "00/00/00", place: str = "1-1.4") -> None:
+    def __init__(
+        self, folder: Path, *interfaces: str, kind: str = "00/00/00", place: str = "1-1.4"
+    ) -> None:
         self.folder = folder
         self.device = folder / "devices" / "usb1" / place
         self.device.mkdir(parents=True)
@@ -40,14 +44,18 @@ class Tree:
             (folder / f"{prefix}{name}").write_text(f"{value}\n")
 
     def port(self, node: str, below: str = "") -> None:
-        """A port of the first interface; ``below``: the folder of the adapter's own port in it, as FTDI's have."""
+        """A port of the first interface; ``below``: the folder of the adapter's own port in it, as
+        FTDI's have.
+        """
         place = self.interfaces[0] / below
         place.mkdir(exist_ok=True)
         (self.folder / "class" / "tty" / node).mkdir(parents=True)
         (self.folder / "class" / "tty" / node / "device").symlink_to(place)
 
 
-@pytest.mark.parametrize("card", ["02/06/00", "02/0d/00", "02/0c/07", "02/0e/00", "02/02/ff", "e0/01/03", "ef/04/01"])
+@pytest.mark.parametrize(
+    "card", ["02/06/00", "02/0d/00", "02/0c/07", "02/0e/00", "02/02/ff", "e0/01/03", "ef/04/01"]
+)
 def test_a_port_with_a_network_card_beside_it(tmp_path: Path, card: str) -> None:
     Tree(tmp_path, ACM, "0a/00/00", card).port("ttyACM0")
     assert str(behind_port("/dev/ttyACM0", tmp_path)).endswith(f"class {card}")
@@ -65,7 +73,9 @@ def test_one_that_the_kernel_made_a_network_card_of_whatever_it_says_it_is(tmp_p
     assert behind_port("/dev/ttyACM0", tmp_path) == "network interface usb0"
 
 
-@pytest.mark.parametrize("interfaces", [(ACM, "0a/00/00"), ("ff/00/00",), (ACM, "0a/00/00", "03/01/01"), ("e0/01/01",)])
+@pytest.mark.parametrize(
+    "interfaces", [(ACM, "0a/00/00"), ("ff/00/00",), (ACM, "0a/00/00", "03/01/01"), ("e0/01/01",)]
+)
 def test_ports_that_are_no_more_than_that(tmp_path: Path, interfaces: tuple[str, ...]) -> None:
     Tree(tmp_path, *interfaces).port("ttyUSB0", "ttyUSB0")
     assert behind_port("/dev/ttyUSB0", tmp_path) is None
@@ -74,7 +84,9 @@ def test_ports_that_are_no_more_than_that(tmp_path: Path, interfaces: tuple[str,
 def test_a_port_that_is_no_usb_device(tmp_path: Path) -> None:
     (tmp_path / "devices" / "platform" / "serial8250").mkdir(parents=True)
     (tmp_path / "class" / "tty" / "ttyS0").mkdir(parents=True)
-    (tmp_path / "class" / "tty" / "ttyS0" / "device").symlink_to(tmp_path / "devices" / "platform" / "serial8250")
+    (tmp_path / "class" / "tty" / "ttyS0" / "device").symlink_to(
+        tmp_path / "devices" / "platform" / "serial8250"
+    )
     assert behind_port("/dev/ttyS0", tmp_path) is None
     assert behind_port("/dev/ttyS1", tmp_path) is None
 
@@ -93,19 +105,27 @@ def pty() -> Iterator[str]:
     os.close(theirs)
 
 
-def test_such_a_port_is_not_opened_unless_the_site_allows_it(tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_such_a_port_is_not_opened_unless_the_site_allows_it(
+    tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Tree(tmp_path / "sys", ACM, "02/06/00").port(Path(pty).name)
     monkeypatch.setattr(serial_port, "SYSTEM", tmp_path / "sys")
     named = tmp_path / "by-id"
     named.symlink_to(pty)
     with pytest.raises(
-        LinkFailedError, match=r"refused: the device behind the port brings a network card along \(CDC ECM, class 02/06/00\)"
+        LinkFailedError,
+        match=(
+            r"refused: the device behind the port brings a network card along \(CDC ECM, class "
+            r"02/06/00\)"
+        ),
     ):
         open_link(f"serial://{named}")
     open_link(f"serial://{named}?network=allow").close()
 
 
-def test_any_other_port_is_opened(tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_other_port_is_opened(
+    tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Tree(tmp_path / "sys", ACM, "0a/00/00").port(Path(pty).name)
     monkeypatch.setattr(serial_port, "SYSTEM", tmp_path / "sys")
     open_link(f"serial://{pty}").close()
@@ -115,16 +135,27 @@ def test_a_port_of_a_device_server_has_no_such_option() -> None:
     assert "network" in str(check_link("rfc2217://192.0.2.7:4001?network=allow"))
 
 
-def test_what_is_refused_is_listed_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_is_listed_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Found:
-        device, vid, pid, serial_number, product, manufacturer = "/dev/ttyACM7", 0x0403, 0x6001, None, "Wheel", "Acme"
+        device, vid, pid, serial_number, product, manufacturer = (
+            "/dev/ttyACM7",
+            0x0403,
+            0x6001,
+            None,
+            "Wheel",
+            "Acme",
+        )
 
     Tree(tmp_path, ACM, "e0/01/03").port("ttyACM7")
     monkeypatch.setattr(ports, "SYSTEM", tmp_path)
     monkeypatch.setattr(ports, "comports", lambda: [Found])
     [port] = ports.ports()
     assert port.refused == "RNDIS, class e0/01/03"
-    assert "    refused  it brings a network card along: RNDIS, class e0/01/03" in _text([port], [], [])
+    assert "    refused  it brings a network card along: RNDIS, class e0/01/03" in _text(
+        [port], [], []
+    )
     assert not [line for line in _text([Port(name="a", node="a")], [], []) if "refused" in line]
 
 
@@ -132,11 +163,17 @@ def test_a_reader_with_a_network_card_in_it_is_listed_with_the_reason(tmp_path: 
     Tree(tmp_path, "03/01/01", "02/0d/00")
     [reader] = hid_devices(_flat(tmp_path))
     assert reader.refused == "CDC NCM, class 02/0d/00"
-    assert [line for line in _text([], [reader], []) if "refused  it brings a modem or a network card along: CDC NCM" in line]
+    assert [
+        line
+        for line in _text([], [reader], [])
+        if "refused  it brings a modem or a network card along: CDC NCM" in line
+    ]
 
 
 def _flat(folder: Path) -> Path:
-    """As ``/sys/bus/usb/devices`` has them: devices and interfaces side by side, links to where they are."""
+    """As ``/sys/bus/usb/devices`` has them: devices and interfaces side by side, links to where
+    they are.
+    """
     flat = folder / "bus"
     flat.mkdir()
     for path in (folder / "devices" / "usb1").rglob("1-*"):

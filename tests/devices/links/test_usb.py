@@ -13,21 +13,37 @@ import usb.core
 
 from devices.links import LinkFailedError, open_link
 from devices.links import usb as usb_link
-from simulators.usb import POS_SCANNER, RNDIS_GADGET, Endpoint, Interface, UsbDevice, VirtualBus, error
+from simulators.usb import (
+    POS_SCANNER,
+    RNDIS_GADGET,
+    Endpoint,
+    Interface,
+    UsbDevice,
+    VirtualBus,
+    error,
+)
 from tests.devices.parts import read_some
 
 URL = "usb://0c2e:0b61?timeout=0.2"
 KEYS = [bytes((0, 0, key, 0, 0, 0, 0, 0)) for key in range(4, 8)]
-TWO = {"17": UsbDevice(strings=("", "", "17"), port=(1, 2)), "18": UsbDevice(strings=("", "", "18"), port=(1, 3))}
+TWO = {
+    "17": UsbDevice(strings=("", "", "17"), port=(1, 2)),
+    "18": UsbDevice(strings=("", "", "18"), port=(1, 3)),
+}
 
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VirtualBus]:
     virtual = VirtualBus()
     monkeypatch.setattr(usb_link, "library", lambda: virtual)
-    monkeypatch.setattr(usb_link, "SYSTEM", tmp_path)  # else a device of this machine would be taken for one of the bus
+    monkeypatch.setattr(
+        usb_link, "SYSTEM", tmp_path
+    )  # else a device of this machine would be taken for one of the bus
     yield virtual
-    assert all(plugged.log.count("open") == plugged.log.count("close") for plugged in virtual.enumerate_devices())
+    assert all(
+        plugged.log.count("open") == plugged.log.count("close")
+        for plugged in virtual.enumerate_devices()
+    )
 
 
 def test_a_report_comes_to_us_and_to_nobody_else(bus: VirtualBus) -> None:
@@ -103,7 +119,9 @@ def test_any_error_but_a_timeout_ends_the_link(bus: VirtualBus, number: int) -> 
     link.close()
 
 
-def test_a_timeout_by_its_number_alone_is_idle(bus: VirtualBus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_by_its_number_alone_is_idle(
+    bus: VirtualBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bus.plug(UsbDevice())
     link = open_link(URL)
 
@@ -129,7 +147,9 @@ def test_a_stall_is_over_when_the_link_is_opened_again(bus: VirtualBus) -> None:
 
 
 @pytest.mark.parametrize("name", ["17", "1-1.2"])
-def test_one_of_several_equal_devices_is_named_by_number_or_port(bus: VirtualBus, name: str) -> None:
+def test_one_of_several_equal_devices_is_named_by_number_or_port(
+    bus: VirtualBus, name: str
+) -> None:
     wanted, other = bus.plug(TWO["17"]), bus.plug(TWO["18"])
     link = open_link(f"usb://0C2E:0B61/{name}")
     assert link.describe()["serial_number"] == "17"
@@ -140,9 +160,14 @@ def test_one_of_several_equal_devices_is_named_by_number_or_port(bus: VirtualBus
 
 def test_several_equal_devices_are_refused_where_none_is_named(bus: VirtualBus) -> None:
     plugged = [bus.plug(device) for device in TWO.values()]
-    with pytest.raises(LinkFailedError, match=r"there are several, name one .*: 1-1.2 \(17\), 1-1.3 \(18\)"):
+    with pytest.raises(
+        LinkFailedError, match=r"there are several, name one .*: 1-1.2 \(17\), 1-1.3 \(18\)"
+    ):
         open_link(URL)
-    with pytest.raises(LinkFailedError, match=r"0c2e:0b61 19: not plugged in; of its kind there are: 1-1.2 \(17\), 1-1.3 \(18\)"):
+    with pytest.raises(
+        LinkFailedError,
+        match=r"0c2e:0b61 19: not plugged in; of its kind there are: 1-1.2 \(17\), 1-1.3 \(18\)",
+    ):
         open_link("usb://0c2e:0b61/19")
     assert [scanner for scanner in plugged if "detach 0" in scanner.log] == []
 
@@ -173,11 +198,16 @@ def test_a_device_with_a_network_card_in_it_is_refused(bus: VirtualBus, device: 
     assert gadget.log in ([], ["open", "close"])
 
 
-def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(bus: VirtualBus, tmp_path: Path) -> None:
+def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(
+    bus: VirtualBus, tmp_path: Path
+) -> None:
     bus.plug(UsbDevice(interfaces=(Interface(), Interface((0xFF, 0xFF, 0), ()))))
     card = tmp_path / "bus" / "usb" / "devices" / "1-1" / "1-1:1.1" / "net" / "eth1"
     card.mkdir(parents=True)
-    with pytest.raises(LinkFailedError, match=r"refused: it brings a modem or a network card with it \(network interface eth1\)"):
+    with pytest.raises(
+        LinkFailedError,
+        match=r"refused: it brings a modem or a network card with it \(network interface eth1\)",
+    ):
         open_link(URL)
     card.rmdir()
     open_link(URL).close()
@@ -192,7 +222,9 @@ def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:
     scanner = bus.plug(UsbDevice(interfaces=two))
     with pytest.raises(LinkFailedError, match=r"several interfaces .*interface=: 1, 2"):
         open_link(URL)
-    with pytest.raises(LinkFailedError, match="interface 0 has no HID reports; those that do: 1, 2"):
+    with pytest.raises(
+        LinkFailedError, match="interface 0 has no HID reports; those that do: 1, 2"
+    ):
         open_link(f"{URL}&interface=0")
     link = open_link(f"{URL}&interface=2")
     assert scanner.claimed.keys() == {2}
@@ -203,7 +235,14 @@ def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:
 
 
 def test_a_device_without_reports_is_refused(bus: VirtualBus) -> None:
-    bus.plug(UsbDevice(interfaces=(Interface((3, 0, 0), (Endpoint(0x02),)), Interface((3, 0, 0), (Endpoint(attributes=2),)))))
+    bus.plug(
+        UsbDevice(
+            interfaces=(
+                Interface((3, 0, 0), (Endpoint(0x02),)),
+                Interface((3, 0, 0), (Endpoint(attributes=2),)),
+            )
+        )
+    )
     with pytest.raises(LinkFailedError, match="no interface has HID reports"):
         open_link(URL)
 
@@ -241,7 +280,9 @@ def test_reasons_are_for_people(bus: VirtualBus) -> None:
     link.close()
 
 
-def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(bus: VirtualBus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(
+    bus: VirtualBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stall(*_: Any) -> int:
         raise error(errno.EPIPE)
 

@@ -1,4 +1,6 @@
-"""USB devices that are no HID: bytes of a bulk or interrupt endpoint, on a virtual bus in the place of the real one."""
+"""USB devices that are no HID: bytes of a bulk or interrupt endpoint, on a virtual bus in the place
+of the real one.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,11 @@ def test_an_unplugged_device_fails_both_ways(bus: VirtualBus) -> None:
 def test_an_endpoint_that_is_not_there_is_told_with_those_that_are(bus: VirtualBus) -> None:
     bus.plug(VENDOR_READER)
     with pytest.raises(
-        LinkFailedError, match=r"no interface has the endpoint 83; there are: 81 of interface 0, 82 of interface 1, 02 of"
+        LinkFailedError,
+        match=(
+            r"no interface has the endpoint 83; there are: 81 of interface 0, 82 of interface "
+            r"1, 02 of"
+        ),
     ):
         open_link("usb://0c2e:0b61?read=83")
     with pytest.raises(LinkFailedError, match=r"the endpoint 82; there are: 81 of interface 0$"):
@@ -90,7 +96,9 @@ def test_an_endpoint_that_is_not_there_is_told_with_those_that_are(bus: VirtualB
 
 
 def test_other_kinds_of_endpoints_are_refused(bus: VirtualBus) -> None:
-    bus.plug(UsbDevice(interfaces=(Interface((0xFF, 0, 0), (Endpoint(0x82, 64, ENDPOINT_TYPE_ISO),)),)))
+    bus.plug(
+        UsbDevice(interfaces=(Interface((0xFF, 0, 0), (Endpoint(0x82, 64, ENDPOINT_TYPE_ISO),)),))
+    )
     with pytest.raises(LinkFailedError, match="only bulk and interrupt endpoints"):
         open_link(URL)
 
@@ -104,8 +112,13 @@ def test_a_failing_transfer_ends_the_link(bus: VirtualBus) -> None:
 
 
 def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: VirtualBus) -> None:
-    bus.plug(RNDIS_GADGET._replace(interfaces=(*RNDIS_GADGET.interfaces, *VENDOR_READER.interfaces[1:])))
-    with pytest.raises(LinkFailedError, match=r"refused: it brings a modem or a network card with it \(RNDIS, class e0/01/03\)"):
+    bus.plug(
+        RNDIS_GADGET._replace(interfaces=(*RNDIS_GADGET.interfaces, *VENDOR_READER.interfaces[1:]))
+    )
+    with pytest.raises(
+        LinkFailedError,
+        match=r"refused: it brings a modem or a network card with it \(RNDIS, class e0/01/03\)",
+    ):
         open_link(URL)
     open_link(f"{URL}&network=allow").close()
 

@@ -45,5 +45,8 @@ def mistakes(text: str) -> list[str]:
         profile(text)
     except ProfileError as mistaken:
         lines = len(HEAD.splitlines())
-        return [f"{max(mistake.line - lines, 0)}: {mistake.place}: {mistake.what}" for mistake in mistaken.mistakes]
+        return [
+            f"{max(mistake.line - lines, 0)}: {mistake.place}: {mistake.what}"
+            for mistake in mistaken.mistakes
+        ]
     return []

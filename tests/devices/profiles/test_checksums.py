@@ -89,8 +89,14 @@ def test_where_it_stands(checksum: Checksum, frame: bytes) -> None:
             assert not Check(checksum).holds(damaged)
 
 
-@given(st.sampled_from(["xor", "sum", "lrc", *CATALOGUE]), st.binary(max_size=12), st.integers(-12, 12))
-def test_a_frame_that_is_too_short_has_no_check_and_breaks_nothing(kind: str, frame: bytes, at: int) -> None:
+@given(
+    st.sampled_from(["xor", "sum", "lrc", *CATALOGUE]), st.binary(max_size=12), st.integers(-12, 12)
+)
+def test_a_frame_that_is_too_short_has_no_check_and_breaks_nothing(
+    kind: str, frame: bytes, at: int
+) -> None:
     for encoding in ("hex", "big"):
-        check = Check(Checksum(kind=kind, at=at, encoding="hex" if encoding == "hex" else "big", keep=0xFF))
+        check = Check(
+            Checksum(kind=kind, at=at, encoding="hex" if encoding == "hex" else "big", keep=0xFF)
+        )
         assert check.holds(frame) in (True, False)

@@ -1,4 +1,6 @@
-"""What a profile makes of frames: fields, conditions, edges, faults that stand, numbers, pace, commands."""
+"""What a profile makes of frames: fields, conditions, edges, faults that stand, numbers, pace,
+commands.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,24 @@ import pytest
 from devices.codec import Codec
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import parse
-from devices.readings import AnyReading, CardDrawn, DeviceReport, LinkGap, LinkGarbage, LinkLate, SlotCoin, WheelFault, WheelNumber
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    SlotCoin,
+    WheelFault,
+    WheelNumber,
+)
 from tests.devices.profiles.described import HEAD, codec, proof
 
 
 def field(text: str, data: bytes, name: str = "f") -> Any:
-    """The value that a field has in a line, by the words of its section; ``no``: the line does not fit."""
+    """The value that a field has in a line, by the words of its section; ``no``: the line does not
+    fit.
+    """
     made = codec(f"""
 [[message]]
 name = "m"
@@ -84,7 +98,9 @@ reading = "device.report"
 with = { report = "{first}", value = "{last}" }
 """)
         readings = made.feed(b"a,b,c\na,b\na,b,c,d\n", 1.0)
-        assert [(r.report, r.value) for r in readings if isinstance(r, DeviceReport)] == [("a", "c")]
+        assert [(r.report, r.value) for r in readings if isinstance(r, DeviceReport)] == [
+            ("a", "c")
+        ]
         assert made.counters.damaged == 2
 
 
@@ -118,7 +134,10 @@ with = { missing = ["{card}"] }
 reading = "card.drawn"
 with = { card = "{nothing}" }
 """)
-    assert [type(reading).__name__ for reading in made.feed(b"7h\n", 1.0)] == ["ShufflerVerdict", "CardDrawn"]
+    assert [type(reading).__name__ for reading in made.feed(b"7h\n", 1.0)] == [
+        "ShufflerVerdict",
+        "CardDrawn",
+    ]
 
 
 def test_a_card_that_is_none_is_never_said() -> None:
@@ -161,7 +180,9 @@ with = { card = "{rank2}{suit2}" }
 """
     )
     made = ProfileCodec("shoe", parse(text))
-    assert made.feed(b"7s2d\n", 1.0) == [CardDrawn(at=1.0, device="shoe", card=card) for card in ("7s", "2d")]
+    assert made.feed(b"7s2d\n", 1.0) == [
+        CardDrawn(at=1.0, device="shoe", card=card) for card in ("7s", "2d")
+    ]
 
 
 FAULTS = """
@@ -184,7 +205,13 @@ ends = "faults"
 def test_a_fault_stands_until_it_ends() -> None:
     readings = codec(FAULTS).feed(b"OK\nF1\nF1\nF2\nOK\nOK\nF1\n", 1.0)
     faults = [(r.fault, r.active) for r in readings if isinstance(r, WheelFault)]
-    assert faults == [("sensor", True), ("ball_removed", True), ("sensor", False), ("ball_removed", False), ("sensor", True)]
+    assert faults == [
+        ("sensor", True),
+        ("ball_removed", True),
+        ("sensor", False),
+        ("ball_removed", False),
+        ("sensor", True),
+    ]
 
 
 FLAGS = """
@@ -206,7 +233,11 @@ when = { stuck = 0 }
 
 def test_a_flag_is_a_fault_while_it_is_set() -> None:
     readings = codec(FLAGS).feed(b"0\n4\nC\n5\n8\n3\n4\n", 1.0)
-    assert [(r.frame, r.active) for r in readings if isinstance(r, WheelFault)] == [("4", True), (None, False), ("4", True)]
+    assert [(r.frame, r.active) for r in readings if isinstance(r, WheelFault)] == [
+        ("4", True),
+        (None, False),
+        ("4", True),
+    ]
 
 
 REPEATED = """
@@ -238,7 +269,9 @@ match = "[a-z]+"
     ],
 )
 def test_what_has_to_be_said_twice(stream: bytes, told: list[int]) -> None:
-    assert [r.number for r in codec(REPEATED).feed(stream, 1.0) if isinstance(r, WheelNumber)] == told
+    assert [
+        r.number for r in codec(REPEATED).feed(stream, 1.0) if isinstance(r, WheelNumber)
+    ] == told
 
 
 NUMBERED = """
@@ -264,7 +297,10 @@ restarts = true
 
 
 def numbers(readings: list[AnyReading]) -> list[Any]:
-    return [r.number if isinstance(r, WheelNumber) else r.lost if isinstance(r, LinkGap) else None for r in readings]
+    return [
+        r.number if isinstance(r, WheelNumber) else r.lost if isinstance(r, LinkGap) else None
+        for r in readings
+    ]
 
 
 @pytest.mark.parametrize(
@@ -285,7 +321,9 @@ def numbers(readings: list[AnyReading]) -> list[Any]:
 )
 def test_sequence_numbers(stream: bytes, told: list[int]) -> None:
     """A gap says how many are missing, a copy is dropped, a restart begins anew."""
-    assert [number for number in numbers(codec(NUMBERED).feed(stream, 1.0)) if number is not None] == told
+    assert [
+        number for number in numbers(codec(NUMBERED).feed(stream, 1.0)) if number is not None
+    ] == told
 
 
 def test_numbers_go_on_over_a_reconnect() -> None:
@@ -312,18 +350,29 @@ def test_a_result_that_had_waited_is_late_though_it_comes_before_the_beat_that_s
     made = proof("acme-rota", "wheel")
     readings = [
         r
-        for at, frame in ((1.0, rota(1, b"S3200")), (60.0, rota(2, b"N17004")), (60.0, rota(3, b"S4200")))
+        for at, frame in (
+            (1.0, rota(1, b"S3200")),
+            (60.0, rota(2, b"N17004")),
+            (60.0, rota(3, b"S4200")),
+        )
         for r in made.feed(frame, at)
     ]
     assert [(r.number, r.late) for r in readings if isinstance(r, WheelNumber)] == [(17, True)]
     assert [
-        r.frames for at in (60.5, 61.0) for r in made.feed(rota(int(at * 2 - 117), b"S4200"), at) if isinstance(r, LinkLate)
+        r.frames
+        for at in (60.5, 61.0)
+        for r in made.feed(rota(int(at * 2 - 117), b"S4200"), at)
+        if isinstance(r, LinkLate)
     ] == [2]
 
 
 def test_a_result_between_two_beats_is_live() -> None:
     made = proof("acme-rota", "wheel")
-    readings = [r for at, frame in ((1.0, rota(1, b"S3200")), (1.6, rota(2, b"N17004"))) for r in made.feed(frame, at)]
+    readings = [
+        r
+        for at, frame in ((1.0, rota(1, b"S3200")), (1.6, rota(2, b"N17004")))
+        for r in made.feed(frame, at)
+    ]
     assert [(r.number, r.late) for r in readings if isinstance(r, WheelNumber)] == [(17, False)]
 
 
@@ -331,7 +380,9 @@ def test_after_a_reconnect_a_result_is_late_until_the_beat_is_back() -> None:
     made = proof("acme-rota", "wheel")
     made.feed(rota(1, b"S3200"), 1.0)
     made.reconnected(1.2)
-    assert [r.late for r in made.feed(rota(2, b"N17004"), 1.3) if isinstance(r, WheelNumber)] == [True]
+    assert [r.late for r in made.feed(rota(2, b"N17004"), 1.3) if isinstance(r, WheelNumber)] == [
+        True
+    ]
 
 
 def test_a_right_check_and_no_message_is_an_unknown_frame() -> None:

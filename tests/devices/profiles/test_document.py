@@ -1,4 +1,6 @@
-"""``docs/profiles.md`` tells every key with its default, and its example is the one that the tests use."""
+"""``docs/profiles.md`` tells every key with its default, and its example is the one that the tests
+use.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ SECTIONS = {
 def told(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
-    default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    default = (
+        field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    )
     if isinstance(default, msgspec.Struct):
         return ""
     return "none" if default is None else msgspec.json.encode(default).decode().replace(",", ", ")
@@ -39,7 +43,9 @@ def told(field: msgspec.structs.FieldInfo) -> str:
 
 @pytest.mark.parametrize(("section", "kind"), SECTIONS.items())
 def test_every_key_is_told_with_its_default(section: str, kind: type[msgspec.Struct]) -> None:
-    [body] = re.findall(rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    [body] = re.findall(
+        rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL
+    )
     rows = [re.split(r" ?\| ?", line)[1:3] for line in body.splitlines() if line.startswith("| `")]
     assert {key.strip("`"): default.strip("`") for key, default in rows} == {
         field.encode_name: told(field) for field in msgspec.structs.fields(kind)
@@ -60,7 +66,9 @@ def test_the_example_is_the_one_of_the_tests() -> None:
 
 
 def test_the_readings_of_the_example_are_those_of_the_recording() -> None:
-    golden = (FOLDER.parent / "recordings" / "acme-rota-spins.readings.jsonl").read_text().splitlines()
+    golden = (
+        (FOLDER.parent / "recordings" / "acme-rota-spins.readings.jsonl").read_text().splitlines()
+    )
     shown = re.findall(r'^\{"type".*', TEXT, re.MULTILINE)
     assert len(shown) == 2
     assert [line for line in shown if line not in golden] == []

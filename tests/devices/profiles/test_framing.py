@@ -21,12 +21,24 @@ reading = "device.report"
 with = { report = "said", value = "{said}" }
 """
 
-LINE = '[framing]\nlongest = 16\n[[message]]\nname = "ok"\nmatch = "ok(?P<said>.*)"\n' + SAID.split("\n", 4)[4]
-MARKS = '[framing]\nform = "marks"\nlongest = 16\nstart = "<"\nend = ">"\nbody = [1, -1]\n' + SAID % 0
+LINE = (
+    '[framing]\nlongest = 16\n[[message]]\nname = "ok"\nmatch = "ok(?P<said>.*)"\n'
+    + SAID.split("\n", 4)[4]
+)
+MARKS = (
+    '[framing]\nform = "marks"\nlongest = 16\nstart = "<"\nend = ">"\nbody = [1, -1]\n' + SAID % 0
+)
 ESCAPED = MARKS.replace('end = ">"', 'end = ">"\nescape = "\\\\"\nescape_xor = 32')
 SUM = '[checksum]\nkind = "sum"\nat = -1\nencoding = "big"\n'
-LENGTH = '[framing]\nform = "length"\nlongest = 16\nstart = "\\u00aa"\nat = 1\nadds = 3\nbody = [2, -1]\n' + SUM + SAID % 0
-FIXED = '[framing]\nform = "fixed"\nstart = "\\u0002"\nlength = 4\n[checksum]\nkind = "xor"\nat = -1\nencoding = "big"\n' + SAID % 1
+LENGTH = (
+    '[framing]\nform = "length"\nlongest = 16\nstart = "\\u00aa"\nat = 1\nadds = 3\nbody = [2, -1]\n'
+    + SUM
+    + SAID % 0
+)
+FIXED = (
+    '[framing]\nform = "fixed"\nstart = "\\u0002"\nlength = 4\n[checksum]\nkind = "xor"\nat = -1\nencoding = "big"\n'
+    + SAID % 1
+)
 FORMS = {"line": LINE, "marks": MARKS, "escaped": ESCAPED, "length": LENGTH, "fixed": FIXED}
 
 
@@ -39,7 +51,9 @@ def dropped(readings: list[AnyReading]) -> list[str | None]:
 
 
 def counted(body: bytes, wrong: int = 0) -> bytes:
-    """A frame of the form ``length``: a byte that begins it, the length of the body, the body, the sum of it all."""
+    """A frame of the form ``length``: a byte that begins it, the length of the body, the body, the
+    sum of it all.
+    """
     frame = b"\xaa" + bytes((len(body),)) + body
     return frame + bytes(((sum(frame) + wrong) & 0xFF,))
 
@@ -73,7 +87,9 @@ class TestLines:
         made.reconnected(2.0)
         assert said(made.feed(b"1\nok2\n", 3.0)) == ["2"]
 
-    def test_a_line_whose_beginning_was_not_seen_is_taken_only_where_that_does_no_harm(self) -> None:
+    def test_a_line_whose_beginning_was_not_seen_is_taken_only_where_that_does_no_harm(
+        self,
+    ) -> None:
         made = codec(LINE.replace('name = "ok"', 'name = "ok"\nwhole = true'))
         assert said(made.feed(b"ok1\nok2\n", 1.0)) == ["2"]
         made.reconnected(2.0)
@@ -99,7 +115,11 @@ class TestMarks:
 
 class TestLengths:
     def test_a_frame_has_the_length_that_it_says(self) -> None:
-        assert said(codec(LENGTH).feed(counted(b"17") + counted(b"") + counted(b"red"), 1.0)) == ["17", "", "red"]
+        assert said(codec(LENGTH).feed(counted(b"17") + counted(b"") + counted(b"red"), 1.0)) == [
+            "17",
+            "",
+            "red",
+        ]
 
     def test_a_wrong_sum_drops_the_frame_and_not_the_next(self) -> None:
         made = codec(LENGTH)
@@ -125,7 +145,14 @@ class TestGaps:
 
     def test_what_is_dropped_may_have_been_a_report_told_once_until_a_frame_comes(self) -> None:
         readings = codec(self.GAP).feed(b"no\nno\nok1\nno\n", 1.0)
-        assert [type(r) for r in readings] == [LinkGarbage, LinkGap, LinkGarbage, DeviceReport, LinkGarbage, LinkGap]
+        assert [type(r) for r in readings] == [
+            LinkGarbage,
+            LinkGap,
+            LinkGarbage,
+            DeviceReport,
+            LinkGarbage,
+            LinkGap,
+        ]
 
     def test_dropped_bytes_of_a_shoe_are_not_shown(self) -> None:
         text = self.GAP.replace("[framing]", "[framing]\nshown = false")
@@ -158,7 +185,9 @@ def test_any_split_gives_the_same_readings(form: str, data: st.DataObject) -> No
     whole, split, single = made(form), made(form), made(form)
     readings = whole.feed(stream, 1.0)
     edges = [0, *sorted(cuts), len(stream)]
-    assert [r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [
+        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
+    ] == readings
     assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
     assert whole.counters == split.counters == single.counters
     assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) <= len(stream)
@@ -166,7 +195,9 @@ def test_any_split_gives_the_same_readings(form: str, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("form", streams)
 @given(st.lists(st.tuples(st.binary(max_size=300), st.floats(0, 100), st.booleans()), max_size=12))
-def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(form: str, chunks: list[tuple[bytes, float, bool]]) -> None:
+def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
+    form: str, chunks: list[tuple[bytes, float, bool]]
+) -> None:
     one, now = made(form), 0.0
     for data, after, reopened in chunks:
         now += after

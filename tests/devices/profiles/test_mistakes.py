@@ -149,7 +149,11 @@ def test_a_mistake_is_told_with_its_place(before: str, after: str, told: str) ->
 
 
 def test_all_mistakes_are_told_at_once() -> None:
-    found = mistakes(GOOD.replace('"{phase}"', '"{phas}"').replace('"{spin}"', '"{spn}"').replace('["phase"]', '["x"]'))
+    found = mistakes(
+        GOOD.replace('"{phase}"', '"{phas}"')
+        .replace('"{spin}"', '"{spn}"')
+        .replace('["phase"]', '["x"]')
+    )
     assert [re.split(": no field", mistake)[0] for mistake in found] == [
         "15: message[0].say[0].with.phase",
         "15: message[0].say[0].with.spin",
@@ -157,7 +161,9 @@ def test_all_mistakes_are_told_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "x = 1", "[[message]]\n", "message = 3", "[framing]\nform = 3", "message = [3]"])
+@pytest.mark.parametrize(
+    "text", ["", "x = 1", "[[message]]\n", "message = 3", "[framing]\nform = 3", "message = [3]"]
+)
 def test_a_wrong_shape_is_told(text: str) -> None:
     assert mistakes(text)
 
@@ -165,19 +171,34 @@ def test_a_wrong_shape_is_told(text: str) -> None:
 @pytest.mark.parametrize("reading", ["card.drawn", "shuffler.packet"])
 def test_what_may_be_a_card_is_never_shown(reading: str) -> None:
     needed = {"card.drawn": 'card = "{nothing}"', "shuffler.packet": "size = 2"}[reading]
-    text = GOOD.replace("longest = 64", "shown = true") + f'[[message.say]]\nreading = "{reading}"\nwith = {{ {needed} }}\n'
-    assert mistakes(text) == ["3: framing.shown: what is dropped may be a card that lies face down: it is never shown"]
+    text = (
+        GOOD.replace("longest = 64", "shown = true")
+        + f'[[message.say]]\nreading = "{reading}"\nwith = {{ {needed} }}\n'
+    )
+    assert mistakes(text) == [
+        "3: framing.shown: what is dropped may be a card that lies face down: it is never shown"
+    ]
 
 
 def test_a_card_that_is_none_is_told_for_every_way_there_is() -> None:
-    text = GOOD[: GOOD.index("[[message.say]]")].replace('"idle"', '"A"').replace('"bets_open"', '"1"')
-    found = mistakes(text + '[[message.say]]\nreading = "card.drawn"\nwith = { card = "{phase}h" }\n')
-    assert found == ["15: message[0].say[0].with.card: may be '1h', which is no card: rank, then suit, as in 7h or Td"]
+    text = (
+        GOOD[: GOOD.index("[[message.say]]")].replace('"idle"', '"A"').replace('"bets_open"', '"1"')
+    )
+    found = mistakes(
+        text + '[[message.say]]\nreading = "card.drawn"\nwith = { card = "{phase}h" }\n'
+    )
+    assert found == [
+        "15: message[0].say[0].with.card: may be '1h', which is no card: rank, then suit, as in 7h or Td"
+    ]
 
 
-@pytest.mark.parametrize(("profile", "recording"), [("acme-rota", "acme-rota-spins"), ("bee-tek", "bee-tek-faults")])
+@pytest.mark.parametrize(
+    ("profile", "recording"), [("acme-rota", "acme-rota-spins"), ("bee-tek", "bee-tek-faults")]
+)
 @given(st.data())
-def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(profile: str, recording: str, data: st.DataObject) -> None:
+def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(
+    profile: str, recording: str, data: st.DataObject
+) -> None:
     """One value in another's place, or a piece cut out."""
     whole = (FOLDER / f"{profile}.toml").read_text()
     values = re.findall(r"= (\S.*)", whole)
@@ -185,7 +206,9 @@ def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(profile: str, 
     cut = data.draw(st.integers(at, len(whole)).filter(lambda end: end < at + 80) | st.just(at))
     text = whole[:at] + data.draw(st.text('[]{}=.,"\n\\#1ae\u2028\0', max_size=4)) + whole[cut:]
     if data.draw(st.booleans()):
-        text = whole.replace(data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values)), 1)
+        text = whole.replace(
+            data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values)), 1
+        )
     try:
         codec = ProfileCodec("device", parse(text))
     except ProfileError as mistaken:
@@ -216,7 +239,9 @@ def test_a_profile_has_an_end() -> None:
 DEEP = "a." * 1000 + "a = 1\n"
 
 
-@pytest.mark.parametrize("text", ["", "[site]\nid.", '[[message]]\nname = "a"\n[message.fields]\n', "[maps]\n", "[["])
+@pytest.mark.parametrize(
+    "text", ["", "[site]\nid.", '[[message]]\nname = "a"\n[message.fields]\n', "[maps]\n", "[["]
+)
 def test_what_has_no_end_within_is_refused(text: str) -> None:
     with pytest.raises(ProfileError):
         parse(text + DEEP)
@@ -228,4 +253,6 @@ def test_lines_count_from_one() -> None:
     with pytest.raises(ProfileError) as caught:
         parse("colour = 1\n" + HEAD + GOOD)
     [mistake] = caught.value.mistakes
-    assert mistake.of("acme.toml").startswith("acme.toml:1: colour: unknown key; there are: name, kind, title, source, message")
+    assert mistake.of("acme.toml").startswith(
+        "acme.toml:1: colour: unknown key; there are: name, kind, title, source, message"
+    )

@@ -61,7 +61,10 @@ def test_what_is_searched_for_is_tried_at_every_byte(pattern: str) -> None:
         compiled(pattern, 256, searched=True)
 
 
-@pytest.mark.parametrize("pattern", [".*x.*", "[a-z]{1,60}<[a-z]{1,60}>[> ]*", r"\$NB,[ -~]*\*[0-9A-F]{4}", "a|b|.*", "(?:a|b).*"])
+@pytest.mark.parametrize(
+    "pattern",
+    [".*x.*", "[a-z]{1,60}<[a-z]{1,60}>[> ]*", r"\$NB,[ -~]*\*[0-9A-F]{4}", "a|b|.*", "(?:a|b).*"],
+)
 def test_where_what_is_searched_for_ends_nothing_is_tried_again(pattern: str) -> None:
     compiled(pattern, 256, searched=True)
 

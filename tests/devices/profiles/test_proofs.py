@@ -15,7 +15,16 @@ from controller.contract.notation import write
 from devices.board.report import write_report
 from devices.codec import Codec
 from devices.drivers import driver
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, Number, SlotCoin, WheelNumber, WheelPhase
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkGarbage,
+    LinkLate,
+    Number,
+    SlotCoin,
+    WheelNumber,
+    WheelPhase,
+)
 from devices.recording import read_recording
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
@@ -27,9 +36,14 @@ BEE_TEK = [path for path in RECORDINGS if path.stem.startswith("bee-tek")]
 CAMMEGH = [path for path in RECORDINGS if path.stem.startswith("cammegh-ss2")]
 
 times = st.lists(
-    st.tuples(st.integers(0, 400), st.sampled_from([0.0, 0.01, 0.1, 0.199, 0.2, 0.5, 60.0]), st.booleans()), max_size=12
+    st.tuples(
+        st.integers(0, 400), st.sampled_from([0.0, 0.01, 0.1, 0.199, 0.2, 0.5, 60.0]), st.booleans()
+    ),
+    max_size=12,
 )
-"""Where a stream is split, the seconds before each part, and whether the link is closed and opened before it."""
+"""Where a stream is split, the seconds before each part, and whether the link is closed and opened
+before it.
+"""
 
 
 def heard(codec: Codec, stream: bytes, parts: list[tuple[int, float, bool]]) -> list[AnyReading]:
@@ -37,7 +51,9 @@ def heard(codec: Codec, stream: bytes, parts: list[tuple[int, float, bool]]) -> 
     readings: list[AnyReading] = []
     now = 1.0
     edges = [0, *sorted(min(cut, len(stream)) for cut, _, _ in parts), len(stream)]
-    for (begin, end), (_, after, reopened) in zip(pairwise(edges), [(0, 0.0, False), *parts], strict=True):
+    for (begin, end), (_, after, reopened) in zip(
+        pairwise(edges), [(0, 0.0, False), *parts], strict=True
+    ):
         if codec.deadline is not None and codec.deadline <= now + after:
             readings += codec.feed(b"", codec.deadline)
         now += after
@@ -52,8 +68,15 @@ def test_bee_tek_recordings(path: Path) -> None:
     recording = read_recording(path)
     watch = Watch(proof("bee-tek"), "device", stale_after=5.0)
     watch.opened(recording.chunks[0].at)
-    readings = [reading for chunk in recording if not chunk.sent for reading in watch.feed(chunk.data, chunk.at)]
-    assert [write(reading) for reading in readings] == path.with_suffix(".readings.jsonl").read_bytes().splitlines()
+    readings = [
+        reading
+        for chunk in recording
+        if not chunk.sent
+        for reading in watch.feed(chunk.data, chunk.at)
+    ]
+    assert [write(reading) for reading in readings] == path.with_suffix(
+        ".readings.jsonl"
+    ).read_bytes().splitlines()
 
 
 @given(bee_tek | st.binary(max_size=1200), times)
@@ -97,13 +120,18 @@ damaged = st.one_of(
         ]
     ),
     st.binary(max_size=40).filter(lambda data: b":" not in data),
-    st.tuples(statuses, st.integers(0, 20), statuses).map(lambda spliced: spliced[0][: spliced[1]] + spliced[2]),
+    st.tuples(statuses, st.integers(0, 20), statuses).map(
+        lambda spliced: spliced[0][: spliced[1]] + spliced[2]
+    ),
     st.binary(min_size=250, max_size=300).filter(lambda data: b":" not in data),
 )
 slingshot = st.lists(st.tuples(damaged, st.sampled_from([b"\r\n", b"\n", b"\r"])), max_size=25).map(
     lambda lines: b"".join(line + end for line, end in lines)
 )
-paces = st.lists(st.tuples(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.4, 0.5, 0.5, 2.0]), st.booleans()), max_size=20)
+paces = st.lists(
+    st.tuples(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.4, 0.5, 0.5, 2.0]), st.booleans()),
+    max_size=20,
+)
 
 
 def slingshot_driver() -> CammeghSS2:
@@ -136,7 +164,8 @@ def test_recordings_of_the_slingshot(path: Path) -> None:
     recording = read_recording(path)
     ours, theirs = proof("cammegh-ss2-status"), slingshot_driver()
     said, meant = (
-        [r for chunk in recording if not chunk.sent for r in codec.feed(chunk.data, chunk.at)] for codec in (ours, theirs)
+        [r for chunk in recording if not chunk.sent for r in codec.feed(chunk.data, chunk.at)]
+        for codec in (ours, theirs)
     )
     assert phases(said) == phases(meant)
     assert live_numbers(said) == live_numbers(meant)
@@ -162,20 +191,31 @@ def board_lines(script: list[tuple[Any, ...]]) -> list[tuple[float, bytes]]:
         if word == "copy":
             lines.append((lines[-1][0], last))
             continue
-        number, ms, count = (0, 0, 0) if word == "boot" else (number + 1, ms + 1000, count + (word == "coin"))
+        number, ms, count = (
+            (0, 0, 0) if word == "boot" else (number + 1, ms + 1000, count + (word == "coin"))
+        )
         if word in ("coin", "coins"):
             last = write_report(number, ms, "slot", word, count, *fields)
         elif word == "boot":
             lines.append((float(second), write_report(0, 0, "slot", "boot", 1, "Acme")))
             number, last = 1, write_report(1, 0, "slot", "coins", 0, "ok")
-        said = {"cut": b"$NB,7,7,slot\r\n", "noise": b"$NB,\xff*0000\r\n", "lost": b""}.get(word, last)
+        said = {"cut": b"$NB,7,7,slot\r\n", "noise": b"$NB,\xff*0000\r\n", "lost": b""}.get(
+            word, last
+        )
         lines.append((float(second), said))
     return lines
 
 
 def said_of_slots(readings: list[AnyReading]) -> list[AnyReading]:
-    """What both can say: not what was late by the board's clock, nor what its count says was missed."""
-    kept = [r for r in readings if not (isinstance(r, DeviceReport) and r.report == "coins_missed") and not isinstance(r, LinkLate)]
+    """What both can say: not what was late by the board's clock, nor what its count says was
+    missed.
+    """
+    kept = [
+        r
+        for r in readings
+        if not (isinstance(r, DeviceReport) and r.report == "coins_missed")
+        and not isinstance(r, LinkLate)
+    ]
     return [msgspec.structs.replace(r, late=False) if isinstance(r, SlotCoin) else r for r in kept]
 
 
@@ -191,7 +231,9 @@ def test_recorded_slots_of_a_sensor_board() -> None:
     recording = read_recording(next(path for path in RECORDINGS if path.stem == "slot-board-coins"))
     theirs = driver("slot-board")
     ours, codec = proof("slot-board"), theirs.make("device", theirs.options())
-    said, meant = ([r for chunk in recording for r in one.feed(chunk.data, chunk.at)] for one in (ours, codec))
+    said, meant = (
+        [r for chunk in recording for r in one.feed(chunk.data, chunk.at)] for one in (ours, codec)
+    )
     assert said_of_slots(said) == said_of_slots(meant)
     assert len([r for r in said if isinstance(r, SlotCoin)]) > 3
 
@@ -201,7 +243,10 @@ def test_days_of_real_wheels(shared: Path, name: str) -> None:
     """Silences, bursts and damaged lines as they were."""
     recording = read_recording(shared / "captures" / f"{name}.txt")
     ours, theirs = proof("cammegh-ss2-status"), slingshot_driver()
-    said, meant = ([r for chunk in recording if not chunk.sent for r in one.feed(chunk.data, chunk.at)] for one in (ours, theirs))
+    said, meant = (
+        [r for chunk in recording if not chunk.sent for r in one.feed(chunk.data, chunk.at)]
+        for one in (ours, theirs)
+    )
     assert phases(said) == phases(meant)
     assert live_numbers(said) == live_numbers(meant)
     assert len(phases(said)) > 10

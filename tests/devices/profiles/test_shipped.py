@@ -31,7 +31,11 @@ def test_the_wheel_of_which_one_sentence_is_known() -> None:
 
 
 def test_it_with_the_check_and_the_command_that_a_site_states_as_its_comment_says() -> None:
-    comment = [line.removeprefix("#     ") for line in KING.splitlines() if line.startswith("#     ") and "<" not in line]
+    comment = [
+        line.removeprefix("#     ")
+        for line in KING.splitlines()
+        if line.startswith("#     ") and "<" not in line
+    ]
     codec = ProfileCodec("wheel", parse(KING + "\n".join(comment)))
     sent = codec.encode("blow", "1500")
     assert sent.startswith(b"BR|KGO|1500|")
@@ -41,12 +45,16 @@ def test_it_with_the_check_and_the_command_that_a_site_states_as_its_comment_say
         codec.encode("blow", "50")
 
 
-def test_a_described_device_on_bulk_endpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_described_device_on_bulk_endpoints(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     bus = VirtualBus()
     monkeypatch.setattr(usb, "SYSTEM", tmp_path)
     monkeypatch.setattr(usb, "library", lambda: bus)
     text = (
-        (FOLDER / "acme-rota.toml").read_text().replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
+        (FOLDER / "acme-rota.toml")
+        .read_text()
+        .replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
     )
     profile = parse(text)
     codec = ProfileCodec("wheel", profile)
@@ -57,5 +65,7 @@ def test_a_described_device_on_bulk_endpoints(monkeypatch: pytest.MonkeyPatch, t
     assert plugged.written == [b"\x02?\x033C"]
     plugged.report(b"\x0211S12", b"50\x0356", interface=1)
     readings = [*codec.feed(link.read(5), 1.0), *codec.feed(link.read(5), 1.0)]
-    assert [reading.phase for reading in readings if isinstance(reading, WheelPhase)] == ["bets_open"]
+    assert [reading.phase for reading in readings if isinstance(reading, WheelPhase)] == [
+        "bets_open"
+    ]
     link.close()

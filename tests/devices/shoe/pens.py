@@ -22,11 +22,18 @@ def report(seq: int, body: bytes, wrong: int = 0) -> bytes:
 
 def card(name: str, to: str = "player", index: int = 1, code: bytes = b"D") -> bytes:
     """The body of a report of a drawn card."""
-    return code + bytes((0x80 | TARGETS[to] << 4 | index, 0x80 | SUITS[name[1]] << 4 | "A23456789TJQK".index(name[0]) + 1))
+    return code + bytes(
+        (
+            0x80 | TARGETS[to] << 4 | index,
+            0x80 | SUITS[name[1]] << 4 | "A23456789TJQK".index(name[0]) + 1,
+        )
+    )
 
 
 class Hearing:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them all."""
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
+    all.
+    """
 
     def __init__(self, codec: Codec) -> None:
         self.codec = codec

@@ -36,7 +36,14 @@ class TestCards:
     def test_the_example_of_the_protocol(self) -> None:
         heard = shoe()
         (drawn,) = heard.say(1, b"D\x81\xb8")
-        assert drawn == CardDrawn(at=heard.now, device="shoe", frame=r"\x051D\x81\xb8\x034F", card="8s", to="player", index=1)
+        assert drawn == CardDrawn(
+            at=heard.now,
+            device="shoe",
+            frame=r"\x051D\x81\xb8\x034F",
+            card="8s",
+            to="player",
+            index=1,
+        )
         assert heard.codec.counters.frames == 3
 
     @pytest.mark.parametrize("suit", "cdhs")
@@ -101,7 +108,9 @@ class TestCards:
         (drawn,) = of(CardDrawn, shoe().say(1, card("7h", code=b"R")))
         assert (drawn.card, drawn.to, drawn.index, drawn.unsure) == ("7h", "player", 1, True)
 
-    @pytest.mark.parametrize(("first", "mode"), [(0x80, "lock"), (0x92, "error 2"), (0xA0, "setting")])
+    @pytest.mark.parametrize(
+        ("first", "mode"), [(0x80, "lock"), (0x92, "error 2"), (0xA0, "setting")]
+    )
     def test_a_card_outside_the_game(self, first: int, mode: str) -> None:
         readings = shoe().say(1, b"d%c\xb8" % first)
         assert told(readings) == [("drawn_outside", mode)]
@@ -120,9 +129,16 @@ class TestOtherReports:
             (0xF0, None, (), True),
         ],
     )
-    def test_results(self, byte: int, winner: str | None, pairs: tuple[str, ...], forced: bool) -> None:
+    def test_results(
+        self, byte: int, winner: str | None, pairs: tuple[str, ...], forced: bool
+    ) -> None:
         (result,) = of(ShoeResult, shoe().say(1, b"G%c" % byte))
-        assert (result.winner, result.pairs, result.forced, result.device) == (winner, pairs, forced, "shoe")
+        assert (result.winner, result.pairs, result.forced, result.device) == (
+            winner,
+            pairs,
+            forced,
+            "shoe",
+        )
         assert result.frame is not None
 
     @pytest.mark.parametrize(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
@@ -132,7 +148,11 @@ class TestOtherReports:
         heard.say(2, b"E%c" % (0xC0 | code))
         heard.say(3, b"e%c" % (0x80 | code))
         found = [(r.fault, r.active, r.detail) for r in of(ShoeFault, heard.heard)]
-        assert found == [(fault, True, str(code)), (fault, True, f"{code}, error mode"), (fault, False, str(code))]
+        assert found == [
+            (fault, True, str(code)),
+            (fault, True, f"{code}, error mode"),
+            (fault, False, str(code)),
+        ]
 
     def test_the_rest(self) -> None:
         heard = shoe()
@@ -151,7 +171,11 @@ class TestOtherReports:
     def test_an_unknown_report_is_counted(self) -> None:
         heard = shoe()
         assert heard.say(1, b"X\x81") == []
-        assert (heard.codec.counters.unknown, heard.codec.counters.frames, heard.codec.counters.damaged) == (1, 3, 0)
+        assert (
+            heard.codec.counters.unknown,
+            heard.codec.counters.frames,
+            heard.codec.counters.damaged,
+        ) == (1, 3, 0)
         assert of(LinkGap, heard.say(2, b"P")) == []
 
 
@@ -159,7 +183,12 @@ class TestLine:
     def test_acknowledgements_between_reports(self) -> None:
         heard = shoe()
         readings = heard.raw(b"\x06" + report(1, b"P") + b"\x15\x21" + report(2, b"P"))
-        assert told(readings) == [("accepted", "command"), ("state", "stand-by"), ("refusal", "busy"), ("state", "stand-by")]
+        assert told(readings) == [
+            ("accepted", "command"),
+            ("state", "stand-by"),
+            ("refusal", "busy"),
+            ("state", "stand-by"),
+        ]
         assert [(r.command, r.reason) for r in of(DeviceRefused, readings)] == [("command", "busy")]
         assert heard.codec.counters.frames == 2
 
@@ -172,7 +201,9 @@ class TestLine:
     def test_every_refusal(self, code: int, reason: str) -> None:
         readings = shoe().raw(b"\x15" + bytes((code,)))
         assert told(readings) == [("refusal", reason)]
-        assert [r.reason for r in of(DeviceRefused, readings)] == ["busy" if code in (0x21, 0x22) else "no"]
+        assert [r.reason for r in of(DeviceRefused, readings)] == [
+            "busy" if code in (0x21, 0x22) else "no"
+        ]
 
     def test_the_answer_to_a_register_request(self) -> None:
         assert told(shoe().raw(b"\x02RD0012\x0310")) == []
@@ -208,7 +239,10 @@ class TestLine:
         assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) >= 800
         assert told(heard.say(1, b"P")) == [("state", "stand-by")]
 
-    @pytest.mark.parametrize("bad", [report(1, b"P")[:-2] + b"1g", report(1, b"P").lower(), b"\x05AP\x0312", b"\x051\x0332"])
+    @pytest.mark.parametrize(
+        "bad",
+        [report(1, b"P")[:-2] + b"1g", report(1, b"P").lower(), b"\x05AP\x0312", b"\x051\x0332"],
+    )
     def test_other_shapes(self, bad: bytes) -> None:
         assert of(DeviceReport, shoe().raw(bad)) == []
 
@@ -233,8 +267,14 @@ class TestLate:
         readings += heard.say(4, card("9h"), after=0.1)
         heard.now += 0.25
         readings += heard.raw(b"")
-        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult)] == [True, True, True]
-        assert of(LinkLate, readings) == [LinkLate(at=heard.now, device="shoe", frames=3, silence=0.0)]
+        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult)] == [
+            True,
+            True,
+            True,
+        ]
+        assert of(LinkLate, readings) == [
+            LinkLate(at=heard.now, device="shoe", frames=3, silence=0.0)
+        ]
         assert heard.codec.counters.late == 3
         (drawn,) = of(CardDrawn, heard.say(5, card("Th")))
         assert not drawn.late
@@ -249,7 +289,11 @@ class TestLate:
     def test_the_verdict_right_behind_a_live_card_is_live(self) -> None:
         heard = shoe()
         readings = heard.raw(report(1, card("7h")) + report(2, b"G\x90") + report(3, b"C"))
-        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult | CardCut)] == [False, False, False]
+        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult | CardCut)] == [
+            False,
+            False,
+            False,
+        ]
 
     def test_it_can_be_switched_off(self) -> None:
         heard = shoe(min_draw=0)

@@ -44,7 +44,9 @@ class TestCopies:
         assert [type(r) for r in heard.raw(mixed)] == [DeviceReport, CardDrawn, CardCut]
 
     def test_a_report_long_after_one_like_it_is_another(self) -> None:
-        """Seven were lost, and the next has by chance the number and the content of the one before the last."""
+        """Seven were lost, and the next has by chance the number and the content of the one before
+        the last.
+        """
         heard = shoe()
         heard.say(1, card("7h"))
         heard.say(2, card("8h"))

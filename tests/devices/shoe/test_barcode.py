@@ -1,4 +1,6 @@
-"""Barcode scanners: what a code means, what is never guessed, and bytes as lines and devices really bring them."""
+"""Barcode scanners: what a code means, what is never guessed, and bytes as lines and devices really
+bring them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from hypothesis import strategies as st
 
 from devices.codec import Codec
 from devices.drivers import driver
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkGarbage, LinkLate, LinkUnintelligible, ShoeFault
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    LinkUnintelligible,
+    ShoeFault,
+)
 from devices.shoe.barcode_cards import PACK, STANDARD
 from devices.shoe.barcode_frames import LAYOUT
 from devices.watch import Watch
@@ -61,7 +72,12 @@ class TestEveryScanner:
         scanner = make(kind)
         [reading] = scanner.feed(said(kind, code(card)), 1.0)
         assert isinstance(reading, CardDrawn)
-        assert (reading.card, reading.unsure, reading.late, reading.to) == (card, False, False, None)
+        assert (reading.card, reading.unsure, reading.late, reading.to) == (
+            card,
+            False,
+            False,
+            None,
+        )
         assert (scanner.counters.damaged, scanner.counters.unknown) == (0, 0)
 
     def test_an_equal_code_right_after_another_is_for_a_person(self, kind: str) -> None:
@@ -72,28 +88,48 @@ class TestEveryScanner:
             *scanner.feed(said(kind, "S1"), 2.9),
         ]
         assert drawn(readings) == ["As", "As", "As"]
-        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [False, True, False]
+        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [
+            False,
+            True,
+            False,
+        ]
 
     def test_a_scanner_may_read_twice_faster_than_a_hand_draws(self, kind: str) -> None:
         readings = make(kind).feed(said(kind, "S1") * 2, 1.0)
-        assert [(reading.unsure, reading.late) for reading in readings if isinstance(reading, CardDrawn)] == [
+        assert [
+            (reading.unsure, reading.late) for reading in readings if isinstance(reading, CardDrawn)
+        ] == [
             (False, False),
             (True, False),
         ]
 
     def test_what_is_read_twice_in_a_burst_is_late_too(self, kind: str) -> None:
         readings = make(kind).feed(said(kind, "H1") + said(kind, "S1") * 2, 1.0)
-        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [False, True, True]
+        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [
+            False,
+            True,
+            True,
+        ]
 
     def test_another_card_between_two_equal_ones_makes_both_sure(self, kind: str) -> None:
         scanner = make(kind)
-        readings = [reading for text in ("S1", "H1", "S1") for reading in scanner.feed(said(kind, text), 1.0)]
-        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [False, False, False]
+        readings = [
+            reading
+            for text in ("S1", "H1", "S1")
+            for reading in scanner.feed(said(kind, text), 1.0)
+        ]
+        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [
+            False,
+            False,
+            False,
+        ]
 
     def test_how_long_an_equal_code_is_doubted_is_for_the_site(self, kind: str) -> None:
         scanner = make(kind, repeat=0, min_draw=0)
         readings = scanner.feed(said(kind, "S1") * 2, 1.0)
-        assert [(reading.card, reading.unsure) for reading in readings if isinstance(reading, CardDrawn)] == [("As", False)] * 2
+        assert [
+            (reading.card, reading.unsure) for reading in readings if isinstance(reading, CardDrawn)
+        ] == [("As", False)] * 2
 
     def test_an_unknown_code_is_a_card_that_nobody_knows(self, kind: str) -> None:
         scanner = make(kind)
@@ -106,7 +142,9 @@ class TestEveryScanner:
         assert ended == ShoeFault(at=3.0, device="shoe", fault="card_code", active=False)
         assert drawn([known]) == ["As"]
 
-    def test_the_message_that_it_could_not_read_is_a_card_that_nobody_knows(self, kind: str) -> None:
+    def test_the_message_that_it_could_not_read_is_a_card_that_nobody_knows(
+        self, kind: str
+    ) -> None:
         scanner = make(kind, noread="NR")
         fault, card = scanner.feed(said(kind, "NR"), 1.0)
         assert fault == ShoeFault(at=1.0, device="shoe", fault="unread", active=True)
@@ -116,7 +154,10 @@ class TestEveryScanner:
         assert kinds(scanner.feed(said(kind, "NOREAD"), 9.0)) == [ShoeFault, ShoeFault, CardDrawn]
 
     def test_the_table_of_the_site_is_the_only_one(self, kind: str) -> None:
-        table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {"900": "cut", "017 B": "As"}
+        table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {
+            "900": "cut",
+            "017 B": "As",
+        }
         scanner = make(kind, cards=table)
         readings = [
             *scanner.feed(said(kind, "017 B"), 1.0),
@@ -129,7 +170,11 @@ class TestEveryScanner:
     def test_what_came_in_a_burst_is_late(self, kind: str) -> None:
         scanner = make(kind)
         readings = scanner.feed(said(kind, "S1") + said(kind, "H2") + said(kind, "C3"), 10.0)
-        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [False, True, True]
+        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [
+            False,
+            True,
+            True,
+        ]
         assert scanner.deadline == pytest.approx(10.2)
         assert scanner.feed(b"", 10.3) == [LinkLate(at=10.3, device="shoe", frames=2, silence=0.0)]
 
@@ -159,15 +204,21 @@ class TestEveryScanner:
 
     def test_a_flood_is_a_gap_in_each_second(self, kind: str) -> None:
         scanner = make(kind)
-        damaged = {"serial": b"\xff\r\n", "keyboard": key(1) + key(0x28) + UP, "pos": bytes(64)}[kind]
+        damaged = {"serial": b"\xff\r\n", "keyboard": key(1) + key(0x28) + UP, "pos": bytes(64)}[
+            kind
+        ]
         readings = [reading for n in range(25) for reading in scanner.feed(damaged, n * 0.1)]
-        assert [reading.at for reading in readings if isinstance(reading, LinkGap)] == pytest.approx([0.0, 1.0, 2.0])
+        assert [
+            reading.at for reading in readings if isinstance(reading, LinkGap)
+        ] == pytest.approx([0.0, 1.0, 2.0])
         again = [*scanner.feed(said(kind, "S1"), 2.5), *scanner.feed(damaged, 2.6)]
         assert kinds(again) == [CardDrawn, LinkGarbage, LinkGap]
 
     def test_only_a_drawn_card_shows_what_was_scanned(self, kind: str) -> None:
         scanner = make(kind)
-        readings = scanner.feed(said(kind, "X99") + said(kind, "S1") + b"\x04\xff" * 200 + said(kind, "NOREAD"), 1.0)
+        readings = scanner.feed(
+            said(kind, "X99") + said(kind, "S1") + b"\x04\xff" * 200 + said(kind, "NOREAD"), 1.0
+        )
         readings += scanner.feed(b"", 5.0)
         assert {type(reading) for reading in readings if reading.frame is not None} == {CardDrawn}
 
@@ -181,7 +232,11 @@ class TestEveryScanner:
     def test_it_is_heard_from_its_first_code_on_however_slow(self, kind: str) -> None:
         watch = Watch(make(kind), "shoe", stale_after=5.0)
         watch.opened(0.0)
-        readings = [r for n, byte in enumerate(said(kind, "H10") * 3) for r in watch.feed(bytes([byte]), 100.0 + n * 0.05)]
+        readings = [
+            r
+            for n, byte in enumerate(said(kind, "H10") * 3)
+            for r in watch.feed(bytes([byte]), 100.0 + n * 0.05)
+        ]
         assert LinkUnintelligible not in kinds(readings)
         assert drawn(readings) == ["Th", "Th", "Th"]
 
@@ -192,13 +247,25 @@ class TestSerial:
         assert drawn(make("serial").feed(f"S1{end}{end} DQ {end}".encode(), 1.0)) == ["As", "Qd"]
 
     @pytest.mark.parametrize(
-        "line", [b"S\x00", b"S\xb1", b"\x02S1\x03", b"S1\tS1", b"x" * 41, b"x" * 41 + b"S1", b" " * 41 + b"S1"]
+        "line",
+        [
+            b"S\x00",
+            b"S\xb1",
+            b"\x02S1\x03",
+            b"S1\tS1",
+            b"x" * 41,
+            b"x" * 41 + b"S1",
+            b" " * 41 + b"S1",
+        ],
     )
     def test_a_line_that_is_no_text_or_too_long_is_a_gap(self, line: bytes) -> None:
         scanner = make("serial")
         readings = scanner.feed(line + b"\r\n", 1.0)
         assert set(kinds(readings)) == {LinkGarbage, LinkGap}
-        assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) in (len(line), len(line) - 41)
+        assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) in (
+            len(line),
+            len(line) - 41,
+        )
         assert drawn(scanner.feed(b"S1\r\n", 2.0)) == ["As"]
 
     def test_codes_are_compared_as_they_are(self) -> None:
@@ -210,17 +277,44 @@ class TestKeyboard:
     def test_every_key_of_the_layout(self, usage: int) -> None:
         plain, shifted = list(LAYOUT[usage].decode())
         for sign, shift in ((plain, False), (shifted, True)):
-            table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {f"A{sign}A": "As"}
-            stream = key(4, shift=True) + UP + key(usage, shift=shift) + UP + key(4, shift=True) + UP + key(0x58) + UP
+            table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {
+                f"A{sign}A": "As"
+            }
+            stream = (
+                key(4, shift=True)
+                + UP
+                + key(usage, shift=shift)
+                + UP
+                + key(4, shift=True)
+                + UP
+                + key(0x58)
+                + UP
+            )
             assert drawn(make("keyboard", cards=table).feed(stream, 1.0)) == ["As"]
 
     def test_keys_that_overlap_are_told_apart(self) -> None:
         h, one, zero, enter = 0x0B, 0x1E, 0x27, 0x28
-        stream = key(h, shift=True) + key(h, one) + key(one) + key(one, zero) + key(zero) + key(zero, enter) + UP
+        stream = (
+            key(h, shift=True)
+            + key(h, one)
+            + key(one)
+            + key(one, zero)
+            + key(zero)
+            + key(zero, enter)
+            + UP
+        )
         assert drawn(make("keyboard").feed(stream, 1.0)) == ["Th"]
 
     def test_shift_may_go_down_before_and_stay_down(self) -> None:
-        stream = key(modifiers=0x20) + key(0x16, modifiers=0x20) + key(modifiers=0x20) + UP + key(0x1E) + UP + key(0x28, shift=True)
+        stream = (
+            key(modifiers=0x20)
+            + key(0x16, modifiers=0x20)
+            + key(modifiers=0x20)
+            + UP
+            + key(0x1E)
+            + UP
+            + key(0x28, shift=True)
+        )
         scanner = make("keyboard")
         assert drawn(scanner.feed(stream + key(shift=True) + UP, 1.0)) == ["As"]
         assert scanner.deadline is None
@@ -229,7 +323,10 @@ class TestKeyboard:
         "between",
         [
             pytest.param(key(1, 1, 1, 1, 1, 1), id="too many keys"),
-            pytest.param(key(0x1E) + key(0x1E), id="a report twice: the key may have gone up and down again between"),
+            pytest.param(
+                key(0x1E) + key(0x1E),
+                id="a report twice: the key may have gone up and down again between",
+            ),
             pytest.param(UP + UP, id="a report twice: a key may have gone down between"),
             pytest.param(key(0x1E, 0x1F), id="two keys at once"),
             pytest.param(key(0x39) + UP, id="caps lock"),
@@ -264,7 +361,11 @@ class TestPos:
     def test_a_text_in_several_reports_is_one(self) -> None:
         first, second = reports("x" * 60)
         scanner = make("pos")
-        assert kinds(scanner.feed(first, 1.0) + scanner.feed(second, 1.0)) == [LinkGarbage, LinkGap, LinkGarbage]
+        assert kinds(scanner.feed(first, 1.0) + scanner.feed(second, 1.0)) == [
+            LinkGarbage,
+            LinkGap,
+            LinkGarbage,
+        ]
         short = bytearray(reports("S1")[0])
         begun = bytearray(reports("S")[0])
         begun[63] = 1
@@ -278,7 +379,9 @@ class TestPos:
         assert set(kinds(readings)) == {LinkGarbage, LinkGap}
         assert drawn(scanner.feed(said("pos", "S1"), 2.0)) == ["As"]
 
-    @pytest.mark.parametrize("report", [b"\x04" + bytes(63), b"\x02\x00" + bytes(62), b"\x02\x39" + bytes(62), bytes(64)])
+    @pytest.mark.parametrize(
+        "report", [b"\x04" + bytes(63), b"\x02\x00" + bytes(62), b"\x02\x39" + bytes(62), bytes(64)]
+    )
     def test_a_report_of_another_kind_is_a_gap(self, report: bytes) -> None:
         scanner = make("pos")
         assert kinds(scanner.feed(report, 1.0)) == [LinkGarbage, LinkGap]
@@ -289,7 +392,10 @@ class TestPos:
     ("options", "told"),
     [
         ({"cards": {}}, "no code for Ac, 2c, "),
-        ({"cards": {code: card for code, card in STANDARD.items() if card != "7h"}}, "no code for 7h$"),
+        (
+            {"cards": {code: card for code, card in STANDARD.items() if card != "7h"}},
+            "no code for 7h$",
+        ),
         ({"cards": {**STANDARD, "X": "1h"}}, "'X' is '1h', which is no card"),
         ({"cards": {**STANDARD, "": "7h"}}, "'' is no code"),
         ({"cards": {**STANDARD, "H\r": "7h"}}, r"'H\\r' is no code"),
@@ -300,23 +406,36 @@ class TestPos:
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_table_that_cannot_be_right_is_named(kind: str, options: dict[str, Any], told: str) -> None:
+def test_a_table_that_cannot_be_right_is_named(
+    kind: str, options: dict[str, Any], told: str
+) -> None:
     with pytest.raises(msgspec.ValidationError, match=told):
         make(kind, **options)
 
 
 def test_the_standard_table_has_a_number_and_a_letter() -> None:
     assert set(STANDARD.values()) == PACK
-    same = {"Th": ("H10", "HT"), "As": ("S1", "SA"), "Qd": ("D12", "DQ"), "Kc": ("C13", "CK"), "2c": ("C2",)}
-    assert {card: tuple(sorted(code for code in STANDARD if STANDARD[code] == card)) for card in same} == same
+    same = {
+        "Th": ("H10", "HT"),
+        "As": ("S1", "SA"),
+        "Qd": ("D12", "DQ"),
+        "Kc": ("C13", "CK"),
+        "2c": ("C2",),
+    }
+    assert {
+        card: tuple(sorted(code for code in STANDARD if STANDARD[code] == card)) for card in same
+    } == same
 
 
-texts = st.sampled_from(sorted(STANDARD)) | st.sampled_from(["NOREAD", "X99", "1234567890123", "x" * 45])
+texts = st.sampled_from(sorted(STANDARD)) | st.sampled_from(
+    ["NOREAD", "X99", "1234567890123", "x" * 45]
+)
 noise = st.binary(max_size=70)
 streams = st.sampled_from(sorted(KINDS)).flatmap(
     lambda kind: st.tuples(
         st.just(kind),
-        st.lists(texts.map(lambda text: said(kind, text)) | noise, max_size=12).map(b"".join) | st.binary(max_size=900),
+        st.lists(texts.map(lambda text: said(kind, text)) | noise, max_size=12).map(b"".join)
+        | st.binary(max_size=900),
     )
 )
 
@@ -327,7 +446,9 @@ def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[
     whole, split, single = make(kind), make(kind), make(kind)
     readings = whole.feed(stream, 1.0)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [
+        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
+    ] == readings
     assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
     assert whole.counters == split.counters == single.counters
 
@@ -352,21 +473,33 @@ def test_arbitrary_bytes_at_any_time_never_raise_and_leave_nothing_undue(
 
 
 @given(st.sampled_from(sorted(KINDS)), st.lists(cards, min_size=1, max_size=30))
-def test_what_was_scanned_is_read_in_its_order_and_nothing_else(kind: str, scanned: list[str]) -> None:
+def test_what_was_scanned_is_read_in_its_order_and_nothing_else(
+    kind: str, scanned: list[str]
+) -> None:
     scanner = make(kind)
-    readings = [reading for n, card in enumerate(scanned) for reading in scanner.feed(said(kind, code(card)), 2.0 * n)]
+    readings = [
+        reading
+        for n, card in enumerate(scanned)
+        for reading in scanner.feed(said(kind, code(card)), 2.0 * n)
+    ]
     assert drawn(readings) == scanned
     assert len(readings) == len(scanned)
 
 
 @given(st.lists(cards, min_size=1, max_size=8), st.data())
-def test_a_lost_report_of_a_keyboard_never_makes_another_card(scanned: list[str], data: st.DataObject) -> None:
+def test_a_lost_report_of_a_keyboard_never_makes_another_card(
+    scanned: list[str], data: st.DataObject
+) -> None:
     stream = [report for card in scanned for report in keys(code(card))]
     lost = data.draw(st.integers(0, len(stream) - 1))
     scanner = make("keyboard", min_draw=0)
     readings = scanner.feed(b"".join(stream[:lost] + stream[lost + 1 :]), 1.0)
     read = [card for card in drawn(readings) if card is not None]
     left = iter(scanned)
-    assert all(card in left for card in read), "what was read is what was scanned, some of it left out"
-    told = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(readings).count(None)
+    assert all(card in left for card in read), (
+        "what was read is what was scanned, some of it left out"
+    )
+    told = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(
+        readings
+    ).count(None)
     assert len(read) == len(scanned) or told or scanner.deadline is not None

@@ -84,7 +84,11 @@ class TestModes:
         heard = shoe()
         for mode in ("[Game]", "[Game]", BURN, BURN, "[Game]"):
             heard.line(f"{mode}<Card:4S>")
-        assert [value for report, value in told(heard.heard) if report == "mode"] == ["Game", "Manual Burn Cards", "Game"]
+        assert [value for report, value in told(heard.heard) if report == "mode"] == [
+            "Game",
+            "Manual Burn Cards",
+            "Game",
+        ]
         assert faults(heard.heard) == [
             ("warning", True, "mode Manual Burn Cards"),
             ("warning", False, "mode Manual Burn Cards"),
@@ -93,7 +97,10 @@ class TestModes:
     def test_from_one_wrong_mode_to_another(self) -> None:
         heard = shoe()
         heard.line(f"{BURN}<Card:4S>")
-        assert [active for _, active, _ in faults(heard.line("[Diagnostics]<Ready>"))] == [False, True]
+        assert [active for _, active, _ in faults(heard.line("[Diagnostics]<Ready>"))] == [
+            False,
+            True,
+        ]
         assert told(heard.heard)[-2:] == [("mode", "Diagnostics"), ("said", "Ready")]
 
     def test_an_alarm_is_no_mode(self) -> None:
@@ -105,13 +112,23 @@ class TestModes:
 class TestAlarms:
     def test_each_is_told_once_and_ends_with_the_next_card(self) -> None:
         heard = shoe()
-        for line in ("[Game]<Alarm:E3 Card Not Read>",) * 2 + ("[GameAlarm]<Alarm:E5 Jam>", "<W0x01>", "[Game]<W0x01>"):
+        for line in ("[Game]<Alarm:E3 Card Not Read>",) * 2 + (
+            "[GameAlarm]<Alarm:E5 Jam>",
+            "<W0x01>",
+            "[Game]<W0x01>",
+        ):
             heard.line(line)
-        begun = [("unread", True, "E3 Card Not Read"), ("alarm", True, "E5 Jam"), ("warning", True, "W0x01")]
+        begun = [
+            ("unread", True, "E3 Card Not Read"),
+            ("alarm", True, "E5 Jam"),
+            ("warning", True, "W0x01"),
+        ]
         assert faults(heard.heard) == begun
         heard.line("[Game]<Game>")
         assert faults(heard.heard) == begun
-        assert faults(heard.line("[Game]<Card:4S>")) == [(fault, False, detail) for fault, _, detail in begun]
+        assert faults(heard.line("[Game]<Card:4S>")) == [
+            (fault, False, detail) for fault, _, detail in begun
+        ]
         assert faults(heard.line("[Game]<Card:5S>")) == []
 
     def test_another_alarm_of_the_kind(self) -> None:
@@ -122,7 +139,18 @@ class TestAlarms:
 
 class TestDamage:
     @pytest.mark.parametrize(
-        "piece", ["[Game]<Card:4S", "ard:4S>", "S>", "[Game", "[", "x", "Game]Card:4S>", "[Game]<Card\x00:4S>", "\xff\x00"]
+        "piece",
+        [
+            "[Game]<Card:4S",
+            "ard:4S>",
+            "S>",
+            "[Game",
+            "[",
+            "x",
+            "Game]Card:4S>",
+            "[Game]<Card\x00:4S>",
+            "\xff\x00",
+        ],
     )
     def test_what_may_have_been_a_card_leaves_a_gap(self, piece: str) -> None:
         heard = shoe()
@@ -141,7 +169,10 @@ class TestDamage:
         assert heard.raw(b"\r\n\r\n   \r\n") == []
         assert heard.codec.counters.damaged == 0
 
-    @pytest.mark.parametrize("line", ["[Game]<Card:4S>>>", "[[Game]<Card:4S>", "[ [[Game]<Card:4S>  ", ">>[Game]<Card:4S>"])
+    @pytest.mark.parametrize(
+        "line",
+        ["[Game]<Card:4S>>>", "[[Game]<Card:4S>", "[ [[Game]<Card:4S>  ", ">>[Game]<Card:4S>"],
+    )
     def test_the_frame_among_repeated_characters(self, line: str) -> None:
         readings = shoe().line(line)
         assert cards(readings) == ["4s"]
@@ -150,7 +181,11 @@ class TestDamage:
     def test_a_splice(self) -> None:
         heard = shoe()
         readings = heard.line("[Game]<Ca[Game]<Card:4S>")
-        assert [type(r) for r in readings if not isinstance(r, DeviceReport)] == [LinkGarbage, LinkGap, CardDrawn]
+        assert [type(r) for r in readings if not isinstance(r, DeviceReport)] == [
+            LinkGarbage,
+            LinkGap,
+            CardDrawn,
+        ]
 
     def test_a_line_that_comes_twice_is_no_live_card(self) -> None:
         heard = shoe()
@@ -160,7 +195,9 @@ class TestDamage:
     def test_unknown_words(self) -> None:
         heard = shoe()
         assert ("said", "Ready") in told(heard.line("[Game]<Ready>"))
-        assert of(LinkGap, heard.line("[Game]<Kard:4S>")) == [LinkGap(at=heard.now, device="shoe", lost=1)]
+        assert of(LinkGap, heard.line("[Game]<Kard:4S>")) == [
+            LinkGap(at=heard.now, device="shoe", lost=1)
+        ]
         assert heard.codec.counters.unknown == 2
 
     def test_an_endless_line_is_dropped_and_its_frames_are_read(self) -> None:
@@ -189,9 +226,16 @@ class TestLate:
     def test_a_burst(self) -> None:
         heard = shoe()
         heard.line("[Game]<Card:4S>")
-        readings = heard.raw(b"".join(b" [Game]<Card:%cS> \r\n" % rank for rank in b"567"), after=60.0)
+        readings = heard.raw(
+            b"".join(b" [Game]<Card:%cS> \r\n" % rank for rank in b"567"), after=60.0
+        )
         readings += heard.line("[Game]<Card:8S>")
-        assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [("5s", False), ("6s", True), ("7s", True), ("8s", False)]
+        assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [
+            ("5s", False),
+            ("6s", True),
+            ("7s", True),
+            ("8s", False),
+        ]
         (late,) = of(LinkLate, readings)
         assert (late.frames, late.silence) == (2, 60.0)
 
@@ -215,7 +259,15 @@ def test_options_that_cannot_be(options: dict[str, float]) -> None:
 
 def test_only_a_drawn_card_shows_a_card() -> None:
     heard = shoe()
-    lines = ("[Game]<Card:4S>", "[Game]<Card:4S", "[Game]<Kard:4S>", "[Diagnostics]<Card:4S>", "4S", "<Card:S4>", "[X]<4S>")
+    lines = (
+        "[Game]<Card:4S>",
+        "[Game]<Card:4S",
+        "[Game]<Kard:4S>",
+        "[Diagnostics]<Card:4S>",
+        "4S",
+        "<Card:S4>",
+        "[X]<4S>",
+    )
     for line in lines:
         heard.line(line)
     for reading in heard.heard:

@@ -1,4 +1,6 @@
-"""Bytes as lines really bring them to the codecs of shoes: split anywhere, cut, endless, arbitrary."""
+"""Bytes as lines really bring them to the codecs of shoes: split anywhere, cut, endless,
+arbitrary.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +20,46 @@ names = st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "cd
 reports = st.builds(
     report,
     st.integers(0, 9),
-    st.builds(card, names, st.sampled_from(["player", "banker", "burn", "first", "count"]), st.integers(0, 4))
-    | st.sampled_from([b"S", b"P", b"C", b"G\x91", b"E\xc1", b"e\x81", b"L\x81", b"M030012", b"X", b"D\x81\xb0"]),
+    st.builds(
+        card,
+        names,
+        st.sampled_from(["player", "banker", "burn", "first", "count"]),
+        st.integers(0, 4),
+    )
+    | st.sampled_from(
+        [b"S", b"P", b"C", b"G\x91", b"E\xc1", b"e\x81", b"L\x81", b"M030012", b"X", b"D\x81\xb0"]
+    ),
     st.sampled_from([0, 0, 0, 1]),
 )
 angel_eye = st.lists(
-    reports | st.sampled_from([b"\x06", b"\x15\x21", b"\x15", b"\x02RD\x0345", b"\x05"]) | st.binary(max_size=20), max_size=20
+    reports
+    | st.sampled_from([b"\x06", b"\x15\x21", b"\x15", b"\x02RD\x0345", b"\x05"])
+    | st.binary(max_size=20),
+    max_size=20,
 ).map(b"".join)
 
 lines = st.one_of(
     names.map(lambda name: f" [Game]<Card:{name.upper()}> ".encode()),
-    names.map(lambda name: f" [Manual Burn Cards]<Card:{name[1].upper()}{name[0].replace('T', '10')}> ".encode()),
-    st.sampled_from([b"[Game]<Game>", b"[Game]<Alarm:E3 Card Not Read>", b"[GameAlarm]<Alarm:E5>", b"<W0x01>", b"[X]<Ready>"]),
+    names.map(
+        lambda name: (
+            f" [Manual Burn Cards]<Card:{name[1].upper()}{name[0].replace('T', '10')}> ".encode()
+        )
+    ),
+    st.sampled_from(
+        [
+            b"[Game]<Game>",
+            b"[Game]<Alarm:E3 Card Not Read>",
+            b"[GameAlarm]<Alarm:E5>",
+            b"<W0x01>",
+            b"[X]<Ready>",
+        ]
+    ),
     st.binary(max_size=30),
     st.text("[]<>:GameCrd45SH ", max_size=30).map(str.encode),
 )
-bee_tek = st.lists(st.tuples(lines, st.sampled_from([b"\r\n", b"\n", b"\r", b""])), max_size=20).map(
-    lambda parts: b"".join(line + end for line, end in parts)
-)
+bee_tek = st.lists(
+    st.tuples(lines, st.sampled_from([b"\r\n", b"\n", b"\r", b""])), max_size=20
+).map(lambda parts: b"".join(line + end for line, end in parts))
 streams = st.one_of(
     st.tuples(st.just("angel-eye"), angel_eye | st.binary(max_size=600)),
     st.tuples(st.just("bee-tek"), bee_tek | st.binary(max_size=1200)),
@@ -53,7 +77,9 @@ def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[
     whole, split, single = make(name), make(name), make(name)
     readings = whole.feed(stream, 1.0)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [
+        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
+    ] == readings
     assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
     assert whole.counters == split.counters == single.counters
 
@@ -62,7 +88,9 @@ def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[
     st.sampled_from(["angel-eye", "bee-tek"]),
     st.lists(st.tuples(st.binary(max_size=400), st.floats(0, 100), st.booleans()), max_size=20),
 )
-def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(name: str, chunks: list[tuple[bytes, float, bool]]) -> None:
+def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
+    name: str, chunks: list[tuple[bytes, float, bool]]
+) -> None:
     codec, now = make(name), 0.0
     for data, after, reopened in chunks:
         now += after
@@ -86,7 +114,9 @@ def test_one_whole_copy_of_each_report_is_enough(drawn: list[str], data: st.Data
         seq = count % 9 + 1
         for copy in range(3):
             now += 0.05
-            readings += codec.feed(report(seq, body, wrong=0 if copy == whole else data.draw(st.integers(0, 255))), now)
+            readings += codec.feed(
+                report(seq, body, wrong=0 if copy == whole else data.draw(st.integers(0, 255))), now
+            )
         now += 0.5
     assert cards(readings) == drawn
     assert of(LinkGap, readings) == []
@@ -107,7 +137,9 @@ def test_a_lost_report_is_told_with_the_next_that_comes(drawn: list[tuple[str, b
 
 
 @given(st.lists(names, max_size=30), st.lists(st.integers(0, 60), max_size=3))
-def test_a_line_that_is_cut_is_a_gap_and_never_another_card(drawn: list[str], cut: list[int]) -> None:
+def test_a_line_that_is_cut_is_a_gap_and_never_another_card(
+    drawn: list[str], cut: list[int]
+) -> None:
     """The gap is told once, until a line comes whole."""
     codec: Codec = make("bee-tek")
     told = False

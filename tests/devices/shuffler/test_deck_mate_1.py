@@ -1,4 +1,6 @@
-"""What the Deck Mate 1 says on its serial line: that its power came on, and its history when somebody calls for it."""
+"""What the Deck Mate 1 says on its serial line: that its power came on, and its history when
+somebody calls for it.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_it_listens_to_nothing() -> None:
 
 
 @given(st.binary(max_size=900), st.lists(st.integers(1, 50), max_size=20))
-def test_any_split_gives_the_same_and_noise_is_never_an_exception(noise: bytes, cuts: list[int]) -> None:
+def test_any_split_gives_the_same_and_noise_is_never_an_exception(
+    noise: bytes, cuts: list[int]
+) -> None:
     stream = BOOT + noise + b"\r\n" + HISTORY
     codec, said, begin = DeckMate1("shuffler"), [], 0
     for cut in cuts:
@@ -55,7 +59,9 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(noise: bytes, 
     assert [each for each in said if not isinstance(each, LinkGarbage)] == [
         each for each in whole if not isinstance(each, LinkGarbage)
     ]
-    lost = [sum(each.bytes for each in part if isinstance(each, LinkGarbage)) for part in (said, whole)]
+    lost = [
+        sum(each.bytes for each in part if isinstance(each, LinkGarbage)) for part in (said, whole)
+    ]
     assert lost[0] == lost[1]
 
 

@@ -43,42 +43,74 @@ def test_every_state_once(state: str) -> None:
 
 def test_a_state_with_what_is_the_matter() -> None:
     board = shuffler()
-    readings = board.show("state", "jam", 0, "feed", seconds=1.0) + board.show("state", "jam", 0, "exit", seconds=1.0)
-    assert [(r.state, r.detail) for r in of(ShufflerState, readings)] == [("jam", "feed"), ("jam", "exit")]
+    readings = board.show("state", "jam", 0, "feed", seconds=1.0) + board.show(
+        "state", "jam", 0, "exit", seconds=1.0
+    )
+    assert [(r.state, r.detail) for r in of(ShufflerState, readings)] == [
+        ("jam", "feed"),
+        ("jam", "exit"),
+    ]
 
 
 class TestVerdicts:
     @pytest.mark.parametrize(
         ("fields", "verdict"),
         [
-            ((1, 52, 1, 1, "-", "-"), {"decks": 1, "count": 52, "count_right": True, "set_right": True}),
+            (
+                (1, 52, 1, 1, "-", "-"),
+                {"decks": 1, "count": 52, "count_right": True, "set_right": True},
+            ),
             ((1, 51, 0, "-", "-", "-"), {"decks": 1, "count": 51, "count_right": False}),
             (("-", "-", 1, "-", "-", "-"), {"count_right": True}),
             (
                 (1, 52, 1, 0, "7h", "Ks+X"),
-                {"decks": 1, "count": 52, "count_right": True, "set_right": False, "missing": ("7h",), "extra": ("Ks", "X")},
+                {
+                    "decks": 1,
+                    "count": 52,
+                    "count_right": True,
+                    "set_right": False,
+                    "missing": ("7h",),
+                    "extra": ("Ks", "X"),
+                },
             ),
         ],
     )
-    def test_count_and_set_are_two_facts(self, fields: tuple[Any, ...], verdict: dict[str, Any]) -> None:
+    def test_count_and_set_are_two_facts(
+        self, fields: tuple[Any, ...], verdict: dict[str, Any]
+    ) -> None:
         board = shuffler()
         readings = board.say("verdict", *fields, after=1.0)
         assert readings == [
-            ShufflerVerdict(at=board.now, device="board", frame=of(ShufflerVerdict, readings)[0].frame, **verdict),
+            ShufflerVerdict(
+                at=board.now,
+                device="board",
+                frame=of(ShufflerVerdict, readings)[0].frame,
+                **verdict,
+            ),
         ]
 
 
 class TestPackets:
     def test_packets_with_their_place_and_without(self) -> None:
         board = shuffler()
-        readings = board.say("packet", 1, 5, "box:3", after=1.0) + board.say("packet", 2, 5, "dealer", after=1.0)
+        readings = board.say("packet", 1, 5, "box:3", after=1.0) + board.say(
+            "packet", 2, 5, "dealer", after=1.0
+        )
         readings += board.say("packet", 3, 7, after=1.0)
         told = [(r.size, r.to, r.index, r.late) for r in of(ShufflerPacket, readings)]
         assert told == [(5, "box:3", 1, False), (5, "dealer", 2, False), (7, None, 3, False)]
 
     def test_equal_packets_are_two(self) -> None:
         board = shuffler()
-        assert len(of(ShufflerPacket, board.say("packet", 1, 5, after=0.1) + board.say("packet", 2, 5, after=0.1))) == 2
+        assert (
+            len(
+                of(
+                    ShufflerPacket,
+                    board.say("packet", 1, 5, after=0.1) + board.say("packet", 2, 5, after=0.1),
+                )
+            )
+            == 2
+        )
 
     def test_a_packet_that_nobody_heard_of(self) -> None:
         board = shuffler()
@@ -123,7 +155,9 @@ class TestNoOrder:
         readings = board.say(*fields, after=1.0)
         assert ("cards_refused", fields[0]) in reports(readings)
         assert {type(r) for r in readings} <= {DeviceReport, LinkGap}
-        assert not any(card in str(write(r)) for r in readings for card in ("7h", "Ks", "2c", "10H"))
+        assert not any(
+            card in str(write(r)) for r in readings for card in ("7h", "Ks", "2c", "10H")
+        )
         assert (board.codec.counters.frames, board.codec.counters.unknown) == (frames + 1, 1)
 
     def test_what_is_damaged_is_not_shown(self) -> None:
@@ -131,7 +165,11 @@ class TestNoOrder:
         readings = board.raw(board.line("verdict", 1, 52, 1, 0, "7h", "Ks").replace(b"52", b"51"))
         assert [(r.frame, r.bytes > 40) for r in of(LinkGarbage, readings)] == [(None, True)]
 
-    @given(st.integers(0, 2**32), st.sampled_from("+, -/:;"), st.sampled_from(["order", "packet", "state", "verdict", "boot", "x"]))
+    @given(
+        st.integers(0, 2**32),
+        st.sampled_from("+, -/:;"),
+        st.sampled_from(["order", "packet", "state", "verdict", "boot", "x"]),
+    )
     def test_no_shuffled_deck_comes_through(self, seed: int, between: str, word: str) -> None:
         """However a board may try to say it in one report."""
         deck = list(NEW_DECK)
@@ -139,7 +177,20 @@ class TestNoOrder:
         board = shuffler()
         for size in (1, 9, 26):
             said = between.join(deck[:size])
-            for fields in ((said,), (1, said), (1, 5, said), (1, 52, 1, 1, said, "-"), (1, 52, 1, 1, "-", said)):
+            for fields in (
+                (said,),
+                (1, said),
+                (1, 5, said),
+                (1, 52, 1, 1, said, "-"),
+                (1, 52, 1, 1, "-", said),
+            ):
                 readings = board.say(word, *fields, after=1.0)
-                assert of(ShufflerVerdict, readings) + of(ShufflerPacket, readings) + of(ShufflerState, readings) == []
-                assert not any(card in str(write(r)) for r in readings for card in deck[:size] if card != "X")
+                assert (
+                    of(ShufflerVerdict, readings)
+                    + of(ShufflerPacket, readings)
+                    + of(ShufflerState, readings)
+                    == []
+                )
+                assert not any(
+                    card in str(write(r)) for r in readings for card in deck[:size] if card != "X"
+                )

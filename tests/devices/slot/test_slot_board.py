@@ -22,7 +22,11 @@ def reports(readings: list[AnyReading]) -> list[tuple[str, str]]:
 
 def test_coins() -> None:
     board = slots()
-    readings = board.say("coin", 1, 3, 500, after=0.5) + board.say("coin", 2, 3, 500, after=0.01) + board.show("coins", 2, "ok")
+    readings = (
+        board.say("coin", 1, 3, 500, after=0.5)
+        + board.say("coin", 2, 3, 500, after=0.01)
+        + board.show("coins", 2, "ok")
+    )
     assert coins(readings) == [(3, 500, False), (3, 500, False)]
     assert reports(readings) == []
 
@@ -56,7 +60,9 @@ def test_coins_that_had_waited_are_late() -> None:
 
 def test_the_slots_are_not_well() -> None:
     board = slots()
-    readings = board.show("coins", 0, "blocked", seconds=3.0) + board.show("coins", 0, "ok", seconds=3.0)
+    readings = board.show("coins", 0, "blocked", seconds=3.0) + board.show(
+        "coins", 0, "ok", seconds=3.0
+    )
     assert reports(readings) == [("health", "blocked"), ("health", "ok")]
 
 
@@ -64,5 +70,8 @@ def test_after_a_restart_they_are_counted_anew() -> None:
     board = slots()
     board.say("coin", 1, 3, 500, after=1.0)
     board.restart()
-    assert reports(board.show("coins", 0, "ok", seconds=1.0)) == [("boot", "not heard"), ("health", "ok")]
+    assert reports(board.show("coins", 0, "ok", seconds=1.0)) == [
+        ("boot", "not heard"),
+        ("health", "ok"),
+    ]
     assert coins(board.say("coin", 1, 3, 500, after=1.0)) == [(3, 500, False)]

@@ -1,4 +1,6 @@
-"""A pen to write what a Slingshot 2 says, and a clock that goes on by half a second with each status line."""
+"""A pen to write what a Slingshot 2 says, and a clock that goes on by half a second with each
+status line.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,24 @@ from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 PERIOD = 0.5
 
 
-def status(state: int, spin: int = 1, number: str = "  ", warnings: int = 0, speed: int = 166, direction: int = 0) -> bytes:
+def status(
+    state: int,
+    spin: int = 1,
+    number: str = "  ",
+    warnings: int = 0,
+    speed: int = 166,
+    direction: int = 0,
+) -> bytes:
     return f"*X;{state};{spin:03d};{number};{warnings:X};{speed:03d};{direction}".encode()
 
 
 class Hearing:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them all.
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
+    all.
 
-    Without ``options`` each line is believed by itself, so that a test says what matters once; ``test_cammegh_ss2_heard_twice``
-    shows that saying it twice comes to the same where two lines have to agree.
+    Without ``options`` each line is believed by itself, so that a test says what matters once;
+    ``test_cammegh_ss2_heard_twice`` shows that saying it twice comes to the same where two lines
+    have to agree.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -65,4 +76,6 @@ def numbers(readings: list[AnyReading]) -> list[WheelNumber]:
 
 
 def faults(readings: list[AnyReading]) -> list[tuple[str, bool]]:
-    return [(reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)]
+    return [
+        (reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)
+    ]

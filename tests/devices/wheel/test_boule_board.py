@@ -142,10 +142,17 @@ class TestAgreement:
 
 
 @given(
-    st.lists(st.tuples(st.frozensets(st.integers(1, 18), max_size=2), st.booleans(), st.floats(0.05, 1.7)), max_size=30),
+    st.lists(
+        st.tuples(
+            st.frozensets(st.integers(1, 18), max_size=2), st.booleans(), st.floats(0.05, 1.7)
+        ),
+        max_size=30,
+    ),
     st.integers(1, 18),
 )
-def test_whatever_flickers_only_what_holds_is_a_result(flickers: list[tuple[frozenset[int], bool, float]], hole: int) -> None:
+def test_whatever_flickers_only_what_holds_is_a_result(
+    flickers: list[tuple[frozenset[int], bool, float]], hole: int
+) -> None:
     plate = Plate(out_time=600.0, stuck_time=600.0)
     plate.run()
     last: object = None
@@ -173,9 +180,13 @@ class TestFaults:
         plate = Plate()
         plate.run()
         readings = plate.lie(*holes)
-        assert faults(readings) == [("number_unknown", True, f"seen in {' '.join(map(str, holes))}")]
+        assert faults(readings) == [
+            ("number_unknown", True, f"seen in {' '.join(map(str, holes))}")
+        ]
         assert cells(readings) == []
-        assert faults(plate.run()) == [("number_unknown", False, f"seen in {' '.join(map(str, holes))}")]
+        assert faults(plate.run()) == [
+            ("number_unknown", False, f"seen in {' '.join(map(str, holes))}")
+        ]
 
     def test_ball_out(self) -> None:
         plate = Plate()
@@ -201,13 +212,18 @@ class TestFaults:
         plate.run(7)
         readings = plate.lie(7)
         assert cells(readings) == []
-        assert faults(readings) == [("number_unknown", True, "stuck 7"), ("sensor", True, "stuck 7")]
+        assert faults(readings) == [
+            ("number_unknown", True, "stuck 7"),
+            ("sensor", True, "stuck 7"),
+        ]
 
     def test_a_sensor_that_is_blind(self) -> None:
         plate = Plate()
         plate.blind = (4,)
         assert faults(plate.run()) == [("sensor", True, "blind 4")]
-        assert faults(plate.lie(seconds=20.0)) == [("number_unknown", True, "seen nowhere")]  # out, or in hole 4: nobody sees
+        assert faults(plate.lie(seconds=20.0)) == [
+            ("number_unknown", True, "seen nowhere")
+        ]  # out, or in hole 4: nobody sees
         plate.run()
         assert cells(plate.lie(16)) == [(16, 2, False)]
         plate.blind = ()
@@ -244,7 +260,9 @@ class TestSilence:
             ((), ("ball_out", True, "seen nowhere")),
         ],
     )
-    def test_a_launch_that_nobody_heard_ends_with_a_fault_too(self, holes: tuple[int, ...], fault: tuple[str, bool, str]) -> None:
+    def test_a_launch_that_nobody_heard_ends_with_a_fault_too(
+        self, holes: tuple[int, ...], fault: tuple[str, bool, str]
+    ) -> None:
         plate = Plate()
         plate.runs += 1
         plate.lose(30)

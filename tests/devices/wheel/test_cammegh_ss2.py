@@ -7,7 +7,14 @@ import pytest
 
 from devices.readings import LinkGarbage, Phase, WheelFault, WheelNumber, WheelPhase, unescape
 from devices.wheel.cammegh_ss2 import Options
-from devices.wheel.cammegh_ss2_frames import BLANK, NUMBERS, WARNINGS, Status, pockets_of, read_status
+from devices.wheel.cammegh_ss2_frames import (
+    BLANK,
+    NUMBERS,
+    WARNINGS,
+    Status,
+    pockets_of,
+    read_status,
+)
 from tests.devices.wheel.slingshot import Hearing, faults, numbers, phases, status
 
 
@@ -17,7 +24,8 @@ class TestStatusLine:
         assert read_status(b"*X;6;001;  ;4;000;0") == Status(6, 1, None, 4, 0, 0)
 
     @pytest.mark.parametrize(
-        ("text", "number"), [(b" 0", 0), (b"00", "00"), (b"38", "000"), (b"39", "0000"), (b" 9", 9), (b"37", 37)]
+        ("text", "number"),
+        [(b" 0", 0), (b"00", "00"), (b"38", "000"), (b"39", "0000"), (b" 9", 9), (b"37", 37)],
     )
     def test_the_zeros_are_kept_apart(self, text: bytes, number: int | str) -> None:
         found = read_status(b"*X;5;001;%b;0;166;0" % text)
@@ -70,7 +78,14 @@ class TestStatusLine:
 class TestPhases:
     @pytest.mark.parametrize(
         ("state", "phase"),
-        [(1, "idle"), (2, "bets_open"), (3, "ball_in_rim"), (4, "no_more_bets"), (5, "settled"), (6, "closed")],
+        [
+            (1, "idle"),
+            (2, "bets_open"),
+            (3, "ball_in_rim"),
+            (4, "no_more_bets"),
+            (5, "settled"),
+            (6, "closed"),
+        ],
     )
     def test_every_state(self, state: int, phase: Phase) -> None:
         wheel = Hearing()
@@ -117,9 +132,22 @@ class TestResult:
         assert wheel.line(b"35", after=0.4) == []
         assert wheel.say(5, 4, "35", after=0.1) == [
             WheelPhase(
-                at=wheel.now, device="wheel", frame="*X;5;004;35;0;166;0", phase="settled", spin=4, rpm=16.6, direction="clockwise"
+                at=wheel.now,
+                device="wheel",
+                frame="*X;5;004;35;0;166;0",
+                phase="settled",
+                spin=4,
+                rpm=16.6,
+                direction="clockwise",
             ),
-            WheelNumber(at=wheel.now, device="wheel", frame=r"35\r\n*X;5;004;35;0;166;0", number=35, spin=4, witness="both"),
+            WheelNumber(
+                at=wheel.now,
+                device="wheel",
+                frame=r"35\r\n*X;5;004;35;0;166;0",
+                number=35,
+                spin=4,
+                witness="both",
+            ),
         ]
         assert wheel.say(5, 4, "35") == []
 
@@ -149,7 +177,10 @@ class TestResult:
         wheel = Hearing()
         wheel.play(256, "24", "17")
         wheel.play(1, "17", " 5")
-        assert [(n.spin, n.number, n.late) for n in numbers(wheel.heard)] == [(256, 17, False), (1, 5, False)]
+        assert [(n.spin, n.number, n.late) for n in numbers(wheel.heard)] == [
+            (256, 17, False),
+            (1, 5, False),
+        ]
 
     def test_the_number_shown_in_play_is_the_one_before_and_no_result(self) -> None:
         wheel = Hearing()
@@ -190,7 +221,13 @@ class TestResult:
         changed = wheel.say(5, 9, "18")
         assert changed == [
             WheelFault(
-                at=wheel.now, device="wheel", frame="*X;5;009;18;0;166;0", fault="number_changed", active=True, spin=9, detail="18"
+                at=wheel.now,
+                device="wheel",
+                frame="*X;5;009;18;0;166;0",
+                fault="number_changed",
+                active=True,
+                spin=9,
+                detail="18",
             )
         ]
         assert wheel.say(5, 9, "18") == []
@@ -203,14 +240,24 @@ class TestResult:
         wheel = Hearing()
         wheel.play(9, "24", "17")
         wheel.say(6, 9, "17")
-        assert [(n.spin, n.number, n.late) for n in numbers(wheel.play(9, "17", "17"))] == [(9, 17, False)]
+        assert [(n.spin, n.number, n.late) for n in numbers(wheel.play(9, "17", "17"))] == [
+            (9, 17, False)
+        ]
         assert faults(wheel.heard) == []
 
     @pytest.mark.parametrize(
         ("pockets", "number", "told", "known"),
-        [(37, "36", 36, True), (37, "00", "00", False), (38, "00", "00", True), (38, "38", "000", False), (40, "39", "0000", True)],
+        [
+            (37, "36", 36, True),
+            (37, "00", "00", False),
+            (38, "00", "00", True),
+            (38, "38", "000", False),
+            (40, "39", "0000", True),
+        ],
     )
-    def test_a_pocket_that_the_wheel_should_not_have(self, pockets: int, number: str, told: int | str, known: bool) -> None:
+    def test_a_pocket_that_the_wheel_should_not_have(
+        self, pockets: int, number: str, told: int | str, known: bool
+    ) -> None:
         wheel = Hearing(msgspec.convert({"pockets": pockets, "heard_twice": False}, Options))
         readings = wheel.play(3, "14", number)
         assert [n.number for n in numbers(readings)] == [told]
@@ -274,7 +321,12 @@ class TestWarnings:
         wheel.say(2)
         (fault,) = wheel.say(2, warnings=8)
         assert isinstance(fault, WheelFault)
-        assert (fault.fault, fault.active, fault.frame, fault.spin) == ("failed_launch", True, "*X;2;001;  ;8;166;0", 1)
+        assert (fault.fault, fault.active, fault.frame, fault.spin) == (
+            "failed_launch",
+            True,
+            "*X;2;001;  ;8;166;0",
+            1,
+        )
         assert faults(wheel.say(3, warnings=8)) == []  # still the same one
         assert faults(wheel.say(3)) == [("failed_launch", False)]
 
@@ -309,7 +361,10 @@ class TestWarnings:
     def test_two_at_once(self) -> None:
         wheel = Hearing()
         wheel.say(2)
-        assert set(faults(wheel.say(3, warnings=6))) == {("ball_with_rotor", True), ("sensor", True)}
+        assert set(faults(wheel.say(3, warnings=6))) == {
+            ("ball_with_rotor", True),
+            ("sensor", True),
+        }
 
     def test_the_table_names_known_bits_and_states(self) -> None:
         assert {warning.bit for warning in WARNINGS} == {1, 2, 4, 8}

@@ -1,4 +1,6 @@
-"""No single damaged byte becomes a result: the lines of a Slingshot 2 have no checksum, so two of them have to agree."""
+"""No single damaged byte becomes a result: the lines of a Slingshot 2 have no checksum, so two of
+them have to agree.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,24 @@ def each_digit(line: bytes) -> Iterator[bytes]:
     """The line with one digit read as another."""
     for place, byte in enumerate(line):
         if chr(byte).isdigit():
-            yield from (line[:place] + digit + line[place + 1 :] for digit in (b"%d" % n for n in range(10)) if digit[0] != byte)
+            yield from (
+                line[:place] + digit + line[place + 1 :]
+                for digit in (b"%d" % n for n in range(10))
+                if digit[0] != byte
+            )
 
 
 DAMAGES = {"bit": each_bit, "digit": each_digit}
 
 
 def tables(damage: str, options: Options, bare: bool) -> Iterator[Play]:
-    """A table for each damage that one line of a spin may suffer; two spins without damage are beside it."""
-    first, second = spun(SPIN - 1, "20", BEFORE, 100.0, bare), spun(SPIN, BEFORE, NUMBER, 105.0, bare)
+    """A table for each damage that one line of a spin may suffer; two spins without damage are
+    beside it.
+    """
+    first, second = (
+        spun(SPIN - 1, "20", BEFORE, 100.0, bare),
+        spun(SPIN, BEFORE, NUMBER, 105.0, bare),
+    )
     third = spun(SPIN + 1, NUMBER, " 7", 110.0, bare)
     begun = heard(Play("EUS96"), CammeghSS2("wheel", options), first)
     for struck, (at, line) in enumerate(second):
@@ -80,12 +91,18 @@ TRUTH = {SPIN - 1: int(BEFORE), SPIN: int(NUMBER), SPIN + 1: 7}
 
 def wrong(play: Play) -> list[RoundResult]:
     """Results that the wheel never said."""
-    return [each for each in of_kind(play.events, RoundResult) if (each.spin, each.number) not in TRUTH.items()]
+    return [
+        each
+        for each in of_kind(play.events, RoundResult)
+        if (each.spin, each.number) not in TRUTH.items()
+    ]
 
 
 @pytest.mark.parametrize("bare", [True, False], ids=["bare", "status only"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_no_damaged_bit_or_digit_becomes_a_result_and_no_spin_is_forgotten(damage: str, bare: bool) -> None:
+def test_no_damaged_bit_or_digit_becomes_a_result_and_no_spin_is_forgotten(
+    damage: str, bare: bool
+) -> None:
     cases = 0
     for play in tables(damage, Options(), bare):
         cases += 1
@@ -93,8 +110,12 @@ def test_no_damaged_bit_or_digit_becomes_a_result_and_no_spin_is_forgotten(damag
         waiting = of_kind(play.events, RoundUnresolved)
         results = of_kind(play.events, RoundResult)
         assert {each.spin for each in results} | {each.spin for each in waiting} == TRUTH.keys()
-        # Only the bare number read as another waits for a person; what the status says twice is the candidate.
-        assert [(each.spin, each.why, each.candidate) for each in waiting] in ([], [(SPIN, "witnesses_disagree", 35)] * bare)
+        # Only the bare number read as another waits for a person; what the status says twice is the
+        # candidate.
+        assert [(each.spin, each.why, each.candidate) for each in waiting] in (
+            [],
+            [(SPIN, "witnesses_disagree", 35)] * bare,
+        )
     assert cases > 1000
 
 
@@ -111,7 +132,9 @@ def day(shared: Path) -> Recording:
     return read_recording(shared / "captures" / "cammegh-ss2-2025-09-23.txt")
 
 
-def readings(recording: Recording, options: Options, damage: str | None = None, seed: int = 0) -> list[AnyReading]:
+def readings(
+    recording: Recording, options: Options, damage: str | None = None, seed: int = 0
+) -> list[AnyReading]:
     """What is understood of it, with one line in thirty damaged."""
     codec, random = CammeghSS2("wheel", options), Random(f"{damage} {seed}")
     said = [(chunk.at, chunk.data) for chunk in recording if not chunk.sent]
@@ -128,12 +151,16 @@ def of_spin(told: list[WheelNumber]) -> dict[int | None, int | str]:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_no_damaged_line_of_a_real_day_becomes_a_number_and_none_is_lost(day: Recording, damage: str, seed: int) -> None:
+def test_no_damaged_line_of_a_real_day_becomes_a_number_and_none_is_lost(
+    day: Recording, damage: str, seed: int
+) -> None:
     truth, told = (numbers(readings(day, Options(), how, seed)) for how in (None, damage))
     assert len(truth) == 149
     assert of_spin(told) == of_spin(truth)
     assert len(told) == len(truth)
-    assert {each.spin for each in told if not each.late} <= {each.spin for each in truth if not each.late}
+    assert {each.spin for each in told if not each.late} <= {
+        each.spin for each in truth if not each.late
+    }
     assert len([each for each in told if each.late or each.conflict is not None]) < 20
 
 
@@ -143,12 +170,20 @@ def test_one_line_is_not_enough_for_a_real_day_that_is_damaged(day: Recording) -
 
 
 def test_what_it_costs_to_hear_a_real_wheel_twice(day: Recording) -> None:
-    """No result of the day comes later. A candidate does, by one of the wheel's lines as its host heard them."""
+    """No result of the day comes later. A candidate does, by one of the wheel's lines as its host
+    heard them.
+    """
     once, twice = (numbers(readings(day, Options(heard_twice=wanted))) for wanted in (False, True))
     assert of_spin(once) == of_spin(twice)
     assert [each.late for each in once] == [each.late for each in twice]
-    assert all(after.at == before.at for before, after in zip(once, twice, strict=True) if not before.late)
-    assert all(0 < after.at - before.at < 3 for before, after in zip(once, twice, strict=True) if before.late)
+    assert all(
+        after.at == before.at for before, after in zip(once, twice, strict=True) if not before.late
+    )
+    assert all(
+        0 < after.at - before.at < 3
+        for before, after in zip(once, twice, strict=True)
+        if before.late
+    )
 
 
 # One case at a time
@@ -255,8 +290,17 @@ said = st.builds(
 )
 
 
-@given(st.lists(st.tuples(said | st.sampled_from([b"17", b" 0"]), st.sampled_from([0.001, 0.5, 0.5, 0.5, 60.0])), max_size=40))
-def test_what_is_said_twice_is_understood_as_each_line_by_itself(lines: list[tuple[bytes, float]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            said | st.sampled_from([b"17", b" 0"]), st.sampled_from([0.001, 0.5, 0.5, 0.5, 60.0])
+        ),
+        max_size=40,
+    )
+)
+def test_what_is_said_twice_is_understood_as_each_line_by_itself(
+    lines: list[tuple[bytes, float]],
+) -> None:
     twice, once = Twice(), Hearing()
     for line, after in lines:
         again = [line] if line.startswith(b"*") else []

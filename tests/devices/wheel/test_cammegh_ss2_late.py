@@ -61,14 +61,23 @@ def test_the_ball_fell_in_the_silence_and_still_lies_there() -> None:
     assert isinstance(late, LinkLate)
     assert isinstance(phase, WheelPhase)
     assert (phase.phase, phase.late) == ("settled", False)
-    assert number == WheelNumber(at=wheel.now, device="wheel", frame=status(5, 3, "35").decode(), number=35, spin=3)
+    assert number == WheelNumber(
+        at=wheel.now, device="wheel", frame=status(5, 3, "35").decode(), number=35, spin=3
+    )
 
 
 def test_the_ball_fell_in_the_silence_and_the_next_spin_is_on() -> None:
     wheel = Hearing()
     wheel.say(4, 3, "14")
     (number, phase) = wheel.say(2, 4, "35", after=60.0)
-    assert number == WheelNumber(at=wheel.now, device="wheel", frame=status(2, 4, "35").decode(), number=35, spin=3, late=True)
+    assert number == WheelNumber(
+        at=wheel.now,
+        device="wheel",
+        frame=status(2, 4, "35").decode(),
+        number=35,
+        spin=3,
+        late=True,
+    )
     assert isinstance(phase, WheelPhase)
     assert (phase.phase, phase.spin, phase.late) == ("bets_open", 4, True)
     assert numbers(wheel.say(2, 4, "35")) == []
@@ -77,7 +86,9 @@ def test_the_ball_fell_in_the_silence_and_the_next_spin_is_on() -> None:
 def test_it_is_recovered_across_the_wrap() -> None:
     wheel = Hearing()
     wheel.say(4, 256, "14")
-    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(3, 1, " 0", after=60.0))] == [(256, 0, True)]
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(3, 1, " 0", after=60.0))] == [
+        (256, 0, True)
+    ]
 
 
 def test_it_is_recovered_from_a_live_line_too() -> None:
@@ -120,7 +131,12 @@ def test_where_the_field_shows_the_next_result_already_the_late_line_speaks() ->
     wheel.say(5, 3, "35", after=60.0)
     (number, phase) = wheel.say(5, 4, "20", after=BURST)
     assert isinstance(number, WheelNumber)
-    assert (number.spin, number.number, number.late, number.frame) == (3, 35, True, status(5, 3, "35").decode())
+    assert (number.spin, number.number, number.late, number.frame) == (
+        3,
+        35,
+        True,
+        status(5, 3, "35").decode(),
+    )
     assert isinstance(phase, WheelPhase)
     assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(5, 4, "20"))] == [(4, 20, False)]
 
@@ -136,14 +152,18 @@ def test_a_number_that_came_late_is_told_though_more_than_one_spin_is_gone() -> 
     wheel.say(4, 3, "14")
     assert numbers(wheel.say(5, 3, "35", after=60.0)) == []
     wheel.codec.reconnected(wheel.now)
-    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(2, 9, "20", after=60.0))] == [(3, 35, True)]
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(2, 9, "20", after=60.0))] == [
+        (3, 35, True)
+    ]
 
 
 def test_a_number_that_came_late_is_told_though_the_wheel_was_switched_off() -> None:
     wheel = Hearing()
     wheel.say(4, 3, "14")
     wheel.say(5, 3, "35", after=60.0)
-    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(6, 1, after=60.0))] == [(3, 35, True)]
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(6, 1, after=60.0))] == [
+        (3, 35, True)
+    ]
     assert faults(wheel.heard) == []
 
 
@@ -163,7 +183,12 @@ def test_late_witnesses_that_agree_and_that_differ() -> None:
     wheel.say(2, 4, "35")
     wheel.say(5, 4, "20", after=60.0)
     (differed,) = numbers(wheel.say(2, 5, "21", after=BURST))
-    assert (differed.number, differed.conflict, differed.witness, differed.late) == (21, 20, "status", True)
+    assert (differed.number, differed.conflict, differed.witness, differed.late) == (
+        21,
+        20,
+        "status",
+        True,
+    )
 
 
 def test_after_a_new_connection_everything_is_late_until_it_is_paced() -> None:

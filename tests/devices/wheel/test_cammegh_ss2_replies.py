@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from devices.drivers import driver
-from devices.readings import DeviceRefused, DeviceReport, LinkGarbage, WheelFault, WheelPhase, unescape
+from devices.readings import (
+    DeviceRefused,
+    DeviceReport,
+    LinkGarbage,
+    WheelFault,
+    WheelPhase,
+    unescape,
+)
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 from devices.wheel.cammegh_ss2_frames import SELF_TEST
 from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, status
@@ -23,7 +30,10 @@ class TestReplies:
             (b"*P NO", {"already": "P"}),
             (b"*K CAM", {"maker": "CAM"}),
             (b"*o 1159", {"mode": "1159"}),
-            (b"*O 6 1 60 1158", {"state": "6", "enabled": "1", "games_per_hour": "60", "mode": "1158"}),
+            (
+                b"*O 6 1 60 1158",
+                {"state": "6", "enabled": "1", "games_per_hour": "60", "mode": "1158"},
+            ),
             (b"*S 2.52", {"firmware": "2.52"}),
             (b"*V SS2 2.52 12/05/22", {"version": "SS2 2.52 12/05/22"}),
             (b"*v 1.4 2.0", {"components": "1.4 2.0"}),
@@ -81,24 +91,40 @@ class TestReplies:
         wheel = Hearing()
         for code in (5, 11, 5, 77):
             wheel.line(b"*F %d" % code)
-        assert [r.detail for r in wheel.heard if isinstance(r, WheelFault)] == ["5 motor", "11 sensor 1 stuck", "77"]
+        assert [r.detail for r in wheel.heard if isinstance(r, WheelFault)] == [
+            "5 motor",
+            "11 sensor 1 stuck",
+            "77",
+        ]
         assert faults(wheel.line(b"*F 0")) == [("self_test", False)]
         assert faults(wheel.line(b"*F 5")) == [("self_test", True)]
 
-    @pytest.mark.parametrize("line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"])
+    @pytest.mark.parametrize(
+        "line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"]
+    )
     def test_other_lines_are_counted(self, line: bytes) -> None:
         wheel = Hearing()
         assert wheel.line(line) == []
-        assert (wheel.codec.counters.unknown, wheel.codec.counters.frames, wheel.codec.counters.damaged) == (1, 0, 0)
+        assert (
+            wheel.codec.counters.unknown,
+            wheel.codec.counters.frames,
+            wheel.codec.counters.damaged,
+        ) == (1, 0, 0)
 
-    @pytest.mark.parametrize("line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"])
+    @pytest.mark.parametrize(
+        "line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"]
+    )
     def test_damage_is_shown(self, line: bytes) -> None:
         wheel = Hearing()
         (garbage,) = wheel.line(line)
         assert isinstance(garbage, LinkGarbage)
         assert garbage.frame is not None
         assert (garbage.bytes, unescape(garbage.frame)) == (len(line), line)
-        assert (wheel.codec.counters.unknown, wheel.codec.counters.frames, wheel.codec.counters.damaged) == (0, 0, 1)
+        assert (
+            wheel.codec.counters.unknown,
+            wheel.codec.counters.frames,
+            wheel.codec.counters.damaged,
+        ) == (0, 0, 1)
 
 
 class TestTowardsTheWheel:
@@ -137,7 +163,13 @@ class TestTowardsTheWheel:
         assert wheel.say(2, after=2.1) == []
         assert wheel.say(3, after=2.1) == [
             WheelPhase(
-                at=wheel.now, device="wheel", frame=status(3).decode(), phase="ball_in_rim", spin=1, rpm=16.6, direction="clockwise"
+                at=wheel.now,
+                device="wheel",
+                frame=status(3).decode(),
+                phase="ball_in_rim",
+                spin=1,
+                rpm=16.6,
+                direction="clockwise",
             )
         ]
 
@@ -146,7 +178,9 @@ class TestTowardsTheWheel:
         wheel.say(4, warnings=1, after=PERIOD)
         assert wheel.codec.deadline is None
 
-    @pytest.mark.parametrize("options", [{"pockets": 36}, {"period": 0}, {"poll": -1}, {"poll": 0.05}, {"pocket": 37}])
+    @pytest.mark.parametrize(
+        "options", [{"pockets": 36}, {"period": 0}, {"poll": -1}, {"poll": 0.05}, {"pocket": 37}]
+    )
     def test_options_that_cannot_be(self, options: dict[str, float]) -> None:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(options, Options)

@@ -1,4 +1,6 @@
-"""Bytes as lines really bring them: split anywhere, cut, spliced, endless, arbitrary; and a day of a real wheel."""
+"""Bytes as lines really bring them: split anywhere, cut, spliced, endless, arbitrary; and a day of
+a real wheel.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import AnyReading, LinkGarbage, LinkLate, WheelFault, WheelNumber, WheelPhase, unescape
+from devices.readings import (
+    AnyReading,
+    LinkGarbage,
+    LinkLate,
+    WheelFault,
+    WheelNumber,
+    WheelPhase,
+    unescape,
+)
 from devices.wheel.cammegh_ss2 import LONGEST_LINE, CammeghSS2, Options
 from tests.devices.wheel.slingshot import Hearing, numbers, status
 
@@ -23,11 +33,27 @@ lines = st.one_of(
         st.sampled_from([0, 166]),
         st.integers(0, 1),
     ),
-    st.sampled_from([b"17", b" 0", b"00", b"*u OK", b"*o BUSY", b"*O 6 1 60 1158", b"*F 5", b"*F 0", b"*W 1", b"*X;2;0", b"T OK"]),
+    st.sampled_from(
+        [
+            b"17",
+            b" 0",
+            b"00",
+            b"*u OK",
+            b"*o BUSY",
+            b"*O 6 1 60 1158",
+            b"*F 5",
+            b"*F 0",
+            b"*W 1",
+            b"*X;2;0",
+            b"T OK",
+        ]
+    ),
 )
 junk = st.binary(max_size=40)
 ends = st.sampled_from([b"\r", b"\n", b"\r\n"])
-streams = st.lists(st.tuples(lines | junk, ends), max_size=20).map(lambda parts: b"".join(line + end for line, end in parts))
+streams = st.lists(st.tuples(lines | junk, ends), max_size=20).map(
+    lambda parts: b"".join(line + end for line, end in parts)
+)
 
 
 def codec() -> CammeghSS2:
@@ -39,7 +65,9 @@ def test_any_split_gives_the_same_readings(stream: bytes, cuts: list[int]) -> No
     whole, split, single = codec(), codec(), codec()
     readings = whole.feed(stream, 1.0)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [
+        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
+    ] == readings
     assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
     assert whole.counters == split.counters == single.counters
 
@@ -48,10 +76,14 @@ def test_any_split_gives_the_same_readings(stream: bytes, cuts: list[int]) -> No
 def test_junk_between_frames_loses_none(parts: list[tuple[bytes, bytes]], end: bytes) -> None:
     frames = [line for _, line in parts if line.startswith(b"*X;") and len(line) == len(status(1))]
     one = codec()
-    readings = one.feed(b"".join(noise.replace(b"*", b"") + line + end for noise, line in parts), 1.0)
+    readings = one.feed(
+        b"".join(noise.replace(b"*", b"") + line + end for noise, line in parts), 1.0
+    )
     other = codec()
     expected = other.feed(b"".join(line + end for line in frames), 1.0)
-    assert [r for r in readings if isinstance(r, WheelPhase)] == [r for r in expected if isinstance(r, WheelPhase)]
+    assert [r for r in readings if isinstance(r, WheelPhase)] == [
+        r for r in expected if isinstance(r, WheelPhase)
+    ]
 
 
 @given(streams, st.integers(0, 400), st.integers(0, 400))
@@ -60,7 +92,9 @@ def test_a_piece_that_is_missing_never_raises(stream: bytes, begin: int, length:
 
 
 @given(st.lists(st.tuples(st.binary(max_size=300), st.floats(0, 100), st.booleans()), max_size=20))
-def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(chunks: list[tuple[bytes, float, bool]]) -> None:
+def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
+    chunks: list[tuple[bytes, float, bool]],
+) -> None:
     one, now = codec(), 0.0
     for data, after, reopened in chunks:
         now += after
@@ -136,7 +170,9 @@ def captured(path: Path) -> list[tuple[float, bytes]]:
 def test_a_day_of_a_real_wheel(shared: Path) -> None:
     one = codec()
     readings: list[AnyReading] = []
-    shown: dict[int, str] = {}  # spin -> the number field of state 5, or of the next spin, read by hand
+    shown: dict[
+        int, str
+    ] = {}  # spin -> the number field of state 5, or of the next spin, read by hand
     for at, line in captured(shared / "captures" / "cammegh-ss2-2025-09-23.txt"):
         readings += one.feed(line, at)
         fields = line.decode().strip("\r\n").split(";")
@@ -185,7 +221,9 @@ steps = st.tuples(
 
 
 @given(st.lists(steps, max_size=40))
-def test_a_live_result_was_shown_live_at_rest_and_each_fault_begins_before_it_ends(play: list[tuple[bytes, float]]) -> None:
+def test_a_live_result_was_shown_live_at_rest_and_each_fault_begins_before_it_ends(
+    play: list[tuple[bytes, float]],
+) -> None:
     wheel = Hearing()
     last: WheelPhase | None = None
     active: set[str] = set()

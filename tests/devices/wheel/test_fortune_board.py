@@ -20,12 +20,32 @@ class Wheel(Board):
         self.stand(1)
 
     def stand(self, cell: int, seconds: float = 3.0) -> list[AnyReading]:
-        return self.show("wheel", cell, self.forward, self.back, "0", 0, self.launches, self.health, seconds=seconds)
+        return self.show(
+            "wheel",
+            cell,
+            self.forward,
+            self.back,
+            "0",
+            0,
+            self.launches,
+            self.health,
+            seconds=seconds,
+        )
 
-    def turn(self, forward: int, rpm: float = 30.0, back: int = 0, seconds: float = 1.0) -> list[AnyReading]:
+    def turn(
+        self, forward: int, rpm: float = 30.0, back: int = 0, seconds: float = 1.0
+    ) -> list[AnyReading]:
         """Turn on by so many cells; a way that is not the first is back."""
         self.forward, self.back = self.forward + forward, self.back + back
-        fields = (7, self.forward, self.back, "-" if back else "+", round(rpm * 10), self.launches, self.health)
+        fields = (
+            7,
+            self.forward,
+            self.back,
+            "-" if back else "+",
+            round(rpm * 10),
+            self.launches,
+            self.health,
+        )
         return self.show("wheel", *fields, seconds=seconds)
 
     def push(self, cells: int = 200, **how: Any) -> list[AnyReading]:
@@ -69,7 +89,10 @@ def test_a_launch_of_which_the_first_cells_alone_were_heard_leaves_a_candidate()
 
 def test_equal_cells_running_are_two_results() -> None:
     wheel = Wheel()
-    assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [[(8, 1, 3, False)], [(8, 2, 3, False)]]
+    assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [
+        [(8, 1, 3, False)],
+        [(8, 2, 3, False)],
+    ]
 
 
 def test_a_touch_is_no_launch() -> None:
@@ -139,7 +162,10 @@ class TestFaults:
         wheel = Wheel()
         wheel.health = "encoder"
         readings = wheel.push() + wheel.stand(33)
-        assert faults(readings) == [("sensor", True, "encoder"), ("number_unknown", True, "encoder")]
+        assert faults(readings) == [
+            ("sensor", True, "encoder"),
+            ("number_unknown", True, "encoder"),
+        ]
         assert cells(readings) == []
         wheel.health = "ok"
         assert faults(wheel.stand(33)) == [("sensor", False, "encoder")]
@@ -185,7 +211,9 @@ class TestSilence:
         wheel.launches, wheel.forward = 9, 200
         assert cells(wheel.stand(33)) == [(33, 9, 3, True)]
 
-    def test_a_board_that_was_started_anew_in_a_spin_leaves_a_candidate_without_its_count(self) -> None:
+    def test_a_board_that_was_started_anew_in_a_spin_leaves_a_candidate_without_its_count(
+        self,
+    ) -> None:
         wheel = Wheel()
         wheel.push()
         wheel.restart()
@@ -207,4 +235,7 @@ class TestSilence:
         wheel.restart()
         wheel.launches = wheel.forward = 0
         wheel.stand(33)
-        assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [[(8, None, 3, False)], [(8, 2, 3, False)]]
+        assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [
+            [(8, None, 3, False)],
+            [(8, 2, 3, False)],
+        ]

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, WheelFault, WheelNumber, WheelPhase
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkGarbage,
+    LinkLate,
+    WheelFault,
+    WheelNumber,
+    WheelPhase,
+)
 from devices.wheel import saturn_frames as frames
 from devices.wheel.saturn import LONGEST, Fields, Options, Saturn
 from simulators.wheel.saturn import FIELDS, SaturnWheel
@@ -19,7 +27,11 @@ PERIOD = 0.2
 class Host:
     """Asks a simulated wheel, and hands its answers to the driver."""
 
-    def __init__(self, options: Options = Options(fields=KNOWN), wheel: SaturnWheel | None = None) -> None:  # noqa: B008
+    def __init__(
+        self,
+        options: Options = Options(fields=KNOWN),  # noqa: B008
+        wheel: SaturnWheel | None = None,
+    ) -> None:
         self.wheel = wheel or SaturnWheel(numbers=(17, 0, 36))
         self.codec = Saturn("wheel", options)
         self.now = 0.0
@@ -30,7 +42,11 @@ class Host:
         self.wheel.advance(self.now)
         self.wheel.receive(request, self.now)
         self.now += 0.02
-        said = [reading for _, data in self.wheel.advance(self.now) for reading in self.codec.feed(data, self.now)]
+        said = [
+            reading
+            for _, data in self.wheel.advance(self.now)
+            for reading in self.codec.feed(data, self.now)
+        ]
         self.heard += said
         return said
 
@@ -41,7 +57,11 @@ class Host:
         return said
 
     def numbers(self) -> list[tuple[int | str, int | None, bool]]:
-        return [(each.number, each.spin, each.late) for each in self.heard if isinstance(each, WheelNumber)]
+        return [
+            (each.number, each.spin, each.late)
+            for each in self.heard
+            if isinstance(each, WheelNumber)
+        ]
 
 
 def test_frames_are_those_that_were_published() -> None:
@@ -75,7 +95,9 @@ def test_an_error_and_its_text() -> None:
     host.wheel.fault("error", 5.0, host.now)
     (begun,) = [each for each in host.poll() if isinstance(each, WheelFault)]
     assert (begun.fault, begun.active) == ("sensor", True)
-    assert [each.value for each in host.poll(frames.ERROR) if isinstance(each, DeviceReport)] == ["E12 BAL"]
+    assert [each.value for each in host.poll(frames.ERROR) if isinstance(each, DeviceReport)] == [
+        "E12 BAL"
+    ]
     (over,) = [each for each in host.run(6) if isinstance(each, WheelFault)]
     assert over.active is False
 
@@ -91,9 +113,12 @@ def test_a_number_that_was_not_seen_to_come_is_a_candidate() -> None:
 
 def test_one_answer_alone_is_no_number() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
-    answers = [frames.frame("02", f"{text:<44}0") for text in ("N 4001", "S17002", "S18002", "S18002")]
+    answers = [
+        frames.frame("02", f"{text:<44}0") for text in ("N 4001", "S17002", "S18002", "S18002")
+    ]
     said = [
-        [each for each in codec.feed(data, index * PERIOD) if isinstance(each, WheelNumber)] for index, data in enumerate(answers)
+        [each for each in codec.feed(data, index * PERIOD) if isinstance(each, WheelNumber)]
+        for index, data in enumerate(answers)
     ]
     assert [len(each) for each in said] == [0, 0, 0, 1]
     assert said[3][0].number == 18
@@ -104,7 +129,9 @@ def test_a_pocket_that_is_none() -> None:
     said: list[AnyReading] = []
     for index, text in enumerate(("N 4001", "S??002", "S??002", "O??002", "S 5003", "S 5003")):
         said += codec.feed(frames.frame("02", f"{text:<44}0"), index * PERIOD)
-    assert [(each.fault, each.active, each.detail) for each in said if isinstance(each, WheelFault)] == [
+    assert [
+        (each.fault, each.active, each.detail) for each in said if isinstance(each, WheelFault)
+    ] == [
         ("number_unknown", True, "??"),
         ("number_unknown", False, None),
     ]
@@ -153,7 +180,9 @@ def test_a_wrong_check_is_damage_unless_the_site_says_that_there_is_none() -> No
     answer[-2] ^= 1
     (dropped,) = Saturn("wheel", Options(fields=KNOWN)).feed(bytes(answer), 1.0)
     assert isinstance(dropped, LinkGarbage)
-    assert isinstance(Saturn("wheel", Options(fields=KNOWN, check="none")).feed(bytes(answer), 1.0)[0], WheelPhase)
+    assert isinstance(
+        Saturn("wheel", Options(fields=KNOWN, check="none")).feed(bytes(answer), 1.0)[0], WheelPhase
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,10 +199,16 @@ def test_a_mistaken_map_is_refused(change: dict[str, object], says: str) -> None
         msgspec.convert(FIELDS | change, Fields)
 
 
-ANSWERS = [frames.frame("02", f"{text:<44}0") for text in ("O 4001", "R 4001", "N 4001", "S17002", "S17002", "O17002")]
+ANSWERS = [
+    frames.frame("02", f"{text:<44}0")
+    for text in ("O 4001", "R 4001", "N 4001", "S17002", "S17002", "O17002")
+]
 
 
-@given(st.lists(st.integers(1, 40), max_size=20), st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=30)), max_size=4))
+@given(
+    st.lists(st.integers(1, 40), max_size=20),
+    st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=30)), max_size=4),
+)
 def test_any_split_gives_the_same_readings(cuts: list[int], junk: list[tuple[int, bytes]]) -> None:
     pieces = list(ANSWERS)
     for place, data in junk:
