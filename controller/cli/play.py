@@ -14,8 +14,8 @@ from typing import BinaryIO
 from controller.cli import CommandLineError
 from controller.cli.decode import pair
 from controller.contract.notation import read_input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
-from controller.games.game import RejectedError
 from controller.tables.table import Table
 
 HELP = "play a game: readings and commands in as JSON lines, events out"

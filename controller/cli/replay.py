@@ -18,8 +18,8 @@ from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
-from controller.games.game import RejectedError
 from controller.tables.table import Table
 from devices.recording import Chunk, Recording
 from devices.watch import CodecDefectError, Watch

@@ -13,6 +13,7 @@ import msgspec
 from controller.contract.bounds import Name, Note, Word
 from controller.contract.commands import COMMANDS, AnyCommand, DeviceCommand, Role
 from controller.contract.events import AnyEvent
+from controller.contract.refusals import Refusal
 from controller.contract.topics import level
 from devices.errors import NovamasError
 from devices.places import deeper
@@ -91,13 +92,16 @@ class UnreadableCommandError(NovamasError, ValueError):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``reply/<client>``. ``error`` tells the person why not; ``events`` answer a
-    recall, marked historical.
+    """The answer on ``reply/<client>``.
+
+    ``error`` tells the person why not, ``refusal`` in any language; ``events`` answer a recall,
+    marked historical.
     """
 
     id: Any
     ok: bool
     error: str | None = None
+    refusal: Refusal | None = None
     events: tuple[AnyEvent, ...] | None = None
 
 

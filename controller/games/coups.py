@@ -22,8 +22,8 @@ from controller.contract.events import (
     RoundOpened,
     RoundUnresolved,
 )
+from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
-from controller.games.game import RejectedError
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds
 from controller.games.session import another_round, corrects, count_down, no_round, session
 from devices.readings import CardDrawn

@@ -11,14 +11,7 @@ from typing import Any, Protocol
 
 from controller.contract.commands import AnyCommand
 from controller.contract.events import AnyEvent
-from devices.errors import NovamasError
 from devices.readings import AnyReading
-
-
-class RejectedError(NovamasError, ValueError):
-    """A command that cannot be followed now, or not by this role. The message tells the
-    person why.
-    """
 
 
 class Game(Protocol):
@@ -39,7 +32,7 @@ class Game(Protocol):
         ...
 
     def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
-        """Take one input. Raises :class:`RejectedError` for a command that cannot be followed; a
+        """Take one input. Raises ``RejectedError`` for a command that cannot be followed; a
         reading is never refused.
         """
         ...

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from controller.contract.commands import AnyCommand, CardDecide, Command, Role
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD

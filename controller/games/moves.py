@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import SessionOpen
 from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
 from devices.readings import Reading
 

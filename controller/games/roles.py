@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controller.contract.commands import AnyCommand, Command, Role, RoundVoid
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
 from controller.contract.events import LastRounds
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.rulebooks.law import Law
 
 

@@ -17,8 +17,8 @@ import msgspec
 
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.events import BetPlaced
+from controller.contract.refusals import RejectedError
 from controller.games.amounts import Money
-from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.rulebooks.law import Law
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol
 
 from controller.contract.commands import CardDecide, SessionClose, ShoeEnd, ShoeStart
 from controller.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
+from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
-from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.games.shoe import ShoeSettings
 from devices.readings import CardDrawn, Reading, ShoeFault

@@ -18,9 +18,9 @@ from controller.contract.orders import (
     UnreadableCommandError,
     read_order,
 )
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
 from controller.contract.topics import Topics, within
-from controller.games.game import RejectedError
 from controller.journal.schema import JournalUnusableError
 from controller.mqtt.connection import Incoming, Message
 from controller.tables.device_orders import command_device
@@ -187,7 +187,9 @@ class TablesApi:
                 reply = Reply(id=sender.id, ok=True)
         except UnreadableCommandError as bad:
             sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
-        except (RejectedError, JournalUnusableError) as no:
+        except RejectedError as no:
+            reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
+        except JournalUnusableError as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
         except Exception as error:  # a defect of ours: it costs this command, and nothing else
             where = traceback.extract_tb(error.__traceback__)[-1]

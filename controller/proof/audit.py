@@ -17,8 +17,8 @@ import msgspec
 
 from controller.confidential.boxes import is_locked, is_sealed
 from controller.contract.notation import read_input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Begun, Boot, TableSetup

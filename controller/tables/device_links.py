@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from controller.contract.commands import DeviceCommand
 from controller.contract.events import DeviceCommanded
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import LinkState
-from controller.games.game import RejectedError
 from controller.games.roles import allow_role, may_command
 from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from controller.contract.commands import DeviceCommand
 from controller.contract.orders import DeviceOrder
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import CommandRefusedError, Device
 

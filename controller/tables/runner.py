@@ -19,9 +19,9 @@ from controller.contract.commands import AnyCommand, DeviceCommand
 from controller.contract.events import AnyEvent
 from controller.contract.notation import Input, read_event, write
 from controller.contract.orders import Recall
+from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
 from controller.contract.times import utc
-from controller.games.game import RejectedError
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import Why, begun

@@ -27,6 +27,7 @@ from controller.contract.events import (
 )
 from controller.contract.json_bodies import Stored, read_body
 from controller.contract.notation import Input
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import (
     About,
     Alert,
@@ -37,7 +38,7 @@ from controller.contract.retained import (
     State,
     Status,
 )
-from controller.games.game import Game, RejectedError
+from controller.games.game import Game
 from controller.tables.device_links import allow, commanded, link_alert, link_state
 from devices.errors import NovamasError
 from devices.readings import (

@@ -28,7 +28,7 @@ from controller.contract.events import (
     SessionOpened,
 )
 from controller.contract.events import RoundVoid as Void
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
 FATAL = 666

@@ -41,10 +41,11 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import Input, read_event, read_input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
 from controller.contract.topics import Topics
 from controller.games.decks import deck
-from controller.games.game import Game, RejectedError
+from controller.games.game import Game
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader

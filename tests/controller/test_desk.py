@@ -14,8 +14,8 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.contract.refusals import RejectedError
 from controller.contract.topics import DEEPEST, LONGEST, Topics, within
-from controller.games.game import RejectedError
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
 from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi

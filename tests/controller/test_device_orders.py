@@ -16,8 +16,8 @@ from controller.contract.commands import DeviceCommand, Role
 from controller.contract.events import AnyEvent, DeviceCommanded
 from controller.contract.notation import Input
 from controller.contract.orders import DeviceOrder
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.tables import device_orders

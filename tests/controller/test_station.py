@@ -17,8 +17,8 @@ from controller.configuration.settings import Broker
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import read_event
 from controller.contract.orders import Recall
+from controller.contract.refusals import RejectedError
 from controller.contract.topics import Topics
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher

@@ -29,8 +29,8 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import Input, read_event, write
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import CORRECTABLE, Table, UnrestorableStateError
 from devices.readings import (

@@ -23,8 +23,8 @@ from controller.contract.commands import (
     RoundConfirm,
 )
 from controller.contract.notation import Input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import READINGS, CardDrawn, Reading, ShufflerVerdict

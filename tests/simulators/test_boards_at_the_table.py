@@ -19,7 +19,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import Input, read_input
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from devices.readings import LinkStale, LinkUp
 from simulators.board import Scene

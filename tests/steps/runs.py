@@ -10,8 +10,8 @@ import msgspec
 
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
+from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.recording import read_recording

@@ -22,9 +22,9 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
+from controller.contract.refusals import RejectedError
 from controller.games.banked.readings import Turn, go_on
 from controller.games.banked.state import BankedDeal, BankedHeld
-from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell

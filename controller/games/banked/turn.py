@@ -25,9 +25,9 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.decks import deck
-from controller.games.game import RejectedError
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.moves import PokerMoves

@@ -7,10 +7,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from controller.contract.commands import BetPlace, BetWithdraw
+from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.blackjack.state import BlackjackDeal
 from controller.games.blackjack.turn import BlackjackTurn
-from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.games.stakes import Bounds
 

@@ -21,11 +21,11 @@ from controller.contract.commands import (
     ShoeStart,
 )
 from controller.contract.events import LastRounds, SessionClosed
+from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack.course import between_plays
 from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
-from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, confirmer, session
 from controller.rulebooks.law import Law

@@ -19,12 +19,12 @@ from controller.contract.commands import (
     HandSurrender,
 )
 from controller.contract.events import CardsBurned, HandDecided
+from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack import course
 from controller.games.blackjack.state import BlackjackDeal, BlackjackHeld, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn, expected, question
 from controller.games.cards import is_card
-from controller.games.game import RejectedError
 from controller.games.session import confirmer, session
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
+from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings
@@ -21,7 +22,6 @@ from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
-from controller.games.game import RejectedError
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels.state import WheelEntry

@@ -16,13 +16,13 @@ from controller.contract.commands import (
     TableFollow,
 )
 from controller.contract.events import BetsClosed, RoundOpened
+from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.chemin.course import baccarat, settle
 from controller.games.chemin.hands import waits
 from controller.games.chemin.readings import missed
 from controller.games.chemin.state import CheminCoup, CheminEntry
 from controller.games.chemin.turn import CheminTurn
-from controller.games.game import RejectedError
 from controller.games.session import another_round, confirmer, session
 from controller.rulebooks.law import Law
 

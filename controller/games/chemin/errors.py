@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide
 from controller.contract.events import CardRemoved, CardTurned
+from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round
@@ -18,7 +19,6 @@ from controller.games.chemin.hands import any_third, cards_of, first, next_dealt
 from controller.games.chemin.readings import face_up
 from controller.games.chemin.state import CheminCard, Fate
 from controller.games.chemin.turn import CheminTurn
-from controller.games.game import RejectedError
 from controller.games.session import confirmer
 from controller.games.talla import read_card
 

@@ -5,12 +5,12 @@ when their cards are turned.
 from __future__ import annotations
 
 from controller.contract.commands import CardsTurn, HandDraw, HandStand
+from controller.contract.refusals import RejectedError
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import is_open, restore, settle
 from controller.games.chemin.hands import first, next_to_act, thirds
 from controller.games.chemin.state import Word
 from controller.games.chemin.turn import CheminTurn
-from controller.games.game import RejectedError
 
 
 def draw(turn: CheminTurn, given: HandDraw) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from controller.contract.commands import BettingClose, HandAct
 from controller.contract.events import HandDecided
+from controller.contract.refusals import RejectedError
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 
 
 def act(turn: CircleTurn, given: HandAct) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
+from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle.state import CircleCard
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 
 
 def deal(turn: CircleTurn, given: CardsDeal) -> None:
@@ -234,7 +234,7 @@ def _begin(turn: CircleTurn) -> None:
     """Whether cards may come now. The first ones show that the antes are in."""
     hand = turn.state.current
     if hand is None:
-        raise RejectedError("no round is in hand: say bets.open")
+        raise RejectedError("no_round_in_progress")
     if hand.open:
         raise RejectedError(
             "bets are open: say betting.close, or deal.error for a card that came too early"

@@ -19,12 +19,12 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
+from controller.contract.refusals import RejectedError
 from controller.games.circle.readings import checked
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import (
     another_round,

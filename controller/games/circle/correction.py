@@ -11,12 +11,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
+from controller.contract.refusals import RejectedError
 from controller.games.circle.commands import against_cards
 from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import pack
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
 

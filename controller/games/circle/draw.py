@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from controller.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
 from controller.contract.events import BettingClosed, HandDecided
+from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, commands, drawn
 from controller.games.circle.errors import CircleDealError
 from controller.games.circle.opening import FIRST, lowest, proved
@@ -21,7 +22,6 @@ from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.poker.state import PokerEntry
 from controller.rulebooks.circle import Draw
 

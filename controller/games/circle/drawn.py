@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow, CardsTurn
+from controller.contract.refusals import RejectedError
 from controller.games.circle import cards
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.state import CircleCard, CircleSeat
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, DealError, VoidReason
 from controller.contract.events import CardDealt
+from controller.contract.refusals import RejectedError
 from controller.games.circle.acts import leave, settle
 from controller.games.circle.state import CircleSeat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.roles import IN_CHARGE
 from controller.games.session import confirmer
 from controller.rulebooks.circle import Remedy

@@ -28,6 +28,7 @@ from msgspec.structs import replace
 
 from controller.contract import commands as person
 from controller.contract.events import Hand
+from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.first_to_act import showers
@@ -36,7 +37,6 @@ from controller.games.circle.showdown import open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds

@@ -20,12 +20,12 @@ from controller.contract.commands import (
     RoundConfirm,
 )
 from controller.contract.events import CardRemoved
+from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle import errors
 from controller.games.circle.errors import CircleDealError, apply
 from controller.games.circle.readings import leave, take_card, take_packet
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.session import confirmer
 from devices.readings import CardDrawn

@@ -23,13 +23,13 @@ from controller.contract.events import (
     Frame,
     HandDecided,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import CircleDealError, apply, of_a_player
 from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
 from controller.games.circle.streets import free, streets
 from controller.games.circle.turn import CircleTurn
-from controller.games.game import RejectedError
 
 DEAD = "dead"
 HOLE = 2

@@ -18,11 +18,11 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
+from controller.contract.refusals import RejectedError
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
-from controller.games.game import RejectedError
 from controller.games.session import confirmer, corrects, named, session
 from controller.rulebooks.law import Law
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from controller.contract.commands import DiceChoose, DieReport
 from controller.contract.commands import DiceSet as SetCommand
 from controller.contract.events import DiceChosen, DiceRegistered, DieLost
+from controller.contract.refusals import RejectedError
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import CrapsDiceSet
 from controller.games.craps.turn import CrapsTurn
-from controller.games.game import RejectedError
 from controller.games.session import session
 
 

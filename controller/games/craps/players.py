@@ -7,11 +7,11 @@ import re
 from msgspec.structs import replace
 
 from controller.contract.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
+from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.craps.bets import highest, highest_alone, parse
 from controller.games.craps.commands import refuse
 from controller.games.craps.turn import CrapsTurn
-from controller.games.game import RejectedError
 from controller.games.roles import IN_CHARGE
 from controller.games.session import session
 from controller.games.stakes import Bounds

@@ -28,8 +28,8 @@ from controller.contract.commands import (
     VoidReason,
 )
 from controller.contract.events import DeckChecked, RoundResult, SessionClosed
+from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.game import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome

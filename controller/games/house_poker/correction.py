@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.state import DEALER, HousePokerRound
 from controller.games.poker.correction import came_to_lie

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
 from controller.contract.events import CardRemoved
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.readings import follow_all, place
 from controller.games.house_poker.state import (

@@ -27,7 +27,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
@@ -89,7 +89,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def current(self) -> HousePokerRound:
         """The round in hand. Raises ``RejectedError`` if there is none."""
         if self.state.current is None:
-            raise RejectedError("no round is in hand: say bets.open")
+            raise RejectedError("no_round_in_progress")
         return self.state.current
 
     @property

@@ -11,11 +11,11 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import DiceRegistered
+from controller.contract.refusals import RejectedError
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
 from controller.games.banked.commands import dealing
-from controller.games.game import RejectedError
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn

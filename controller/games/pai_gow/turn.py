@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow, DealError, ResultCorrect
 from controller.contract.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
+from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import (

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
 from controller.contract.events import AnyEvent, AwardQualified, Hand, ResultCorrected
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerState
 
 

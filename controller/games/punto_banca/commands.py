@@ -13,9 +13,9 @@ from controller.contract.commands import (
     RoundVoid,
     ShoeStart,
 )
+from controller.contract.refusals import RejectedError
 from controller.games import coups, talla
 from controller.games.baccarat import SIDES, Side
-from controller.games.game import RejectedError
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide
 from controller.contract.events import CardRemoved, CardTurned
+from controller.contract.refusals import RejectedError
 from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
 from controller.games.coups import Waiting
-from controller.games.game import RejectedError
 from controller.games.punto_banca.coup import count, next_place
 from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
 from controller.games.punto_banca.turn import PuntoBancaTurn

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from controller.contract.commands import BetPlace, BetWithdraw, HandAct
+from controller.contract.refusals import RejectedError
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
-from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.games.texas_house.turn import TexasHouseRound, TexasHouseState, TexasHouseTurn
 

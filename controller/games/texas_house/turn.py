@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from controller.contract.commands import Command, DealError, ResultCorrect, VoidReason
 from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
+from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards

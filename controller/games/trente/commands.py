@@ -17,10 +17,10 @@ from controller.contract.commands import (
     ShoeStart,
 )
 from controller.contract.events import CardDealt, CardRemoved
+from controller.contract.refusals import RejectedError
 from controller.games import coups, shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups import Waiting
-from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.session import (
     announce_last_rounds,

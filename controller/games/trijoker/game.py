@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from controller.contract.commands import HandAct
+from controller.contract.refusals import RejectedError
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
-from controller.games.game import RejectedError
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import TrijokerRound, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker

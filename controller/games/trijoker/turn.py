@@ -9,9 +9,9 @@ from typing import Literal
 
 from controller.contract.commands import DealError
 from controller.contract.events import BetPlaced, Hand, Settled
+from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards

@@ -21,7 +21,7 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import (
     another_round,

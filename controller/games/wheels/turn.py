@@ -22,8 +22,8 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.game import RejectedError
 from controller.games.rounds import RoundMoves
 from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings

@@ -20,10 +20,10 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import read_event, write
+from controller.contract.refusals import RejectedError
 from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import CircleState
 from controller.games.circle.streets import pack
-from controller.games.game import RejectedError
 from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.corrections import Standing, there_and_back

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import AnyPlay
 
 

@@ -20,7 +20,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import Input, read_event, write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import Reading
 from tests.controller.games.play import AnyPlay, said
 

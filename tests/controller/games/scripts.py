@@ -15,7 +15,7 @@ import msgspec
 
 from controller.cli.decode import pair
 from controller.contract.notation import Input, read_input, write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"

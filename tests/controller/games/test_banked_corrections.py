@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.banked_play import Play
 from tests.controller.games.play import of_kind
 

@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
 from tests.controller.games.play import of_kind

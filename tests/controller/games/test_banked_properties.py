@@ -19,8 +19,8 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import read_event, write
+from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
-from controller.games.game import RejectedError
 from controller.games.poker import cards as poker_cards
 from devices.readings import (
     CardCut,

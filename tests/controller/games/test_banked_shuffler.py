@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AlertCleared, BetsClosed
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerStateName
 from tests.controller.games.banked_play import PAIRS, Play
 from tests.controller.games.play import of_kind

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, RoundResult, Settled
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import only

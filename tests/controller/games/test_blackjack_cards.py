@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only

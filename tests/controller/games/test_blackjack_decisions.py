@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, HandDecided, Insurance, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 

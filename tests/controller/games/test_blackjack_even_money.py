@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import HandDecided, Insurance, RoundResult, Settled
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 

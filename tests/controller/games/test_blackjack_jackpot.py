@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import Play
 from tests.controller.games.play import of_kind, only

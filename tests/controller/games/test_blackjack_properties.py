@@ -30,10 +30,10 @@ from controller.contract.events import (
     ShoeEnded,
 )
 from controller.contract.notation import Input, read_input
+from controller.contract.refusals import RejectedError
 from controller.games.blackjack.course import KEYS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
-from controller.games.game import RejectedError
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play

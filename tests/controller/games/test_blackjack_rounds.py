@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundOpened,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 

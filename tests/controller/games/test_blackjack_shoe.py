@@ -22,7 +22,7 @@ from controller.contract.events import (
     ShoeStarted,
 )
 from controller.contract.notation import write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only, whats

@@ -16,7 +16,7 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 

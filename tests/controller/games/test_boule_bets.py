@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import only

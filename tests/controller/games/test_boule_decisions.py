@@ -18,9 +18,9 @@ from controller.contract.events import (
     RoundVoid,
     SessionOpened,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table

@@ -18,8 +18,8 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.boule.chances import bets, chances, winning
-from controller.games.game import RejectedError
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
 from tests.controller.games.cells_play import DECREES, Play, table

@@ -24,7 +24,7 @@ from controller.contract.events import (
 )
 from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import (
     LinkLost,
     LinkUp,

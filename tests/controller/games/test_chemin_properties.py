@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from controller.contract.commands import CardDecide, CardsTurn
 from controller.contract.events import AnyEvent, CardDealt, RoundResult
 from controller.contract.notation import Input, write
+from controller.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.chemin.hands import cards_of
-from controller.games.game import RejectedError
 from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play

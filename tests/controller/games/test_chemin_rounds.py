@@ -20,10 +20,10 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCard, CheminCoup
-from controller.games.game import RejectedError
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
 

@@ -11,7 +11,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_play import (
     SYNTHETIC,
     half_dealt,

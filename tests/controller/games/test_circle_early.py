@@ -9,7 +9,7 @@ from controller.contract.events import (
     CardRemoved,
     CardTurned,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
 from tests.controller.games.play import of_kind

@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundResult,
     SessionClosed,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerVerdict
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, Play, holdem, table

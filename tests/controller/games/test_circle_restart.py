@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AnyEvent, Irregularity, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, LinkLost, LinkUp
 from tests.controller.games.circle_play import Play, table
 

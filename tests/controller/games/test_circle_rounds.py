@@ -15,7 +15,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
 from tests.controller.games.play import of_kind

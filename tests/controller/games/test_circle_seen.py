@@ -18,7 +18,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap
 from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table
 from tests.controller.games.play import of_kind

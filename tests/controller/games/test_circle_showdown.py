@@ -12,9 +12,9 @@ import pytest
 from pokerkit.hands import OmahaEightOrBetterLowHand, OmahaHoldemHand, StandardHighHand
 
 from controller.contract.events import Hand, HandDecided, ResultCorrected, RoundResult
+from controller.contract.refusals import RejectedError
 from controller.games.circle.game import CircleGame
 from controller.games.decks import deck
-from controller.games.game import RejectedError
 from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
 from tests.controller.decrees import of

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AnyEvent, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.circle_play import HOLES, Play, table
 

@@ -13,7 +13,7 @@ from controller.contract.events import (
     HandDecided,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_draw_play import covered, discard, opened
 from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
 from tests.controller.games.play import of_kind

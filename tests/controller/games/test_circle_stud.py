@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_play import Play, table
 
 

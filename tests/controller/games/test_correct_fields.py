@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from controller.contract.notation import read_input
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.controller.decrees import PAIRS
 

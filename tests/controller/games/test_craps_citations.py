@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import Play, ruled, table
 
 FIRST = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import table
 from tests.controller.games.play import of_kind, only, whats
 

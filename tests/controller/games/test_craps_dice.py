@@ -13,7 +13,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 

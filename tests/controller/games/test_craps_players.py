@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 

@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundVoid,
     ShooterChanged,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import DECREES, faces, outcomes, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 

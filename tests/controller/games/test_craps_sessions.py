@@ -10,7 +10,7 @@ from controller.contract.events import (
     SessionClosed,
     ShooterChanged,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardCut
 from tests.controller.games.craps_play import DECREES, table
 from tests.controller.games.play import of_kind, only, whats

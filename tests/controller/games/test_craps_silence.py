@@ -14,7 +14,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats

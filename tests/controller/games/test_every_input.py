@@ -21,8 +21,9 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import Input, read_input
+from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
-from controller.games.game import Game, RejectedError
+from controller.games.game import Game
 from controller.games.games import make_game
 from devices.readings import (
     READINGS,

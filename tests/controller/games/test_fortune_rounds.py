@@ -20,9 +20,9 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.contract.events import RoundVoid as Null
+from controller.contract.refusals import RejectedError
 from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
-from controller.games.game import RejectedError
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import of_kind, only, whats

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games import circle_play, poker_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import dealt, result, table

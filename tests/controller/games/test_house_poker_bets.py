@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, table
 from tests.controller.test_rulebook_house_poker import book_of

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.games.poker.state import REMEMBERED, SHOWN
 from controller.tables.table import Table

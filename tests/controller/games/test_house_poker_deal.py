@@ -11,7 +11,7 @@ from controller.contract.events import (
     CardDealt,
     Irregularity,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, dealt, go, stopped, table
 

@@ -13,8 +13,8 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.decks import DECKS
-from controller.games.game import RejectedError
 from controller.games.house_poker.discards import bank_discards
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, bets, box, dealt, result, stopped, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, result, table
 

@@ -15,7 +15,7 @@ from controller.contract.events import (
     JackpotStaked,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import Jackpot

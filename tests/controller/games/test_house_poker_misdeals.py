@@ -16,7 +16,7 @@ from controller.contract.events import (
     Irregularity,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, singly, stopped, table
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerVerdict
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table

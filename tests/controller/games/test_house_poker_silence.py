@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkLost
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, singly, table

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games import banked_play, circle_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import box, dealt, result, singly, table

@@ -11,7 +11,8 @@ import pytest
 
 from controller.contract.events import AnyEvent, LastRounds, RoundOpened
 from controller.contract.notation import read_input
-from controller.games.game import Game, RejectedError
+from controller.contract.refusals import RejectedError
+from controller.games.game import Game
 from controller.games.games import make_game
 
 THREE = {"eu": "azken hiru eskuak"}

@@ -16,7 +16,7 @@ from controller.contract.events import (
     DiceThrown,
     Irregularity,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from devices.readings import DiceFault
 from tests.controller.decrees import of

@@ -12,8 +12,8 @@ from controller.contract.events import (
     CardTurned,
     DeckChecked,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
-from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
 from tests.controller.games.pai_gow_play import (

@@ -22,7 +22,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only

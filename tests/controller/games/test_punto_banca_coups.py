@@ -19,7 +19,7 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import ShoeResult
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only

@@ -9,7 +9,7 @@ from controller.contract.events import (
     CardTurned,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.test_punto_banca_cards import stopped, table
 

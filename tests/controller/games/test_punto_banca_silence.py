@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.contract.notation import write
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play

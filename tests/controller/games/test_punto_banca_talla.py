@@ -21,7 +21,7 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only, whats

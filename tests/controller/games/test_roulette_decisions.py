@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play
 

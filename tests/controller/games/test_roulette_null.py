@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from devices.readings import LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from controller.contract.events import BetPlaced
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import AnyPlay, only
 
 MINIMUM = 500

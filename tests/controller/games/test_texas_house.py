@@ -17,8 +17,8 @@ from controller.contract.events import (
     HandDecided,
     RoundOpened,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.cards import DECK
-from controller.games.game import RejectedError
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook

@@ -10,7 +10,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, table
 

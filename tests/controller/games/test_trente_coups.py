@@ -15,8 +15,8 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.cards import is_red
-from controller.games.game import RejectedError
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table

@@ -12,7 +12,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from controller.games.trente.state import QUEUE
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table

@@ -19,8 +19,8 @@ from controller.contract.events import (
     LastRounds,
     RoundOpened,
 )
+from controller.contract.refusals import RejectedError
 from controller.games.cards import RANKS
-from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays

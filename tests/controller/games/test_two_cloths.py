@@ -14,7 +14,7 @@ from controller.contract.events import (
     RoundVoid,
     ShoeStarted,
 )
-from controller.games.game import RejectedError
+from controller.contract.refusals import RejectedError
 from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
 

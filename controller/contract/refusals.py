@@ -1,0 +1,51 @@
+"""Why a command is refused: a key of the messages and its fields, so that it is told in any
+language.
+
+The catalogue has the text under ``refusal.<key>``. A law is quoted behind it in the words of the
+decree, never translated.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.contract.messages.messages import ENGLISH, catalogue, text
+from devices.errors import NovamasError
+
+Field = str | int | tuple[str, ...]
+"""What fills in a text: a name, a number, or names that are listed."""
+
+
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Part of a reply, for a program that shows it in the language of its user."""
+
+    key: str
+    """The text ``refusal.<key>`` of ``novamas messages``."""
+    fields: dict[str, Field] = {}
+    """What fills in the text."""
+    law: str | None = None
+    """The rule and where it is printed, if the decree refuses it."""
+
+    def told(self, language: str = ENGLISH) -> str:
+        """The text in that language, and the law."""
+        given = {
+            name: ", ".join(value) if isinstance(value, tuple) else value
+            for name, value in self.fields.items()
+        }
+        said = text(f"refusal.{self.key}", language, **given)
+        return said if self.law is None else f"{said}: {self.law}"
+
+
+class RejectedError(NovamasError, ValueError):
+    """A command that cannot be followed now, or not by this role.
+
+    ``law``: the rule that forbids it, as ``{rule}, {article}``. The message is the English text.
+    """
+
+    def __init__(self, key: str, *, law: str | None = None, **fields: Field) -> None:
+        if f"refusal.{key}" not in catalogue(ENGLISH):
+            super().__init__(key)
+            self.refusal = None
+            return
+        self.refusal = Refusal(key, fields, law)
+        super().__init__(self.refusal.told())
