@@ -104,6 +104,11 @@ class Table:
             TableSeen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
         )
 
+    @property
+    def irregular(self) -> int:
+        """The number of the last irregularity; 0: there was none. The same word about another one is another word."""
+        return int(self._heard.get("irregularity", {}).get("seq", 0))
+
     async def change(self, within: float | None = None) -> bool:
         """Wait until something new is told. False: nothing was ``within`` so many seconds."""
         self._changed.clear()
@@ -166,25 +171,27 @@ class TableHead:
         that is to be opened goes on to refuse what follows from what it shows.
         """
         now = asyncio.get_running_loop().time
-        said, again, refusals = None, 0.0, 0
+        said: tuple[Said, int] | None = None
+        again, refusals = 0.0, 0
         while True:
             word = await table.look()
             if word is None:
                 said = None
                 self._plays(table)
                 await table.change()
-            elif word == said and now() < again:
+            elif (word, table.irregular) == said and now() < again:
                 await table.change(again - now())
             else:
                 if table.plays:
                     await asyncio.sleep(TAKES.get(word[0], THINKS) / self._speed)
                 if await table.look() != word:
                     continue
+                saying = word, table.irregular
                 refused = await self._say(client, table, word)
-                refusals = 0 if refused is None else refusals + 1 if word == said else 1
+                refusals = 0 if refused is None else refusals + 1 if saying == said else 1
                 if refusals >= REFUSALS and not table.plays:
                     raise DemoError(f"the table {table.place.table} does not open: {refused}")
-                said, again = word, now() + max(AGAIN[0] / self._speed, AGAIN[1])
+                said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
     async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
         """Say it and wait for the answer: why it is refused, or None. What nobody answers is said again in time; whether the broker

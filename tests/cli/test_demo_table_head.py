@@ -21,6 +21,7 @@ from controller.demo.floor import DemoError
 from controller.demo.places import places
 from controller.demo.table_head import PEOPLE, TableHead
 from controller.games.game import RejectedError
+from devices.readings import CardDrawn
 from tests.cli.test_demo_people import OPENING, PACKETS, AtTable
 from tests.daemon.mosquitto import Mosquitto
 
@@ -199,3 +200,23 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
     [failed] = raised.value.exceptions
     assert isinstance(failed, DemoError)
     assert str(failed) == "the table poker-1 does not open: nobody may say session-open here"
+
+
+async def test_the_same_word_about_another_irregularity_is_not_put_off(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    monkeypatch.setattr(table_head, "AGAIN", (0.0, 10 * PATIENCE))
+    settings = {"rounds": "shoe", "turn": "when_complete"}
+    fourth = asyncio.Event()
+
+    def count(at: AtTable, name: str) -> None:
+        if name == "card-decide" and at.types().count("card.removed") == 3:
+            fourth.set()
+
+    async with presided(port, "punto-banca", "EUS96", settings, before=count) as (teller, at):
+        at.hear(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
+        await teller.tell_state()
+        await teller.tell_events()
+        async with asyncio.timeout(PATIENCE):
+            await fourth.wait()
+        assert at.shown["asks"] == []
+    assert teller.refused == []
+    assert at.types().count("card.removed") == 4
