@@ -41,19 +41,24 @@ TAKES: Mapping[str, float] = {
 THINKS = 4.0
 """Seconds that a person thinks about a decision."""
 AGAIN = 8.0, 2.0
-"""A word that has led to nothing is said again after so many seconds of the model, and of this machine."""
+"""A word that has led to nothing is said again after so many seconds of the model, and of this
+machine.
+"""
 UNTOLD = 5.0
-"""Seconds after which an event that the state takes into account no longer comes: it was told before anybody listened."""
+"""Seconds after which an event that the state takes into account no longer comes: it was told
+before anybody listened.
+"""
 REFUSALS = 3
-"""A table that refuses the same word so many times in a row, and shows nothing new in between, does not open."""
+"""A table that refuses the same word so many times in a row does not open."""
 
 
 class Table:
-    """One table as its person sees it. ``plays``: it is open, and was once without anything to be said; from then on words take
-    their time.
+    """One table as its person sees it. ``plays``: it is open, and was once without anything to be
+    said; from then on words take their time.
 
-    The state may be told before the events that it takes into account, or after them. What follows from a state and events that
-    do not belong together is wrong: so he looks at both only when they agree.
+    The state may be told before the events that it takes into account, or after them. What follows
+    from a state and events that do not belong together is wrong: so he looks at both only when they
+    agree.
     """
 
     def __init__(self, place: DemoTable, seed: str) -> None:
@@ -78,14 +83,14 @@ class Table:
         self._changed.set()
 
     def event(self, body: dict[str, Any]) -> None:
-        """An event; one of before he came, or of an earlier boot, tells nothing of what he sees."""
+        """An event. One of before he came, or of another boot, tells nothing of what he sees."""
         if body["boot"] == self._boot and body["seq"] > self._told:
             self._told = body["seq"]
             self._heard[body["type"]] = body
             self._changed.set()
 
     def ask(self) -> tuple[int, asyncio.Future[str | None]]:
-        """The number of the next word, and what will be answered to it: why it is refused, or None."""
+        """The number of the next word, and its answer to come: why it is refused, or None."""
         self._words += 1
         self._answer = asyncio.get_running_loop().create_future()
         return self._words, self._answer
@@ -106,7 +111,9 @@ class Table:
 
     @property
     def irregular(self) -> int:
-        """The number of the last irregularity; 0: there was none. The same word about another one is another word."""
+        """The number of the last irregularity; 0: there was none. The same word about another one
+        is another word.
+        """
         return int(self._heard.get("irregularity", {}).get("seq", 0))
 
     async def change(self, within: float | None = None) -> bool:
@@ -165,10 +172,12 @@ class TableHead:
                     take(json.loads(bytes(message.payload)))
 
     async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
-        """One word after the other; each is thought about, and said only if it is still the right one then.
+        """One word after the other; each is thought about, and said only if it is still the right
+        one then.
 
-        A word may be refused because the table has moved on meanwhile: then he looks again. Raises :class:`DemoError` where a table
-        that is to be opened goes on to refuse what follows from what it shows.
+        A word may be refused because the table has moved on meanwhile: then he looks again. Raises
+        :class:`DemoError` where a table that is to be opened goes on to refuse what follows from
+        what it shows.
         """
         now = asyncio.get_running_loop().time
         said: tuple[Said, int] | None = None
@@ -194,8 +203,8 @@ class TableHead:
                 said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
     async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
-        """Say it and wait for the answer: why it is refused, or None. What nobody answers is said again in time; whether the broker
-        is gone, who listens to it finds out.
+        """Say it and wait for the answer: why it is refused, or None. What nobody answers is said
+        again in time; whether the broker is gone, who listens to it finds out.
         """
         import aiomqtt
 

@@ -1,4 +1,6 @@
-"""The demo's people at a broker, before a table that tells them things in an unlucky order, as a busy machine does."""
+"""The demo's people at a broker, before a table that tells them things in an unlucky order, as a
+busy machine does.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,11 @@ OPEN = SessionOpen(at=0.0, by="another", role="table_head", minimum=1000, curren
 
 
 class Teller:
-    """Does what the daemon does for one table: follows commands one after the other, answers them, and tells events and states.
+    """Does what the daemon does for one table: follows commands one after the other, answers them,
+    and tells events and states.
 
-    ``events_first``: in which order these are told, the other ``LATER``. ``before``: what happens when a command has come, before
-    it is looked at; ``silent``: no event is ever heard.
+    ``events_first``: in which order these are told, the second kind ``LATER``. ``before``: what
+    happens when a command has come, before it is followed; ``silent``: no event is ever heard.
     """
 
     def __init__(
@@ -135,7 +138,9 @@ async def presided(
             yield teller, at
         finally:
             left = {*tasks, opened}
-            while left:  # asyncio.wait_for of Python 3.11, by which aiomqtt publishes, may swallow a cancellation
+            # Again and again: asyncio.wait_for of Python 3.11, by which aiomqtt publishes, may
+            # swallow a cancellation.
+            while left:
                 for task in left:
                     task.cancel()
                 _, left = await asyncio.wait(left, timeout=LATER)
@@ -202,7 +207,9 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
     assert str(failed) == "the table poker-1 does not open: nobody may say session-open here"
 
 
-async def test_the_same_word_about_another_irregularity_is_not_put_off(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+async def test_the_same_word_about_another_irregularity_is_not_put_off(
+    monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
     monkeypatch.setattr(table_head, "AGAIN", (0.0, 10 * PATIENCE))
     settings = {"rounds": "shoe", "turn": "when_complete"}
     fourth = asyncio.Event()
