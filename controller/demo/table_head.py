@@ -44,48 +44,87 @@ AGAIN = 8.0, 2.0
 """A word that has led to nothing is said again after so many seconds of the model, and of this
 machine.
 """
+UNTOLD = 5.0
+"""Seconds after which an event that the state takes into account no longer comes: it was told
+before anybody listened.
+"""
+REFUSALS = 3
+"""A table that refuses the same word so many times in a row does not open."""
 
 
 class Table:
-    """One table as its person sees it. ``changed``: there is something new to see; ``plays``: it is
-    open, and was once without anything to be said; from then on words take their time.
+    """One table as its person sees it. ``plays``: it is open, and was once without anything to be
+    said; from then on words take their time.
+
+    The state may be told before the events that it takes into account, or after them. What follows
+    from a state and events that do not belong together is wrong: so he looks at both only when they
+    agree.
     """
 
     def __init__(self, place: DemoTable, seed: str) -> None:
         self.place = place
-        self.changed = asyncio.Event()
         self.plays = False
+        self._changed = asyncio.Event()
+        self._boot = ""
+        self._seq = 0
+        """The last event that the state takes into account; ``_told``: the last that was told."""
+        self._told = 0
         self._shown: dict[str, Any] = {}
         self._heard: dict[str, dict[str, Any]] = {}
         self._seed = seed
+        self._words = 0
+        self._answer: asyncio.Future[str | None] | None = None
 
     def state(self, body: dict[str, Any]) -> None:
         """The retained state."""
-        self._shown = body["shown"]
-        self.changed.set()
+        if body["boot"] != self._boot:  # he has just come, and nobody tells him what was before
+            self._boot, self._told, self._heard = body["boot"], body["seq"], {}
+        self._seq, self._shown = body["seq"], body["shown"]
+        self._changed.set()
 
     def event(self, body: dict[str, Any]) -> None:
-        """An event. What follows from it stands in the state that comes next."""
-        self._heard[body["type"]] = body
+        """An event. One of before he came, or of another boot, tells nothing of what he sees."""
+        if body["boot"] == self._boot and body["seq"] > self._told:
+            self._told = body["seq"]
+            self._heard[body["type"]] = body
+            self._changed.set()
+
+    def ask(self) -> tuple[int, asyncio.Future[str | None]]:
+        """The number of the next word, and its answer to come: why it is refused, or None."""
+        self._words += 1
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._words, self._answer
 
     def answer(self, body: dict[str, Any]) -> None:
-        """A reply. Raises :class:`DemoError` where the table refuses to open."""
-        if not body["ok"] and not self.plays:
-            raise DemoError(f"the table {self.place.table} does not open: {body['error']}")
+        """A reply. One to an earlier word comes too late to matter."""
+        if self._answer is not None and not self._answer.done() and body["id"] == self._words:
+            self._answer.set_result(None if body["ok"] else body["error"])
 
-    def word(self) -> Said | None:
-        """What its person has to say now."""
-        if not self.seen:
-            return None
-        seen = TableSeen(
-            shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips
+    async def look(self) -> Said | None:
+        """What its person has to say, as soon as the state and the events agree."""
+        while not self._shown or self._seq != self._told:
+            if not await self.change(UNTOLD if self._shown else None):
+                self._told = self._seq
+        return PEOPLE[self.place.game](
+            TableSeen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
         )
-        return PEOPLE[self.place.game](seen)
 
     @property
-    def seen(self) -> bool:
-        """Whether anything is known of it yet."""
-        return bool(self._shown)
+    def irregular(self) -> int:
+        """The number of the last irregularity; 0: there was none. The same word about another one
+        is another word.
+        """
+        return int(self._heard.get("irregularity", {}).get("seq", 0))
+
+    async def change(self, within: float | None = None) -> bool:
+        """Wait until something new is told. False: nothing was ``within`` so many seconds."""
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(within):
+                await self._changed.wait()
+        except TimeoutError:
+            return False
+        return True
 
 
 class TableHead:
@@ -135,43 +174,56 @@ class TableHead:
     async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
         """One word after the other; each is thought about, and said only if it is still the right
         one then.
+
+        A word may be refused because the table has moved on meanwhile: then he looks again. Raises
+        :class:`DemoError` where a table that is to be opened goes on to refuse what follows from
+        what it shows.
         """
         now = asyncio.get_running_loop().time
-        said, again = None, 0.0
+        said: tuple[Said, int] | None = None
+        again, refusals = 0.0, 0
         while True:
-            table.changed.clear()
-            word = table.word()
+            word = await table.look()
             if word is None:
                 said = None
-                if table.seen and not table.plays:
-                    self._plays(table)
-                await table.changed.wait()
-            elif word == said and (not table.plays or now() < again):
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(again - now() if table.plays else None):
-                        await table.changed.wait()
+                self._plays(table)
+                await table.change()
+            elif (word, table.irregular) == said and now() < again:
+                await table.change(again - now())
             else:
                 if table.plays:
                     await asyncio.sleep(TAKES.get(word[0], THINKS) / self._speed)
-                if table.word() == word:
-                    await self._say(client, table.place, word)
-                    said, again = word, now() + max(AGAIN[0] / self._speed, AGAIN[1])
+                if await table.look() != word:
+                    continue
+                saying = word, table.irregular
+                refused = await self._say(client, table, word)
+                refusals = 0 if refused is None else refusals + 1 if saying == said else 1
+                if refusals >= REFUSALS and not table.plays:
+                    raise DemoError(f"the table {table.place.table} does not open: {refused}")
+                said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
-    async def _say(self, client: aiomqtt.Client, place: DemoTable, word: Said) -> None:
-        """What the broker does not acknowledge is said again in time; whether it is gone, who
-        listens to it finds out.
+    async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
+        """Say it and wait for the answer: why it is refused, or None. What nobody answers is said
+        again in time; whether the broker is gone, who listens to it finds out.
         """
         import aiomqtt
 
         name, more = word
-        body = {"by": "demo", "role": place.role, "client": "demo", "id": name, **more}
+        number, answer = table.ask()
+        body = {"by": "demo", "role": table.place.role, "client": "demo", "id": number, **more}
         with contextlib.suppress(aiomqtt.MqttError):
-            await client.publish(self._topics.command(place.table, name), json.dumps(body), qos=1)
+            await client.publish(
+                self._topics.command(table.place.table, name), json.dumps(body), qos=1
+            )
         task = asyncio.current_task()
         if (
             task is not None and task.cancelling()
         ):  # which asyncio.wait_for of Python 3.11 may have swallowed in there
             raise asyncio.CancelledError
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(AGAIN[1]):
+                return await answer
+        return None
 
     def _plays(self, table: Table) -> None:
         table.plays = True
