@@ -24,10 +24,18 @@ SMALL = 4096
 """Bytes of the smallest pipe that there is."""
 
 
+OUTPUTS: list[LogOutput] = []
+"""Those of the test that runs."""
+
+
 @pytest.fixture
 def ending() -> Iterator[ExitStack]:
+    """What is closed at the end, when no thread of the test writes any more."""
     with ExitStack() as stack:
         yield stack
+        for each in OUTPUTS:  # its last word would go to a descriptor of the next test
+            each.drain(30)
+        OUTPUTS.clear()
     structlog.reset_defaults()
 
 
@@ -46,6 +54,7 @@ def fifo(tmp_path: Path, ending: ExitStack) -> tuple[int, int, Path]:
 def output(descriptor: int, capacity: int = 1000) -> LogOutput:
     """An output that is that of the log too, which says there what was lost."""
     made = LogOutput(descriptor, capacity)
+    OUTPUTS.append(made)
     render = structlog.processors.KeyValueRenderer(key_order=["event"])
     structlog.configure(
         processors=[render], logger_factory=structlog.WriteLoggerFactory(cast("TextIO", made))
