@@ -17,12 +17,12 @@ import pytest
 from controller.contract.command_fields import Command
 from controller.contract.commands import SessionOpen
 from controller.contract.orders import read_order
+from controller.contract.refusals import RejectedError
 from controller.contract.topics import Topics
 from controller.demo import table_head
 from controller.demo.floor import DemoError
 from controller.demo.places import places
 from controller.demo.table_head import PEOPLE, TableHead
-from controller.games.game import RejectedError
 from devices.readings import CardDrawn
 from tests.cli.test_demo_people import OPENING, PACKETS, AtTable
 from tests.daemon.mosquitto import Mosquitto
