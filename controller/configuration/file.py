@@ -12,7 +12,6 @@ import msgspec
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
 from controller.configuration.settings import (
-    BROKER_FILES,
     Configuration,
     ConfigurationError,
     Mistake,
@@ -67,10 +66,13 @@ def _place(line: int, at: places.Path) -> str:
     return f"line {line}: {places.spell(at)}" if line else places.spell(at) or "file"
 
 
+def _within(folder: Path, name: str | None) -> str | None:
+    return str(folder / name) if name else name
+
+
 def _absolute(configuration: Configuration, folder: Path) -> Configuration:
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
     broker = configuration.broker
-    files = {key: str(folder / name) for key in BROKER_FILES if (name := getattr(broker, key))}
     return msgspec.structs.replace(
         configuration,
         journal=msgspec.structs.replace(
@@ -79,5 +81,11 @@ def _absolute(configuration: Configuration, folder: Path) -> Configuration:
         recordings=msgspec.structs.replace(
             configuration.recordings, path=str(state / configuration.recordings.path)
         ),
-        broker=msgspec.structs.replace(broker, **files),
+        broker=msgspec.structs.replace(
+            broker,
+            password_file=_within(folder, broker.password_file),
+            ca_file=_within(folder, broker.ca_file),
+            cert_file=_within(folder, broker.cert_file),
+            key_file=_within(folder, broker.key_file),
+        ),
     )

@@ -18,7 +18,6 @@ from controller.contract.commands import CardDecide, ResultCorrect, SessionOpen,
 from controller.contract.events import (
     Announcement,
     BetsClosed,
-    ResultCorrected,
     RoundOpened,
     RoundUnresolved,
 )
@@ -36,14 +35,38 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     trouble: str | None = None
 
 
+class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in progress. Its fields each game's has for itself, as those of its state."""
+
+    if TYPE_CHECKING:
+        round: int
+        closed: bool = False
+        gap: bool = False
+
+
+class CoupEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round. Its fields each game's has for itself, as those of its state."""
+
+    if TYPE_CHECKING:
+        round: int
+        kind: Literal["result", "void", "unresolved"]
+        cards: tuple[Any, ...] = ()
+
+
 class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     """Such a table between two inputs. Its fields each state has for itself: where they stand is
     where they are written down.
     """
 
     if TYPE_CHECKING:
+        current: Coup | None = None
+        past: shoe.Past = ()
         shoe: shoe.Shoe | None = None
+        queue: tuple[Waiting, ...] = ()
+        queue_overflowed: bool = False
         out_of_sync: bool = False
+        unseen: bool = False
+        reset: bool = False
         last: int | None = None
         last_since: int = 0
 
@@ -73,8 +96,8 @@ class CoupTurn(RoundMoves[B, S, T]):
     may wait.
     """
 
-    coup: ClassVar[type[Any]]
-    outcome: ClassVar[type[Any]]
+    coup: ClassVar[type[Coup]]
+    outcome: ClassVar[type[CoupEntry]]
     queue: ClassVar[int]
 
     @abstractmethod
@@ -88,6 +111,10 @@ class CoupTurn(RoundMoves[B, S, T]):
         """The result is not known for certain; nobody invents it. ``late``: cards known only after
         a silence.
         """
+
+    @abstractmethod
+    def clear_shoe(self, left: int | None = None) -> None:
+        """The talla is over and its cards leave the table; ``left``: as counted by a person."""
 
     @abstractmethod
     def record(self, entry: Any) -> None:
@@ -160,7 +187,7 @@ def late(turn: Turn, card: Any) -> None:
     """
     state = turn.state
     turn.change(shoe=shoe.lose_count(state.shoe))
-    last = state.entries[-1] if state.entries else None
+    last: CoupEntry | None = state.entries[-1] if state.entries else None
     if state.current is not None:
         turn.unresolved(state.current, "silence", (card,))
         turn.change(out_of_sync=True)
@@ -185,11 +212,12 @@ def late(turn: Turn, card: Any) -> None:
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
+    turn.open_session(given)
+    turn.change(past=shoe.new_session(turn.state.past), last=None)
     turn.clear_alert("card_while_closed")
 
 
-def end_shoe(turn: Any, given: ShoeEnd) -> None:
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe."""
     session(turn)
     no_round(turn)
@@ -235,31 +263,3 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     if entry.kind != "result":
         raise RejectedError(f"round {given.round} has no result to correct")
     return entry
-
-
-def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
-    """A published result was wrong: it is replaced, never erased. Its cards are not told again:
-    they made another result.
-    """
-    entry = to_correct(turn, given)
-    was = entry.winner
-    if given.winner not in (*sides, "tie"):
-        raise RejectedError(f"say the winner: {', '.join(sides)} or tie")
-    if given.winner == was:
-        raise RejectedError(f"the winner of round {given.round} is {was} already")
-    winner = given.winner
-    marks = ("tie",) if winner == "tie" else ()
-    turn.state = turn.state.with_entry(
-        replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields)
-    )
-    turn.say(
-        ResultCorrected(
-            round=entry.round,
-            replaces=None,
-            replaces_boot=None,
-            winner=winner,
-            was=was,
-            by=given.by,
-            role=given.role,
-        )
-    )

@@ -5,7 +5,7 @@ alerts, evidence.
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +30,10 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     currency: str | None = None
     round: int = 0
     alerts: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+        entries: tuple[Any, ...] = ()
+        """The outcomes of its rounds, which each state has for itself."""
 
 
 Book = TypeVar("Book")
@@ -59,10 +63,8 @@ class Moves(ABC, Generic[Book, Settings, State]):
     def carry_on(self) -> None:
         """What follows by itself when an input was taken."""
 
-    def open_session(self, given: SessionOpen, **fields: Any) -> None:
-        """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what
-        cannot be opened.
-        """
+    def open_session(self, given: SessionOpen) -> None:
+        """The table opens, with no round so far. Rejects what cannot be opened."""
         was = self.state
         if was.open:
             raise RejectedError(f"session {was.session} is open already")
@@ -75,7 +77,6 @@ class Moves(ABC, Generic[Book, Settings, State]):
             currency=given.currency,
             round=0,
             entries=(),
-            **fields,
         )
         self.say(
             SessionOpened(

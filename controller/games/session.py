@@ -47,6 +47,26 @@ class Outcomes(Protocol[E_co]):
         ...
 
 
+class LastRoundsTable(Protocol):
+    """A game's turn, as far as the last rounds before closing concern it."""
+
+    state: Any
+    book: Any
+
+    @property
+    def number(self) -> int:
+        """The round in progress; 0 without one."""
+        ...
+
+    def change(self, *, last: int, last_since: int = ...) -> None:
+        """Change the state."""
+        ...
+
+    def say(self, event: LastRounds) -> None:
+        """Add an event."""
+        ...
+
+
 def session(turn: Any) -> None:
     """Reject what needs an open session."""
     if not turn.state.open:
@@ -65,7 +85,9 @@ def another_round(turn: Any, left: int | None) -> None:
         )
 
 
-def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | None = None) -> None:
+def announce_last_rounds(
+    turn: LastRoundsTable, given: LastRoundsAnnounce, unsaid: int | None = None
+) -> None:
     """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how
     many, where the decree says; ``unsaid``: how many where it does not.
     """
@@ -86,7 +108,7 @@ def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | Non
     )
 
 
-def count_down(turn: Any, number: int) -> None:
+def count_down(turn: LastRoundsTable, number: int) -> None:
     """One of the last rounds is over, if they are announced."""
     left = turn.state.last
     if left and number >= turn.state.last_since:

@@ -74,7 +74,7 @@ class StakedTable(Protocol):
         """The bets that there are, and between what a stake is."""
         ...
 
-    def change_current(self, **fields: Any) -> None:
+    def change_current(self, *, bets: tuple[Stake, ...]) -> None:
         """Change the round in hand."""
         ...
 

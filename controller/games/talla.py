@@ -12,7 +12,7 @@ from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.session import session
-from controller.games.shoe import ShoeSettings
+from controller.games.shoe import Past, Shoe, ShoeSettings
 from devices.readings import CardDrawn, Reading, ShoeFault
 
 
@@ -29,7 +29,14 @@ class AtTheShoe(Protocol):
         """What the site says of shoes."""
         ...
 
-    def change(self, **fields: Any) -> None:
+    def change(
+        self,
+        *,
+        shoe: Shoe | None = ...,
+        past: Past = ...,
+        current: None = ...,
+        open: bool = ...,  # noqa: A002 - a field of the state
+    ) -> None:
         """Change the state."""
         ...
 
@@ -70,17 +77,13 @@ class Dealt(AtTheShoe, Protocol):
         ...
 
 
-def begin(
-    turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None, **fields: Any
-) -> None:
-    """The cards are in the shoe: say so, and what is wrong with shoe and cards. ``fields``: what
-    else begins with it.
-    """
+def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -> None:
+    """Put the cards in the shoe: say so, and what is wrong with shoe and cards."""
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
     now = shoe.put_in(turn.book.shoe, turn.settings, given)
     fresh = given.shoe not in (past or ((),))[-1]
     past = shoe.assign(past, given.shoe)
-    turn.change(shoe=now, past=past, **fields)
+    turn.change(shoe=now, past=past)
     turn.clear_alert("shoe_missing")
     turn.say(shoe.started(now, given, call))
     for what in shoe.objections(turn.book.shoe, turn.settings, given):

@@ -20,9 +20,49 @@ from devices.profiles.framing import Blocks, Dropped, Line, Lines
 from devices.profiles.language import Message, Profile, Say
 from devices.profiles.patterns import compiled
 from devices.profiles.saying import filled, hides, hold, made
-from devices.readings import AnyReading, CardDrawn, LinkGap, LinkGarbage, escape
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    DiceFault,
+    DiceRead,
+    DiceState,
+    LinkGap,
+    LinkGarbage,
+    ShoeFault,
+    ShoeResult,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+    SlotCoin,
+    WheelCell,
+    WheelFault,
+    WheelNumber,
+    WheelPhase,
+    escape,
+)
 
 GAP = "link.gap"
+
+
+Standing = WheelFault | ShoeFault | DiceFault
+"""Readings that hold until they end: a profile lets no other stand."""
+
+Paced = (
+    WheelPhase
+    | WheelNumber
+    | WheelCell
+    | CardDrawn
+    | CardCut
+    | ShoeResult
+    | ShufflerState
+    | ShufflerVerdict
+    | ShufflerPacket
+    | DiceState
+    | DiceRead
+    | SlotCoin
+)
+"""Readings that tell whether they are late."""
 
 
 class _Fitting(msgspec.Struct, frozen=True):
@@ -69,7 +109,7 @@ class ProfileCodec:
             str, list[AnyReading]
         ] = {}  # by message: what it said last, of what has to be said twice
         self._kept: Values = {}
-        self._standing: dict[str, dict[tuple[str, Any], AnyReading]] = {}
+        self._standing: dict[str, dict[tuple[str, Any], Standing]] = {}
         self._number: int | None = None
         self._recent: deque[bytes] = deque(
             maxlen=profile.sequence.copies if profile.sequence else 0
@@ -371,19 +411,18 @@ class ProfileCodec:
             self._miss(now, out)
             return
         if say.stands:
+            assert isinstance(reading, Standing)
             group = self._standing.setdefault(say.stands, {})
             key = (say.reading, getattr(reading, "fault", None))
             if group.get(key) == reading:
                 return
             group[key] = reading
-        changes: dict[str, Any] = {
-            "at": now,
-            "device": self._device,
-            "frame": None if frame is None else escape(frame),
-        }
-        if hasattr(reading, LATE):
-            changes[LATE] = late or self._is_drawn_late(say, now)
-        out.append(msgspec.structs.replace(reading, **changes))
+        shown = None if frame is None else escape(frame)
+        reading = msgspec.structs.replace(reading, at=now, device=self._device, frame=shown)
+        if isinstance(reading, Paced):
+            late = late or self._is_drawn_late(say, now)
+            reading = msgspec.structs.replace(reading, late=late)
+        out.append(reading)
 
     def _is_drawn_late(self, say: Say, now: float) -> bool:
         """By the pace of a hand."""

@@ -12,6 +12,7 @@ import re
 from functools import reduce
 from operator import xor
 from types import MappingProxyType
+from typing import Literal
 
 import msgspec
 
@@ -155,6 +156,7 @@ _RESULTS: MappingProxyType[int, ShoeResult] = MappingProxyType(
         0b111: ShoeResult(at=0.0, winner=None, forced=True),
     }
 )
+_PAIRS: tuple[tuple[int, Literal["player", "banker"]], ...] = ((1, "player"), (2, "banker"))
 
 
 def read_result(byte: int) -> ShoeResult | None:
@@ -162,7 +164,7 @@ def read_result(byte: int) -> ShoeResult | None:
     found = _RESULTS.get(byte >> 4 & 7) if byte & 0x80 else None
     if found is None:
         return None
-    pairs = tuple(hand for bit, hand in ((1, "player"), (2, "banker")) if byte & bit)
+    pairs = tuple(hand for bit, hand in _PAIRS if byte & bit)
     return msgspec.structs.replace(found, pairs=pairs)
 
 

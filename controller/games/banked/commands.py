@@ -47,9 +47,8 @@ GOES_ON = (
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, with no boxes so far."""
-    turn.open_session(
-        given, boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None
-    )
+    turn.open_session(given)
+    turn.change(boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
     turn.clear_alert("card_while_closed")
 
 

@@ -35,7 +35,8 @@ from controller.rulebooks.law import Law
 
 def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
+    turn.open_session(given)
+    turn.change(past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
 
 
 def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
@@ -63,7 +64,8 @@ def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
     burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)
     burn = turn.book.shoe.burn if burned else 0
-    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, held=(), doubt=None)
+    turn.change(burn=burn, held=(), doubt=None)
+    talla.begin(turn, given, turn.book.announcements.get("shoe"))
     turn.settle()
 
 

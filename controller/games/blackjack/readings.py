@@ -7,7 +7,7 @@ with all that follow it, until a key or a person says it.
 from __future__ import annotations
 
 from controller.games import shoe, talla
-from controller.games.blackjack.state import BlackjackHeld
+from controller.games.blackjack.state import BlackjackHeld, Doubt
 from controller.games.blackjack.turn import BlackjackTurn, expected, question
 from controller.games.moves import frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
@@ -104,7 +104,7 @@ def take_reset(turn: BlackjackTurn, _given: ShoeReset) -> None:
         _doubt(turn, "shoe_reset")
 
 
-def _doubt(turn: BlackjackTurn, what: str) -> None:
+def _doubt(turn: BlackjackTurn, what: Doubt) -> None:
     state = turn.state
     if state.shoe is None:
         return

@@ -37,6 +37,7 @@ from controller.games.blackjack.state import (
     BlackjackHeld,
     BlackjackSeat,
     BlackjackState,
+    Doubt,
 )
 from controller.games.rounds import LawfulMoves
 from controller.rulebooks.blackjack import Blackjack
@@ -65,7 +66,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
     def open_round(self, by: str) -> None:
         """A round begins. A device that is not heard may hide cards of it."""
         number = self.state.round + 1
-        doubt = "silence" if self.state.silent else None
+        doubt: Doubt | None = "silence" if self.state.silent else None
         self.change(round=number, deal=BlackjackDeal(round=number), doubt=doubt)
         self.say(RoundOpened(round=number, by=by))
 
@@ -298,7 +299,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         state, deal = self.state, self.state.deal
         if deal is not None and deal.last:
             self.end_talla()
-        doubt = "silence" if state.silent and state.doubt else None
+        doubt: Doubt | None = "silence" if state.silent and state.doubt else None
         self.change(round=max(state.round, entry.round), deal=None, doubt=doubt)
         self.state = self.state.with_entry(entry)
 

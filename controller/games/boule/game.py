@@ -67,9 +67,10 @@ class BouleTurn(CellsTurn):
         }
         return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
 
-    def forgets(self) -> dict[str, Any]:
+    def forget(self) -> None:
         """Whose turn it is to throw begins anew with a session."""
-        return {**super().forgets(), "thrower": None, "throws": 0}
+        super().forget()
+        self.change(thrower=None, throws=0)
 
     def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
         """Its simple chances, and what becomes of each bet that was told."""

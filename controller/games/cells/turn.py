@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from controller.contract.events import BetsLastCall
 from controller.games.cells.settings import CellsSettings
@@ -78,9 +78,9 @@ class CellsTurn(WheelTurn):
         super().silence(given)
         self.change(phase=None)
 
-    def forgets(self) -> dict[str, Any]:
+    def forget(self) -> None:
         """What the wheel told before the session does not count in it."""
-        return {"held": None}
+        self.change(held=None)
 
     def begin(self, spin: int | None) -> WheelRound:
         """The next round: what was held back belonged to the one before."""

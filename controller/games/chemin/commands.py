@@ -31,7 +31,8 @@ from controller.rulebooks.law import Law
 
 def open_session(turn: CheminTurn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
+    turn.open_session(given)
+    turn.change(past=shoe.new_session(turn.state.past), last=None)
 
 
 # The shoe

@@ -40,8 +40,8 @@ from controller.games.session import (
 
 def open_session(turn: CircleTurn, given: SessionOpen) -> None:
     """A match begins, without players so far."""
-    turn.open_session(
-        given,
+    turn.open_session(given)
+    turn.change(
         played=(),
         seated=(),
         resting={},

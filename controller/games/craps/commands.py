@@ -44,8 +44,8 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
             "bet_maximum_simple",
             f"the highest stake, {highest}, is {low} to {high} times the minimum",
         )
-    turn.open_session(
-        given,
+    turn.open_session(given)
+    turn.change(
         current=None,
         before=None,
         shooter=None,

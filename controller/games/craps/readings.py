@@ -126,8 +126,8 @@ def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
 def take_silence(turn: CrapsTurn, _given: AnyReading) -> None:
     """The device was not heard for a while: what the dice did then is unknown."""
     state = turn.state
-    airborne = state.airborne if state.gap else state.current and state.current.throw
-    turn.change(gap=True, airborne=airborne, dice=None)
+    now = None if state.current is None else state.current.throw
+    turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
 
 
 def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:

@@ -71,7 +71,8 @@ ERRORS: Mapping[str, VoidReason] = {
 
 def open_session(turn: HousePokerTurn, given: SessionOpen) -> None:
     """The table opens."""
-    turn.open_session(given, last=None, played=())
+    turn.open_session(given)
+    turn.change(last=None, played=())
 
 
 def close_session(turn: HousePokerTurn, given: SessionClose) -> None:

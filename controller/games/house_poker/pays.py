@@ -119,7 +119,7 @@ def prizes(
         else:
             left -= (share or 0) * len(equal)
         paid += [
-            msgspec.structs.replace(each, share=share and (share.numerator, share.denominator))
+            msgspec.structs.replace(each, share=None if share is None else share.as_integer_ratio())
             for each in equal
         ]
     return paid

@@ -4,6 +4,8 @@ rejected, with the reason.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from controller.contract.commands import (
     BetsClose,
     BetsOpen,
@@ -13,12 +15,13 @@ from controller.contract.commands import (
     RoundVoid,
     ShoeStart,
 )
+from controller.contract.events import ResultCorrected
 from controller.contract.refusals import RejectedError
 from controller.games import coups, talla
 from controller.games.baccarat import SIDES, Side
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
-from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup
+from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup, PuntoBancaEntry
 from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.session import confirmer, no_round, session, undecided, void_law
 
@@ -33,15 +36,8 @@ def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
     burn = None if turn.settings.continuous else PuntoBancaBurn()
-    talla.begin(
-        turn,
-        given,
-        turn.book.announcements.get("shoe"),
-        burn=burn,
-        out_of_sync=False,
-        unseen=False,
-        reset=False,
-    )
+    turn.change(burn=burn, out_of_sync=False, unseen=False, reset=False)
+    talla.begin(turn, given, turn.book.announcements.get("shoe"))
     turn.expect()
 
 
@@ -121,9 +117,31 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
 
 def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
     """A published result was wrong: another hand has won. The shoe's verdict is not held against it
-    again.
+    again. Its cards are not told again: they made another result.
     """
-    coups.correct(turn, given, SIDES, compared=True)
+    entry: PuntoBancaEntry = coups.to_correct(turn, given)
+    was = entry.winner
+    assert was is not None
+    if given.winner not in (*SIDES, "tie"):
+        raise RejectedError(f"say the winner: {', '.join(SIDES)} or tie")
+    if given.winner == was:
+        raise RejectedError(f"the winner of round {given.round} is {was} already")
+    winner = given.winner
+    marks = ("tie",) if winner == "tie" else ()
+    turn.state = turn.state.with_entry(
+        replace(entry, winner=winner, hands=(), marks=marks, corrected=True, compared=True)
+    )
+    turn.say(
+        ResultCorrected(
+            round=entry.round,
+            replaces=None,
+            replaces_boot=None,
+            winner=winner,
+            was=was,
+            by=given.by,
+            role=given.role,
+        )
+    )
 
 
 # What commands stand on

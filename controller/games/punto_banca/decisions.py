@@ -61,10 +61,9 @@ def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
             counted, trouble = shoe.read(now, card)
             cards = coup.cards(side)
             turn.change(shoe=counted)
-            turn.change_current(
-                **{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])},
-                confirmed_by=confirmer(given),
-            )
+            read = (*cards[:index], replace(each, card=card), *cards[index + 1 :])
+            turn.change(current=coup.with_cards(side, read))
+            turn.change_current(confirmed_by=confirmer(given))
             if each.up:
                 turn.say(CardTurned(round=coup.round, to=side, index=index + 1, card=card))
             if trouble is not None:

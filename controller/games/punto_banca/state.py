@@ -7,10 +7,11 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.contract.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
-from controller.games.coups import CoupState, Waiting
+from controller.games.coups import Coup, CoupEntry, CoupState, Waiting
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
 from devices.readings import ShoeResult
@@ -38,7 +39,7 @@ class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         return self.up and self.card is not None
 
 
-class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaCoup(Coup, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand.
 
     ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may
@@ -68,6 +69,10 @@ class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         """The cards of one hand."""
         return self.player if side == "player" else self.banker
 
+    def with_cards(self, side: Side, cards: tuple[PuntoBancaCard, ...]) -> PuntoBancaCoup:
+        """With these cards as one hand."""
+        return replace(self, player=cards) if side == "player" else replace(self, banker=cards)
+
     @property
     def dealt(self) -> tuple[tuple[Side, PuntoBancaCard], ...]:
         """All cards of the round, in the order in which they came."""
@@ -90,7 +95,7 @@ class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     gap: bool = False
 
 
-class PuntoBancaEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a
     person may confirm it.
     """

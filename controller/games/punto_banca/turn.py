@@ -103,7 +103,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         card = PuntoBancaCard(
             card=given.card, up=self.dealt_face_up(coup) or seen, frame=frame_of(given)
         )
-        self.change_current(**{to: (*coup.cards(to), card)})
+        self.change(current=coup.with_cards(to, (*coup.cards(to), card)))
         index = len(coup.cards(to)) + 1
         self.say(
             CardDealt(round=coup.round, to=to, index=index, card=card.card if card.up else None)
@@ -123,9 +123,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             for index, card in enumerate(coup.cards(side), 1):
                 if not card.up and card.card is not None:
                     self.say(CardTurned(round=coup.round, to=side, index=index, card=card.card))
-            self.change_current(
-                **{side: tuple(replace(card, up=True) for card in coup.cards(side))}
-            )
+            shown = tuple(replace(card, up=True) for card in coup.cards(side))
+            self.change(current=coup.with_cards(side, shown))
 
     def settle(self) -> None:
         """Say what the rules make of the cards that lie face up: what a hand does, the result,

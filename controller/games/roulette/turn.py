@@ -71,9 +71,9 @@ class RouletteTurn(WheelTurn):
         short = isinstance(given, LinkGap | LinkLate | WheelPhase | WheelNumber)
         self.change(heard=False, rotor=self.state.rotor if short else None)
 
-    def forgets(self) -> dict[str, Any]:
+    def forget(self) -> None:
         """The rotor may turn either way at the first launch of a session."""
-        return {"rotor": None}
+        self.change(rotor=None)
 
     def void(
         self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None

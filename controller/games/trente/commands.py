@@ -46,7 +46,8 @@ def start_shoe(turn: TrenteTurn, given: ShoeStart) -> None:
     law = turn.book.laws["shoe_unnumbered"]
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
-    talla.begin(turn, given, tail=0, out_of_sync=False, unseen=False, reset=False)
+    turn.change(tail=0, out_of_sync=False, unseen=False, reset=False)
+    talla.begin(turn, given)
     turn.expect()
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from controller.contract.events import Frame, Hand
-from controller.games.coups import CoupState, Waiting
+from controller.games.coups import Coup, CoupEntry, CoupState, Waiting
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
 from controller.games.trente.rows import Winner
@@ -31,7 +31,7 @@ class TrenteCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frame: Frame | None = None
 
 
-class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteCoup(Coup, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``gap``: since its bets closed a silence may have hidden a card.
     ``confirmed_by``: who decided about one. ``bets``: those that were told.
     """
@@ -59,7 +59,7 @@ class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.known) < len(self.cards)
 
 
-class TrenteEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a
     person may confirm it. ``last``: it was the last hand of the session.
     """

@@ -45,16 +45,16 @@ def open_session(turn: WheelTurn, given: SessionOpen) -> None:
     bets are only open.
     """
     state = turn.state
-    turn.open_session(
-        given,
+    turn.open_session(given)
+    turn.change(
         spent=state.phase is not None and state.phase not in STARTING,
         gap=state.phase is None,
         relaunch=False,
         countdowns=(),
         foreign=(),
         before=state.tally().anew(),
-        **turn.forgets(),
     )
+    turn.forget()
     turn.clear_alert("movement_after_close")
     turn.clear_alert(WRONG_DEVICE)
     if turn.bets_open_at_wheel:

@@ -104,9 +104,8 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """The device was not heard for a while: what it did then is unknown."""
         self.change(gap=True, spent=False)
 
-    def forgets(self) -> dict[str, Any]:
-        """What else of the state begins anew with a session."""
-        return {}
+    def forget(self) -> None:
+        """Begin anew with a session what else this game remembers."""
 
     # The round in hand
 

@@ -6,12 +6,21 @@ from collections.abc import Iterable
 
 import msgspec
 
+from controller.contract.commands import CardDecide
 from controller.contract.notation import Input
 from controller.games.cards import DECK
 from devices.readings import CardDrawn
 
 CARD = "card"
 """In the place of the next card of the shoe."""
+
+
+def own(given: Input, card: str) -> Input:
+    """The input about another card; of one that is drawn, in its bytes too."""
+    if isinstance(given, CardDrawn):
+        return msgspec.structs.replace(given, card=card, frame=f"<{card}>")
+    assert isinstance(given, CardDecide)
+    return msgspec.structs.replace(given, card=card)
 
 
 def with_cards(script: Iterable[Input], cards: Iterable[str]) -> list[Input]:
@@ -23,8 +32,7 @@ def with_cards(script: Iterable[Input], cards: Iterable[str]) -> list[Input]:
             card = next(left, None)
             if card is None:
                 break
-            frame = {"frame": f"<{card}>"} if isinstance(each, CardDrawn) else {}
-            each = msgspec.structs.replace(each, card=card, **frame)
+            each = own(each, card)
         found.append(each)
     return found
 

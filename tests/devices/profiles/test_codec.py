@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import xor
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from devices.codec import Codec
-from devices.profiles.codec import ProfileCodec
+from devices.profiles.codec import Paced, ProfileCodec
 from devices.profiles.profile import parse
 from devices.readings import (
     AnyReading,
@@ -425,3 +425,8 @@ class TestCommands:
     def test_one_without_commands(self) -> None:
         with pytest.raises(ValueError, match="acme has no command 'start'; there are: none"):
             codec(COINS).encode("start")
+
+
+def test_every_reading_that_tells_whether_it_is_late_is_paced() -> None:
+    tells = {kind for kind in get_args(AnyReading) if "late" in kind.__struct_fields__}
+    assert tells == set(get_args(Paced))
