@@ -230,25 +230,21 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
     no_round(turn)
     state, law = turn.state, turn.book.laws["shoe_over"]
     if state.shoe is None:
-        raise RejectedError("no shoe is at the table: say shoe.start")
+        raise RejectedError("no_shoe")
     if state.reset:
-        raise RejectedError(
-            "the shoe started afresh: say shoe.start, or card.decide that the same cards are in it"
-        )
+        raise RejectedError("shoe_restarted")
     if not burned:
-        raise RejectedError("the cards are not burned yet")
+        raise RejectedError("cards_not_burned")
     if state.queue:
-        raise RejectedError("a card waits for card.decide")
+        raise RejectedError("card_waits")
     if state.shoe.over:
-        raise RejectedError(f"the cut card has come, no further round: {law.rule}, {law.article}")
+        raise RejectedError("cut_card_came", law=f"{law.rule}, {law.article}")
 
 
 def same_cards(turn: Turn, given: CardDecide) -> None:
     """The shoe started afresh, with the same cards in it."""
     if given.action != "accept":
-        raise RejectedError(
-            "the shoe started afresh: accept that the same cards are in it, or say shoe.start"
-        )
+        raise RejectedError("shoe_restarted")
     turn.change(reset=False)
 
 
@@ -257,9 +253,9 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(
-            f"round {given.round} is not among the rounds remembered of this session"
-        )
+        raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(f"round {given.round} has no result to correct")
+        raise RejectedError(
+            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
+        )
     return entry

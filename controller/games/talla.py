@@ -95,13 +95,13 @@ def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -
 def numbered(given: ShoeStart, where: str) -> None:
     """Reject a shoe without a number; ``where`` that stands."""
     if not given.shoe.strip():
-        raise RejectedError(f"a shoe without a number may not be used: {where}")
+        raise RejectedError("shoe_unnumbered", law=where)
 
 
 def end(turn: Dealt, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     if turn.state.shoe is None:
-        raise RejectedError("no shoe is at the table")
+        raise RejectedError("no_shoe")
     turn.clear_shoe(given.left)
     turn.expect()
 
@@ -141,8 +141,10 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
 
 def read_card(given: CardDecide) -> str:
     """The card that a person has read. Rejects what is none."""
-    if given.card is None or not is_card(given.card):
-        raise RejectedError(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    if given.card is None:
+        raise RejectedError("card_missing")
+    if not is_card(given.card):
+        raise RejectedError("not_a_card", card=given.card)
     return given.card
 
 

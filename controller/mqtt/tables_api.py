@@ -172,9 +172,7 @@ class TablesApi:
         try:
             sender, given = read_order(name, message.payload, place.station.clock())
             if message.retain:
-                raise RejectedError(
-                    "a command is never retained: it would be followed again after each reconnect"
-                )
+                raise RejectedError("retained_command")
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
                 reply = Reply(id=sender.id, ok=True, events=place.station.recall(given, room))

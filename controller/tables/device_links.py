@@ -18,12 +18,11 @@ def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) ->
     """
     allow_role(given.role, may_command(given.command))
     if given.device not in devices:
-        raise RejectedError(
-            f"no device {given.device!r} at this table; there are: "
-            f"{', '.join(sorted(devices)) or 'none'}"
-        )
+        if not devices:
+            raise RejectedError("devices_none", device=given.device)
+        raise RejectedError("device_unknown", device=given.device, devices=tuple(sorted(devices)))
     if halted:
-        raise RejectedError(f"the table is in fault: {halted}")
+        raise RejectedError("table_in_fault", reason=halted)
 
 
 def commanded(

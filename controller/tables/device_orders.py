@@ -44,4 +44,4 @@ async def command_device(
         station.unsent(given, LATE)
         raise
     except CommandRefusedError as refused:
-        raise RejectedError(str(refused)) from None
+        raise RejectedError("device_rejected", reason=str(refused)) from None

@@ -171,7 +171,7 @@ class TableRunner:
         """
         stored = None if self._overrun else self._step(command)
         if stored is None:
-            raise RejectedError("the journal cannot take more; see the alert")
+            raise RejectedError("journal_full")
         try:
             async with asyncio.timeout(PATIENCE):
                 await asyncio.shield(stored)
@@ -181,7 +181,7 @@ class TableRunner:
                 "alert is cleared"
             ) from None
         except JournalUnusableError as error:
-            raise RejectedError(f"not stored: {error}") from None
+            raise RejectedError("not_stored", reason=str(error)) from None
 
     def unsent(self, command: DeviceCommand, why: str) -> None:
         """A command to a device was taken, and could not be sent."""

@@ -328,7 +328,7 @@ class Table:
 
     def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
         if stopped := self._fault or self.halted:
-            raise RejectedError(f"the table is in fault: {stopped}")
+            raise RejectedError("table_in_fault", reason=stopped)
         try:
             state, said = self._game.step(self._state, given)
         except RejectedError:
@@ -336,9 +336,7 @@ class Table:
         except (
             Exception
         ) as error:  # a defect; the command is not followed, and its author is told so
-            raise RejectedError(
-                f"the game failed on this command ({self._told(error)}); nothing was done"
-            ) from error
+            raise RejectedError("game_failed", error=self._told(error)) from error
         return state, list(said)
 
     def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
@@ -399,11 +397,16 @@ class Table:
     def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
         alert = self._alerts.get(given.alert)
         if alert is None:
-            named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
-            raise RejectedError(f"no open alert {given.alert!r}; open: {named or 'none'}")
+            named = tuple(alert for alert, open_ in self._alerts.items() if open_)
+            if not named:
+                raise RejectedError("alerts_none", alert=given.alert)
+            raise RejectedError("alert_unknown", alert=given.alert, alerts=named)
         if alert.acknowledged_by is not None:
             raise RejectedError(
-                f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}"
+                "acknowledged_already",
+                alert=given.alert,
+                by=alert.acknowledged_by,
+                at=alert.acknowledged or "",
             )
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
 

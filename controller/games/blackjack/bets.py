@@ -45,10 +45,10 @@ def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
     accumulated rises by it.
     """
     stake = turn.settings.accumulated_stake
-    if amount is None or (stake is not None and amount != stake):
-        raise RejectedError(
-            f"say the amount{f' that is agreed: {stake}' if stake is not None else ': what is accumulated rises by it'}"
-        )
+    if stake is not None and amount != stake:
+        raise RejectedError("amount_agreed", amount=stake)
+    if amount is None:
+        raise RejectedError("amount_missing")
 
 
 def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
@@ -76,7 +76,7 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
     if given.bet != "insurance":
         stakes.open_round(deal, turn.book.laws)
     elif deal is None or not deal.insurance:
-        raise RejectedError(f"insurance is not offered: {turn.book.article}")
+        raise RejectedError("insurance_not_offered", law=turn.book.article)
     assert deal is not None
     return deal
 

@@ -24,7 +24,7 @@ from controller.contract.events import LastRounds, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack.course import between_plays
-from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
+from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, confirmer, session
@@ -74,7 +74,7 @@ def end_shoe(turn: BlackjackTurn, given: ShoeEnd) -> None:
     session(turn)
     _no_round(turn)
     if turn.state.shoe is None:
-        raise RejectedError("no shoe is at the table")
+        raise RejectedError("no_shoe")
     _end_talla(turn, given.left)
     turn.settle()
 
@@ -100,9 +100,9 @@ def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
     """The boxes with a bet in this round. Until its first card is dealt they may be said anew."""
     boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
     if not boxes:
-        raise RejectedError("say at least one box")
+        raise RejectedError("boxes_missing")
     if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise RejectedError(f"the table has the boxes 1 to {most}, each once")
+        raise RejectedError("boxes_wrong", most=most)
     _begin(turn, given)
     turn.change_deal(seats=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
@@ -116,7 +116,7 @@ def open_bets(turn: BlackjackTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     deal = turn.state.deal
     if deal is not None and not deal.begun:
-        raise RejectedError(f"round {deal.round} is open already")
+        raise RejectedError("bets_open_already", round=deal.round)
     _begin(turn, given)
     turn.settle()
 
@@ -125,7 +125,7 @@ def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
     """No more bets: the cards may come."""
     deal = turn.state.deal
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
-        raise RejectedError(f"the bets of round {deal.round} are closed already")
+        raise RejectedError("bets_closed_already", round=deal.round)
     _begin(turn, given)
     turn.close_bets(given.by)
     turn.settle()
@@ -136,25 +136,22 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
     another_round(turn, turn.state.last_rounds)
     state, deal = turn.state, turn.state.deal
     if state.shoe is None:
-        raise RejectedError("no shoe is at the table: say shoe.start")
+        raise RejectedError("no_shoe")
     if deal is not None and not deal.begun and not (deal.closed and isinstance(given, BetsClose)):
         return
     if deal is not None and between_plays(deal):
         turn.change(deal=None)
     elif deal is not None and turn.settings.keys:
-        raise RejectedError(f"round {deal.round} is in hand; it has no result yet")
+        raise RejectedError("round_in_progress", round=deal.round)
     elif deal is not None and (deal.last or turn.state.last_rounds == 1):
         raise RejectedError(
-            f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say "
-            "round.confirm when it is over"
+            "last_round_of_shoe" if deal.last else "last_round_running", round=deal.round
         )
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError(
-            f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}"
-        )
+        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
     if state.doubt is not None:
-        raise RejectedError(f"the table waits for a person: {state.doubt}")
+        raise RejectedError("table_waits", doubt=state.doubt)
     if turn.state.deal is not None:
         turn.conclude_unkeyed()
     turn.open_round(given.by)
@@ -165,9 +162,7 @@ def void(turn: BlackjackTurn, given: RoundVoid) -> None:
     charge.
     """
     session(turn)
-    deal = turn.state.deal
-    if deal is None or given.round not in (None, deal.round):
-        raise RejectedError("no such round is in hand")
+    _in_progress(turn, given.round)
     law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
     turn.void(given.reason, law, given)
@@ -179,11 +174,9 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
     nobody told.
     """
     session(turn)
-    deal = turn.state.deal
-    if deal is None or given.round not in (None, deal.round):
-        raise RejectedError("no such round is in hand")
+    deal = _in_progress(turn, given.round)
     if given.number is not None or given.winner is not None:
-        raise RejectedError("what came out follows from the cards")
+        raise RejectedError("result_from_cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
         turn.change_deal(confirmed_by=confirmer(given))
@@ -191,7 +184,7 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
         turn.change_deal(confirmed_by=confirmer(given))
         turn.conclude_unkeyed()
     else:
-        raise RejectedError(f"round {deal.round} waits for no decision")
+        raise RejectedError("round_needs_no_decision", round=deal.round)
     turn.settle()
 
 
@@ -213,13 +206,15 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
     allow_minimum(given.minimum)
     if allowed == "none":
-        raise RejectedError(f"the minimum of an open table may not change: {turn.book.article}")
+        raise RejectedError("minimum_fixed", law=turn.book.article)
     if state.limit is not None:
-        raise RejectedError(f"the minimum {state.limit.minimum} is announced already")
+        raise RejectedError("minimum_announced", minimum=state.limit.minimum)
     if given.minimum == now:
-        raise RejectedError(f"the minimum is {now} already")
-    if allowed == "upward" and (now is None or given.minimum < now):
-        raise RejectedError(f"the minimum of an open table may only rise: {turn.book.article}")
+        raise RejectedError("minimum_already", minimum=now)
+    if allowed == "upward" and now is None:
+        raise RejectedError("minimum_not_given", law=turn.book.article)
+    if allowed == "upward" and now is not None and given.minimum < now:
+        raise RejectedError("minimum_may_only_rise", minimum=now, law=turn.book.article)
     left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
     turn.change(limit=BlackjackLimit(minimum=given.minimum, left=left))
     if left is not None:
@@ -232,7 +227,7 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
     """The last rounds before closing."""
     session(turn)
     if turn.state.last_rounds is not None:
-        raise RejectedError("the last rounds are announced already")
+        raise RejectedError("last_rounds_announced")
     turn.change(last_rounds=turn.book.last_rounds)
     turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
 
@@ -240,11 +235,21 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
 # What commands stand on
 
 
+def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
+    """The round in progress. Rejects the number of another one."""
+    deal = turn.state.deal
+    if deal is None:
+        raise RejectedError("no_round_in_progress")
+    if number not in (None, deal.round):
+        raise RejectedError("other_round_in_progress", round=deal.round)
+    return deal
+
+
 def _no_round(turn: BlackjackTurn) -> None:
     deal = turn.state.deal
     if deal is None or between_plays(deal) or not deal.begun:
         turn.change(deal=None)
     elif turn.settings.keys:
-        raise RejectedError(f"round {deal.round} is in hand")
+        raise RejectedError("round_in_progress", round=deal.round)
     else:
         turn.conclude_unkeyed()

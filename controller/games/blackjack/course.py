@@ -7,6 +7,8 @@ taken back leaves no trace.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from controller.contract.commands import (
@@ -19,6 +21,7 @@ from controller.contract.commands import (
     HandSurrender,
 )
 from controller.contract.events import Hand, Settled
+from controller.contract.refusals import Field
 from controller.games.blackjack.hands import (
     Outcome,
     both,
@@ -34,6 +37,9 @@ from controller.games.blackjack.hands import (
 from controller.games.blackjack.settings import BlackjackSettings
 from controller.games.blackjack.state import BlackjackDeal, BlackjackSeat
 from controller.rulebooks.blackjack import Blackjack
+
+Why = tuple[str, Mapping[str, Field]]
+"""A refusal's key and its fields."""
 
 DEALER, TABLE, BURN = "dealer", "table", "burn"
 KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
@@ -158,65 +164,62 @@ def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
 
 def refusal(
     rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, given: AnyCommand
-) -> str | None:
-    """Why a hand may not do this, in the rules' terms; None if it may."""
+) -> Why | None:
+    """Why a hand may not do this, as a refusal's key and fields; None if it may."""
     cards, who = seat.cards, seat.who
     if isinstance(given, HandSurrender):
         return _no_surrender(rules, deal, seat)
     if isinstance(given, HandEvenMoney):
         return _no_even_money(rules, deal, seat)
     if seat.split == "aces" and not isinstance(given, HandSplit | HandStand):
-        return f"{who} is a split ace: it has had its one card"
+        return "split_ace_done", {"who": who}
     if isinstance(given, HandDraw):
         return None
     if isinstance(given, HandDouble):
         if len(cards) != 2:
-            return f"{who} has {len(cards)} cards: only two are doubled"
+            return "double_two_cards", {"who": who, "count": len(cards)}
         if cards[0][0] == cards[1][0] == "A":
-            return f"{who} is a pair of aces, which is not doubled"
+            return "double_aces", {"who": who}
         if rules.book.double_on and not both(cards) & set(rules.book.double_on):
-            return (
-                f"{who} has {worth(rules, seat)}: only "
-                f"{', '.join(map(str, rules.book.double_on))} are doubled"
-            )
+            return "double_not_on", {
+                "who": who,
+                "points": worth(rules, seat),
+                "may": tuple(map(str, rules.book.double_on)),
+            }
     if isinstance(given, HandSplit) and not is_pair(cards):
-        return f"{who} is no pair: two cards of the same value are split"
+        return "not_a_pair", {"who": who}
     return None
 
 
-def _no_surrender(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> str | None:
+def _no_surrender(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> Why | None:
     if not rules.surrender:
-        return "a hand does not give up at this table"
+        return "surrender_not_here", {}
     if not deal.dealer or closed(rules, seat):
-        return f"it is not for {seat.who} to give up now"
+        return "surrender_not_now", {"who": seat.who}
     if deal.dealer[0][0] == "A":
-        return "no hand gives up where the dealer's first card is an ace"
+        return "dealer_ace_no_surrender", {}
     if len(seat.cards) != 2 or seat.split or seat.doubled or seat.asked:
-        return f"{seat.who} has gone on: only the first two cards are given up"
+        return "surrender_late", {"who": seat.who}
     first_two = 2 * sum("." not in each.who for each in deal.seats)
     if (
         rules.book.surrender_until == "table"
         and sum(len(each.cards) for each in deal.seats) > first_two
     ):
-        return "a third card was given: no hand gives up any more"
+        return "surrender_over", {}
     return None
 
 
-def _no_even_money(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> str | None:
+def _no_even_money(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> Why | None:
     if "even_money" not in rules.book.laws:
-        return "the decree does not let a black jack be paid at par"
+        return "even_money_not_here", {}
     if not natural(seat):
-        return f"{seat.who} has no black jack"
+        return "no_black_jack", {"who": seat.who}
     if deal.dealer[:1] and deal.dealer[0][0] != "A":
-        return "the dealer's first card is no ace"
+        return "dealer_has_no_ace", {}
     if seat.even_money:
-        return f"{seat.who} has taken its win at par already"
+        return "even_money_taken", {"who": seat.who}
     if not at_par(deal):
-        return (
-            "the dealer has drawn, or a third card was given"
-            if deal.dealer
-            else "the dealer has no card yet"
-        )
+        return ("even_money_over" if deal.dealer else "dealer_has_no_card"), {}
     return None
 
 

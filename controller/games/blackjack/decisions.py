@@ -45,14 +45,17 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
     """A hand says what it does."""
     session(turn)
     if not turn.settings.keys:
-        raise RejectedError("this table has no keys: nobody says what its hands do")
+        raise RejectedError("keys_none")
     deal = turn.state.deal
     if deal is None or turn.state.doubt == "hands_too_few":
-        raise RejectedError("no hand is in play")
+        raise RejectedError("no_hand_in_play")
     seat = _seat(turn, deal, given)
     if why := course.refusal(turn.rules, deal, seat, given):
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
-        raise RejectedError(f"{why}: {f'{law.rule}, {law.article}' if law else turn.book.article}")
+        key, fields = why
+        raise RejectedError(
+            key, law=f"{law.rule}, {law.article}" if law else turn.book.article, **fields
+        )
     decision, done = DONE[type(given)]
     turn.change(
         deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
@@ -68,21 +71,16 @@ def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat
     now = course.turn(turn.rules, deal)
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
-        raise RejectedError(
-            "no hand is to speak now"
-            if given.who is None
-            else f"there is no hand {given.who} in play"
-        )
+        if given.who is not None:
+            raise RejectedError("hand_not_in_play", who=given.who)
+        raise RejectedError("no_hand_to_act")
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
-    to = course.next_card(turn.rules, deal)
-    raise RejectedError(
-        f"it is for {now.who} to speak"
-        if now
-        else f"a card is due to {to}"
-        if to
-        else "no hand is to speak now"
-    )
+    if now is not None:
+        raise RejectedError("hand_acts_now", who=now.who)
+    if (to := course.next_card(turn.rules, deal)) is not None:
+        raise RejectedError("card_due", who=to)
+    raise RejectedError("no_hand_to_act")
 
 
 def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
@@ -109,12 +107,12 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
     """
     session(turn)
     decision = DECISIONS.get(given.action)
-    if turn.state.shoe is None or decision is None:
-        raise RejectedError(
-            "no shoe is at the table" if decision else f"{given.action} is not said in this game"
-        )
+    if decision is None:
+        raise RejectedError("action_unknown", action=given.action, actions=tuple(DECISIONS))
+    if turn.state.shoe is None:
+        raise RejectedError("no_shoe")
     if question(turn.rules, turn.state) is None and given.action != "remove":
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("no_card_waits")
     decision(turn, given)
     if turn.state.deal is not None:
         turn.change_deal(confirmed_by=confirmer(given))
@@ -125,14 +123,12 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     """The card that was not read, or one that came in a silence and goes where the next one
     belongs.
     """
-    state, card = turn.state, given.card
-    if card is None or not is_card(card):
-        raise RejectedError(f"{card!r} is no card: say rank and suit, as in 7h")
+    state, card = turn.state, talla.read_card(given)
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
         to = expected(turn.rules, state)
         if to is None:
-            raise RejectedError("no card is due now: say first what the hand does")
+            raise RejectedError("no_card_due")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
         turn.place(BlackjackHeld(card=card), to)
@@ -141,7 +137,7 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
         return
     head = _head(turn)
     if head.trouble not in ("card_unread", "card_foreign"):
-        raise RejectedError("the card was read")
+        raise RejectedError("card_was_read")
     counted, trouble = (
         shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
     )
@@ -158,16 +154,16 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
         if state.silent and (state.deal is not None or expected(turn.rules, state) is not None):
-            raise RejectedError(
-                "the shoe is not heard: say the cards that come, with card.decide read, until it is"
-            )
+            raise RejectedError("shoe_silent")
         turn.change(doubt=None)
         return
     head = _head(turn)
     if not state.burn and (head.card is None or not is_card(head.card)):
-        raise RejectedError("nobody has said what the card is: read it, or remove it")
+        raise RejectedError("card_not_read")
     if head.trouble is None:
-        raise RejectedError("say whose the card is")
+        deal = state.deal
+        hands = tuple(seat.who for seat in deal.seats) if deal is not None else ()
+        raise RejectedError("hand_unnamed", hands=(*hands, course.DEALER))
     _replace_head(turn, replace(head, trouble=None))
 
 
@@ -186,7 +182,7 @@ def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
         return
     deal = state.deal
     if deal is None or deal.latest is None:
-        raise RejectedError("no card is there to be removed")
+        raise RejectedError("no_card_to_remove")
     turn.remove("card_exposed", turn.take_back(deal.latest))
 
 
@@ -196,7 +192,7 @@ def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
     """
     state = turn.state
     if question(turn.rules, state) != "card_exposed":
-        raise RejectedError("no card waits that came face up: remove the latest one, if it did")
+        raise RejectedError("face_up_none")
     card = state.held[0].card if given.card is None else given.card
     if given.card is not None and card != state.held[0].card:
         assert state.shoe is not None
@@ -209,7 +205,7 @@ def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
     """After a silence in the burn: it is over, and the next card is the first of a round."""
     state = turn.state
     if not state.burn or state.doubt is None:
-        raise RejectedError("a card waits for the next round by itself: say its boxes")
+        raise RejectedError("card_waits_already")
     assert isinstance(turn.book.shoe.burn, int)
     turn.say(CardsBurned(count=turn.book.shoe.burn - state.burn))
     turn.change(burn=0, doubt=None)
@@ -220,19 +216,17 @@ def _for(turn: BlackjackTurn, given: CardDecide) -> None:
     order is.
     """
     deal, head = turn.state.deal, _head(turn)
-    if deal is None or turn.state.doubt is not None:
-        raise RejectedError(
-            "no hand is in play"
-            if deal is None
-            else f"the table waits for another decision: {turn.state.doubt}"
-        )
+    if deal is None:
+        raise RejectedError("no_hand_in_play")
+    if turn.state.doubt is not None:
+        raise RejectedError("table_waits", doubt=turn.state.doubt)
     if head.card is None or not is_card(head.card):
-        raise RejectedError("nobody has said what the card is: read it, or remove it")
+        raise RejectedError("card_not_read")
     seat = deal.seat(given.who or "")
     if seat is None and given.who != course.DEALER:
-        raise RejectedError(f"there is no hand {given.who} in play")
+        raise RejectedError("hand_not_in_play", who=given.who or "")
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
-        raise RejectedError(f"{seat.who} may get no card any more: {turn.book.article}")
+        raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
     turn.place(head, given.who or "")
 
@@ -249,7 +243,7 @@ DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
 
 def _head(turn: BlackjackTurn) -> BlackjackHeld:
     if not turn.state.held:
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("no_card_waits")
     return turn.state.held[0]
 
 

@@ -111,8 +111,10 @@ def _authorised(turn: BouleTurn, minimum: int | None) -> None:
     if minimum not in may:
         law = turn.book.laws["minimum"]
         raise RejectedError(
-            f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, "
-            f"{law.article}"
+            "minimum_not_authorised",
+            minimum=minimum,
+            allowed=tuple(map(str, may)),
+            law=f"{law.rule}, {law.article}",
         )
 
 

@@ -66,12 +66,12 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     another_round(turn, turn.state.last)
     state = turn.state
     if state.current is not None:
-        raise RejectedError(f"round {state.current.round} is in hand; it has no result yet")
+        raise RejectedError("round_in_progress", round=state.current.round)
     if state.shoe is None:
-        raise RejectedError("no shoe is at the table: say shoe.start")
+        raise RejectedError("no_shoe")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError(f"the talla is over: {law.rule}, {law.article}")
+        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
     turn.change(
         round=state.round + 1,
         current=CheminCoup(round=state.round + 1, cards=state.unplaced),
@@ -85,9 +85,9 @@ def close_bets(turn: CheminTurn, given: BetsClose) -> None:
     session(turn)
     coup = turn.state.current
     if coup is None or coup.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     if turn.asks():
-        raise RejectedError("a card that came before the close waits for a decision: card.decide")
+        raise RejectedError("card_early")
     turn.change_current(closed=True, banco=given.banco)
     turn.say(BetsClosed(round=coup.round, by=given.by, announcement=turn.call("bets_closed")))
     if turn.state.silent:
@@ -99,9 +99,9 @@ def follow_table(turn: CheminTurn, given: TableFollow) -> None:
     """The bank keeps to the table of plays in this round."""
     coup = _round(turn)
     if turn.book.bank in coup.words:
-        raise RejectedError("the bank has spoken already")
+        raise RejectedError("bank_acted")
     if coup.table and not given.advice:
-        raise RejectedError("the bank keeps to the table already")
+        raise RejectedError("bank_follows_table")
     turn.change_current(table=True)
     if given.advice:
         turn.irregular("table_followed")
@@ -115,7 +115,7 @@ def void(turn: CheminTurn, given: RoundVoid) -> None:
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}"
+            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(_undecided(turn, given.round), given.reason, law, given)
     turn.expect()
@@ -130,16 +130,14 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         turn.expect()
         return
     if "round.confirm" not in turn.asks():
-        raise RejectedError("the round does not wait for a confirmation")
+        raise RejectedError("confirmation_not_due")
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
-        raise RejectedError(
-            f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}"
-        )
+        raise RejectedError("baccarat_card", law=f"{law.rule}, {law.article}")
     if of.question == "two_third_cards" and any(
         each.startswith("two_third_cards ") for each in of.said
     ):
-        raise RejectedError("say which of the two cards counts: card.decide")
+        raise RejectedError("which_third_card")
     turn.change_current(question=None, confirmed_by=who)
     settle(turn)
 
@@ -155,17 +153,14 @@ def _winner(turn: CheminTurn, said: str | None) -> str:
         for each, who in zip(given, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
-        raise RejectedError(
-            f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not "
-            "won"
-        )
+        raise RejectedError("which_winners", hands=example, bank=turn.book.bank)
     return said
 
 
 def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
     """What has been settled stands."""
     law = turn.book.laws["no_claim"]
-    raise RejectedError(f"no claim once the bets are settled: {law.rule}, {law.article}")
+    raise RejectedError("no_claim", law=f"{law.rule}, {law.article}")
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
@@ -178,20 +173,17 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
             return coup
         if len(waiting) == 1:
             return waiting[0]
-        raise RejectedError(
-            "say which round" if waiting else "no round is in hand, and none waits for a decision"
-        )
+        if not waiting:
+            raise RejectedError("no_round_waits")
+        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in waiting))
     if coup is not None and coup.round == number:
         return coup
     entry = turn.state.entry(number)
     if entry is None:
-        raise RejectedError(f"round {number} is not among the rounds remembered of this session")
+        raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "unresolved":
         law: Law = turn.book.laws["no_claim"]
-        raise RejectedError(
-            f"round {number} is decided; no claim once the bets are settled: {law.rule}, "
-            f"{law.article}"
-        )
+        raise RejectedError("no_claim_decided", round=number, law=f"{law.rule}, {law.article}")
     return entry
 
 
@@ -201,13 +193,13 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
 def _no_cards(turn: CheminTurn) -> None:
     coup = turn.state.current
     if coup is not None and coup.begun:
-        raise RejectedError(f"round {coup.round} is in hand")
+        raise RejectedError("round_in_progress", round=coup.round)
 
 
 def _round(turn: CheminTurn) -> CheminCoup:
     coup = turn.state.current
     if coup is None or not coup.closed:
-        raise RejectedError("no round is in hand whose bets are closed")
+        raise RejectedError("bets_not_closed")
     return coup
 
 
@@ -215,5 +207,5 @@ def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
     coup = _round(turn)
     if unasked and waits(coup):
-        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError("round_waits", commands=turn.asked())
     return coup

@@ -82,9 +82,7 @@ def _loose(turn: CheminTurn, given: CardDecide) -> None:
     elif given.action in ("accept", "next_round", "read"):
         others[at] = _sound(turn, given, card)
     else:
-        raise RejectedError(
-            "no round is in hand: accept the card for the next one, read it, or remove it"
-        )
+        raise RejectedError("no_round_for_card")
     turn.change(unplaced=tuple(others))
 
 
@@ -92,7 +90,7 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
     """The card with nothing against it any more."""
     now = turn.state.shoe
     if card.doubt == "shoe_over":
-        raise RejectedError("the talla is over: remove the card")
+        raise RejectedError("shoe_over_remove_card")
     if given.action == "read":
         name = read_card(given)
         if now is not None:
@@ -104,7 +102,7 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
         # What the shoe took it for, nobody has seen: its frame is told no more.
         return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
     if card.card is None or not is_card(card.card):
-        raise RejectedError("the card must be read first: say read and the card, or remove")
+        raise RejectedError("card_not_read")
     return replace(card, doubt=None)
 
 
@@ -112,7 +110,7 @@ def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It counts as it came, or it is what the person has read."""
     card = turn.current.cards[at]
     if card.doubt == "card_surplus" and given.action != "read":
-        raise RejectedError("say for whom it is, or remove it, or keep it for the next_round")
+        raise RejectedError("card_unplaced")
     sound = _sound(turn, given, card)
     if card.doubt == "card_surplus":
         sound = replace(sound, doubt="card_surplus")
@@ -142,9 +140,9 @@ def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
     now = turn.state.shoe
     card = turn.current.cards[at]
     if now is None or now.over or now.cut_at is not None:
-        raise RejectedError("there is no next round in this talla: remove the card")
+        raise RejectedError("next_round_none")
     if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
-        raise RejectedError("that card is of this round")
+        raise RejectedError("card_of_this_round")
     turn.change(unplaced=(*turn.state.unplaced, CheminCard(card=card.card, frame=card.frame)))
     turn.change_card(at, doubt=None, out="removed", frame=None)
     turn.change_current(confirmed_by=confirmer(given))
@@ -153,7 +151,7 @@ def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
 def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It belongs to a hand."""
     if turn.current.cards[at].doubt not in ("card_surplus", "irregular_deal"):
-        raise RejectedError("say first what is to be done with it: accept, read or remove")
+        raise RejectedError("card_first_decided")
     turn.change_card(at, doubt=None)
     _give(turn, given, at)
 
@@ -178,7 +176,7 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError("round_waits", commands=turn.asked())
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -195,13 +193,11 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
         turn.change_current(question=None, confirmed_by=confirmer(given))
         turn.decide(whose, "stand", given.by)
     elif what == "cards_shown":
-        raise RejectedError("say that they are exposed, whose they are, and by whose fault")
+        raise RejectedError("exposed_unsaid")
+    elif what in ("silence", "overdraw", IN_BASKET):
+        raise RejectedError("accept_only")
     else:
-        raise RejectedError(
-            "say accept"
-            if what in ("silence", "overdraw", IN_BASKET)
-            else f"no card of {whose} may be removed"
-        )
+        raise RejectedError("no_third_card_to_remove", who=whose)
 
 
 # The last card
@@ -212,15 +208,15 @@ def _last(turn: CheminTurn, given: CardDecide) -> None:
     coup = closed_round(turn)
     at = max((at for at, card in enumerate(coup.cards) if card.out is None), default=None)
     if at is None or given.action not in ("remove", "for"):
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("no_card_waits")
     if given.action == "for":
         _give(turn, given, at)
         return
     card = coup.cards[at]
     if card.to is not None and coup.words and not card.third:
-        raise RejectedError("the hands have spoken: the cards of the deal stay")
+        raise RejectedError("hands_have_acted")
     if given.who not in (None, card.to):
-        raise RejectedError(f"the last card is with {card.to}")
+        raise RejectedError("last_card_with", who=card.to or "")
     face_up(turn, at)
 
 
@@ -229,19 +225,19 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     coup, who, bank = turn.current, given.who, turn.book.bank
     card = coup.cards[at]
     if who not in turn.book.everyone or who is None:
-        raise RejectedError(f"say whose card it is: {', '.join(turn.book.everyone)}")
+        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
     if card.to == who:
-        raise RejectedError(f"the card is with {who}")
+        raise RejectedError("card_with_already", who=who)
     dealing = not card.third or (card.to is None and not coup.words)
     if dealing:
         _over_the_deal(turn, at, who)
         return
     if who != bank and coup.words.get(who) != "draw":
-        raise RejectedError(f"{who} has not asked for a card")
+        raise RejectedError("hand_not_asked", who=who)
     if coup.words.get(bank) == "natural" or who in coup.fates:
-        raise RejectedError(f"{who} takes no card any more")
+        raise RejectedError("hand_out", who=who)
     if thirds(coup, who) and "two_third_cards" not in turn.book.errors:
-        raise RejectedError(f"{who} has its third card: remove this one, or say round.void")
+        raise RejectedError("hand_has_three", who=who)
     if card.to == bank:
         turn.unsay(bank)
     _keep_thirds(turn)
@@ -263,7 +259,7 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
     """The banker has given himself more than two first cards; a hand can have only two."""
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.current, who)) >= 2 and not over:
-        raise RejectedError(f"{who} has two cards: remove this one, or say round.void")
+        raise RejectedError("hand_has_two", who=who)
     turn.change_card(at, to=who, third=False, kept=True)
     turn.place()
     if len(first(turn.current, who)) > 2:
@@ -291,7 +287,7 @@ def _which(turn: CheminTurn, given: CardDecide) -> None:
     ]
     named = [at for at in places if turn.current.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
-        raise RejectedError("say accept and the card that counts")
+        raise RejectedError("which_third_card")
     turn.change_current(question=None, confirmed_by=confirmer(given))
     for at in places:
         if at != named[0]:
@@ -305,7 +301,7 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     """The hand that is named, and where the cards lie that are meant."""
     who = given.who
     if who is None or who not in turn.book.everyone:
-        raise RejectedError(f"say whose cards: {', '.join(turn.book.everyone)}")
+        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
     mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
     meant = (
         mine
@@ -315,13 +311,13 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
         else []
     )
     if not meant:
-        raise RejectedError(f"{who} has no such card")
+        raise RejectedError("no_such_card", who=who)
     return who, meant
 
 
 def _fault(given: CardDecide) -> str:
     if given.fault is None:
-        raise RejectedError("say by whose fault: croupier, banker or player")
+        raise RejectedError("fault_missing")
     return given.fault
 
 
@@ -336,7 +332,7 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were shown before their time."""
     coup = closed_round(turn, unasked=False)
     if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
-        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError("round_waits", commands=turn.asked())
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_current(question=None)

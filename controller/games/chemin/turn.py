@@ -24,6 +24,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.contract.topics import level
 from controller.games import shoe
 from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
@@ -68,6 +69,10 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         if any(card.doubt for card in (*self.state.unplaced, *(coup.cards if coup else ()))):
             return ("card.decide", "round.void") if coup else ("card.decide",)
         return QUESTIONS[coup.question] if coup and coup.question else ()
+
+    def asked(self) -> tuple[str, ...]:
+        """The same as they stand in topics."""
+        return tuple(map(level, self.asks()))
 
     def offered(self) -> Mapping[str, Bounds]:
         """The hands that are bet on. What they may win is what the bank has, which nobody tells."""

@@ -26,7 +26,7 @@ def stand(turn: CheminTurn, given: HandStand) -> None:
 def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     coup = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
-        raise RejectedError(f"no hand {who!r}; there are: {', '.join(turn.book.everyone)}")
+        raise RejectedError("hand_unknown", who=who, hands=turn.book.everyone)
     if turn.asks():
         _answer(turn, who, word, by)
     else:
@@ -42,11 +42,11 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
-            raise RejectedError(f"the bank speaks after {due}: {law.rule}, {law.article}")
+            raise RejectedError("bank_acts_after", who=due, law=f"{law.rule}, {law.article}")
+        elif due is not None:
+            raise RejectedError("hand_acts_now", who=due)
         else:
-            raise RejectedError(
-                "nobody's word is awaited" if due is None else f"it is for {due} to speak"
-            )
+            raise RejectedError("no_hand_to_act")
     settle(turn)
 
 
@@ -58,22 +58,19 @@ def _owed(turn: CheminTurn) -> None:
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
-        raise RejectedError(
-            f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, "
-            f"{law.article}"
-        )
+        raise RejectedError("bank_shows_first", index=owed[0], law=f"{law.rule}, {law.article}")
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The word that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError("round_waits", commands=turn.asked())
     whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
-        raise RejectedError(f"it is for {whose} to speak")
+        raise RejectedError("hand_acts_now", who=whose)
     if coup.words.get(whose) == word:
-        raise RejectedError(f"{whose} has said so already")
+        raise RejectedError("hand_said_so", who=whose)
     for at, card in enumerate(coup.cards):
         if card.third and card.to is not None:
             turn.change_card(at, kept=True)
@@ -96,7 +93,7 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     elif word == "stand" and thirds(coup, who):
         _false_card(turn, who, by)
     else:
-        raise RejectedError("cards have come since: it is found when the cards are turned")
+        raise RejectedError("cards_came_since")
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
@@ -119,9 +116,9 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     """
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
-        raise RejectedError(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
+        raise RejectedError("hand_unknown", who=given.who, hands=turn.book.everyone)
     if any(card.doubt for card in coup.cards):
-        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError("round_waits", commands=turn.asked())
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if coup.question == "words_contradict" and all(
@@ -137,7 +134,7 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     _too_early(turn)
     settle(turn)
     if turn.state == before:
-        raise RejectedError("no such card lies face down that was read")
+        raise RejectedError("no_face_down_card")
 
 
 def _too_early(turn: CheminTurn) -> None:

@@ -18,7 +18,8 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
-from controller.contract.refusals import RejectedError
+from controller.contract.refusals import Field, RejectedError
+from controller.contract.topics import level
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
@@ -40,9 +41,7 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
         and not low * given.minimum <= highest <= high * given.minimum
     ):
         raise refuse(
-            turn,
-            "bet_maximum_simple",
-            f"the highest stake, {highest}, is {low} to {high} times the minimum",
+            turn, "bet_maximum_simple", "highest_stake", highest=highest, low=low, high=high
         )
     turn.open_session(given)
     turn.change(
@@ -89,17 +88,13 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     _person(turn)
     state = turn.state
     if state.current:
-        raise RejectedError(f"round {state.current.round} is in hand; it has no result yet")
+        raise RejectedError("round_in_progress", round=state.current.round)
     if waiting := state.unresolved():
-        raise RejectedError(
-            f"round {waiting[0].round} has no result yet: say round.confirm or round.void"
-        )
+        raise RejectedError("round_without_result", round=waiting[0].round)
     if state.last == 0:
-        raise RejectedError("the last shooter has thrown: the table closes")
+        raise RejectedError("last_shooter_thrown")
     if lacking := turn.lacking():
-        raise RejectedError(
-            f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}"
-        )
+        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=level(lacking))
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=given.by)
 
@@ -110,7 +105,7 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
     _person(turn)
     current = turn.state.current
     if current is None or current.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     turn.change(gap=False, airborne=None)
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
@@ -126,15 +121,15 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
     session(turn)
     dice, current = _dice(given.values), turn.state.current
     if current is None:
-        raise RejectedError("no throw waits for its dice: bets were not opened")
+        raise RejectedError("dice_not_due")
     _in_order(turn, current.round)
     if current.dice is not None:
         raise RejectedError(
-            f"round {current.round} has its dice and waits for {' or '.join(current.asks)}"
+            "round_has_dice", round=current.round, commands=tuple(map(level, current.asks))
         )
     if not current.closed:
         if not turn.by_itself:
-            raise RejectedError(f"bets are still open{_cited(turn, 'throw_before_close')}")
+            raise refuse(turn, "throw_before_close", "bets_still_open")
         turn.close_bets(by=given.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
@@ -149,8 +144,7 @@ def void(turn: CrapsTurn, given: RoundVoid) -> None:
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            f"the decree does not make a throw null for {given.reason}; it does for "
-            f"{', '.join(turn.book.void)}"
+            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law, given)
 
@@ -164,7 +158,7 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     dice = seen if given.dice is None else _dice(given.dice)
     if isinstance(of, CrapsRound):
         if not of.asks:
-            raise RejectedError(f"round {of.round} waits for no decision")
+            raise RejectedError("round_needs_no_decision", round=of.round)
         if dice is None:
             turn.change_current(asks=(), confirmed_by=who)
             return
@@ -172,7 +166,7 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
             turn.close_bets(unobserved=True)
             of = turn.state.current or of
     if dice is None:
-        raise RejectedError(f"round {of.round} has no candidate: say the dice")
+        raise RejectedError("dice_unknown", round=of.round)
     turn.result(of, dice, confirmed_by=who)
 
 
@@ -183,16 +177,16 @@ def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
     corrects(given, "dice")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(
-            f"round {given.round} is not among the throws remembered of this session"
-        )
+        raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(f"round {given.round} is {entry.kind}: it has no result to correct")
+        raise RejectedError(
+            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
+        )
     if given.dice is None:
-        raise RejectedError("say the right dice")
+        raise RejectedError("dice_missing")
     dice = _dice(given.dice)
     if dice == entry.dice:
-        raise RejectedError(f"the dice of round {given.round} are {dice[0]} and {dice[1]} already")
+        raise RejectedError("dice_already", round=given.round, first=dice[0], second=dice[1])
     was, latest = turn.point, turn.state.results()[-1]
     _replace(turn, replace(entry, dice=dice, corrected=True), given)
     for later in turn.state.results():
@@ -250,9 +244,9 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
     session(turn)
     left = turn.book.last_rounds
     if left is None:
-        raise RejectedError("the decree has no announcement of the last shooter for this game")
+        raise RejectedError("last_shooter_none")
     if turn.state.last is not None:
-        raise RejectedError("the last shooter is announced already")
+        raise RejectedError("last_shooter_announced")
     turn.change(last=left)
     call = turn.book.announcements.get("last_rounds")
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
@@ -261,33 +255,27 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
 # What commands stand on
 
 
-def refuse(turn: CrapsTurn, what: str, why: str) -> RejectedError:
-    """A refusal that cites the law."""
-    return RejectedError(f"{why}{_cited(turn, what)}")
-
-
-def _cited(turn: CrapsTurn, what: str) -> str:
+def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
+    """A refusal that cites the law of ``what``."""
     law: Law = turn.book.laws[what]
-    return f": {law.rule}, {law.article}"
+    return RejectedError(key, law=f"{law.rule}, {law.article}", **fields)
 
 
 def _person(turn: CrapsTurn) -> None:
     if turn.by_itself:
-        raise RejectedError("at this table bets open by themselves, and the moving dice close them")
+        raise RejectedError("bets_by_dice")
 
 
 def _dice(values: Dice) -> Dice:
     if not are_dice(values):
-        raise RejectedError(f"{' '.join(map(str, values)) or 'nothing'}: two dice show 1 to 6 each")
+        raise RejectedError("dice_wrong", dice=" ".join(map(str, values)))
     return values
 
 
 def _in_order(turn: CrapsTurn, number: int) -> None:
     """A throw is decided against the point of the throw before, so that one comes first."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
-        raise RejectedError(
-            f"round {waiting[0].round} comes first: without its dice the point is not known"
-        )
+        raise RejectedError("round_comes_first", round=waiting[0].round)
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
@@ -301,15 +289,11 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
         if len(waiting) == 1 and not (current and current.asks):
             return waiting[0]
         if not waiting:
-            raise RejectedError(
-                f"round {current.round} waits for no decision"
-                if current
-                else "no throw waits for a decision"
-            )
-        raise RejectedError(
-            "say which round: "
-            f"{', '.join(str(each.round) for each in (*waiting, *((current,) if current else ())))}"
-        )
+            if current:
+                raise RejectedError("round_needs_no_decision", round=current.round)
+            raise RejectedError("no_round_waits")
+        of = (*waiting, *((current,) if current else ()))
+        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in of))
     return named(
         turn.state,
         current,

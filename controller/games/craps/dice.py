@@ -23,14 +23,10 @@ def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
     session(turn)
     serials, was = given.serials, turn.state.set
     if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
-        raise refuse(
-            turn,
-            "dice_number",
-            f"a table has {turn.book.dice} dice, each with its own serial number",
-        )
+        raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
     _not_thrown(turn)
     if turn.point is not None and turn.lacking() != "dice.set" and was:
-        raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
+        raise refuse(turn, "dice_change", "dice_change_in_series")
     retired = was.serials if was and (was.playing or was.lost) else ()
     used = (*turn.state.used, *retired)
     again = sorted(set(serials) & {*used, *turn.state.past})
@@ -56,15 +52,15 @@ def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
     session(turn)
     dice = turn.state.set
     if dice is None or dice.unfit:
-        raise refuse(turn, "dice_unregistered", "the dice of the table come first: say dice.set")
+        raise refuse(turn, "dice_unregistered", "dice_unregistered")
     _not_thrown(turn)
     chosen, offered = given.serials, turn.on_offer(dice)
     if len(chosen) != 2 or len(set(chosen)) != 2:
-        raise refuse(turn, "dice_count", "two dice are played with")
+        raise refuse(turn, "dice_count", "two_dice")
     if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
-        raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
+        raise refuse(turn, "dice_change", "dice_change_in_series")
     if not set(chosen) <= set(offered):
-        raise RejectedError(f"the dice to choose from are {', '.join(offered)}")
+        raise RejectedError("dice_not_offered", dice=offered)
     call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
     dice = replace(dice, playing=chosen)
     turn.change(set=dice)
@@ -79,10 +75,10 @@ def report_die(turn: CrapsTurn, given: DieReport) -> None:
     if dice is not None:
         serial = serial or _the_only(dice.lost if given.found else dice.playing)
         if serial not in dice.serials:
-            raise RejectedError(f"the table has no die {serial}; it has {', '.join(dice.serials)}")
+            raise RejectedError("die_unknown", serial=serial, dice=dice.serials)
         if given.found == (serial not in dice.lost):
             raise RejectedError(
-                f"die {serial} is not lost" if given.found else f"die {serial} is lost already"
+                "die_not_lost" if given.found else "die_lost_already", serial=serial
             )
         others = tuple(each for each in dice.lost if each != serial)
         playing = tuple(each for each in dice.playing if each != serial)
@@ -107,11 +103,13 @@ def _broken(turn: CrapsTurn) -> bool:
 
 
 def _the_only(dice: tuple[str, ...]) -> str:
-    if len(dice) != 1:
-        raise RejectedError(f"say which die: {', '.join(dice)}" if dice else "there is no such die")
+    if not dice:
+        raise RejectedError("die_none")
+    if len(dice) > 1:
+        raise RejectedError("die_unnamed", dice=dice)
     return dice[0]
 
 
 def _not_thrown(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
-        raise RejectedError(f"the dice of round {current.round} are thrown, and have no result yet")
+        raise RejectedError("dice_thrown", round=current.round)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from controller.contract.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.craps.bets import highest, highest_alone, parse
+from controller.games.craps.bets import all_names, highest, highest_alone, parse
 from controller.games.craps.commands import refuse
 from controller.games.craps.turn import CrapsTurn
 from controller.games.roles import IN_CHARGE
@@ -24,7 +24,7 @@ def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
     """The seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
     if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
-        raise RejectedError("seats are numbered from 1, each once")
+        raise RejectedError("seats_wrong")
     turn.change(seats=tuple(sorted(given.boxes)))
 
 
@@ -33,27 +33,19 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.current and state.current.closed:
-        raise RejectedError(
-            f"the dice of round {state.current.round} are thrown, and have no result yet"
-        )
+        raise RejectedError("dice_thrown", round=state.current.round)
     if state.last == 0:
-        raise RejectedError("the last shooter has thrown: the table closes")
+        raise RejectedError("last_shooter_thrown")
     if state.seats and given.seat not in state.seats:
-        raise RejectedError(
-            f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}"
-        )
+        raise RejectedError("seat_empty", seat=given.seat, seats=tuple(map(str, state.seats)))
     if given.seat < 1:
-        raise RejectedError("seats are numbered from 1")
+        raise RejectedError("seat_wrong")
     if now is not None and given.why is None:
-        raise RejectedError(f"seat {now} has the dice: say why they go on (refused or withdrawn)")
+        raise RejectedError("shooter_has_dice", seat=now)
     if given.why == "withdrawn" and given.role not in IN_CHARGE:
-        raise refuse(
-            turn, "shooter_withdrawn", f"the role {given.role} may not take the dice from a player"
-        )
+        raise refuse(turn, "shooter_withdrawn", "shooter_not_withdrawn", role=given.role)
     if turn.point is not None and given.why == "refused" and now is not None:
-        raise RejectedError(
-            "the dice are refused before the first throw of a series, not within it"
-        )
+        raise RejectedError("dice_refused_in_series")
     due = turn.next_seat()
     why = given.why or ("first" if state.thrown is None else "seven")
     if due is not None and given.seat != due:
@@ -71,17 +63,10 @@ def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
     _bets_open(turn)
     point = turn.point
     if bet.kind == "simple" and bet.on == "own" and number is not None:
-        raise RejectedError(
-            f"{given.bet} is where the throw takes the bet: it is placed as "
-            f"{given.bet.split(':')[0]}"
-        )
+        raise RejectedError("bet_moved_by_throw", bet=given.bet, base=given.bet.split(":")[0])
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
-        when = (
-            "before the first throw of a series"
-            if bet.when == "come_out"
-            else "after the first throw of a series"
-        )
-        raise refuse(turn, _time(bet), f"{given.bet} is placed {when}")
+        key = "bet_before_first_throw" if bet.when == "come_out" else "bet_after_first_throw"
+        raise refuse(turn, _time(bet), key, bet=given.bet)
     stakes.within(
         given.bet, given.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"]
     )
@@ -91,9 +76,7 @@ def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
         _not_above(turn, given, bet, number)
     placed = turn.holds(given.who, given.bet)
     if bet.locked and placed and placed.amount is not None and (given.amount or 0) < placed.amount:
-        raise refuse(
-            turn, "bet_locked", f"{given.bet} may not be lowered: {placed.amount} is placed"
-        )
+        raise refuse(turn, "bet_locked", "bet_locked_lower", bet=given.bet, amount=placed.amount)
     turn.change(bets=stakes.with_bet(turn.state.bets, given))
     turn.say(stakes.said(turn.number, given))
 
@@ -103,9 +86,9 @@ def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
     bet, _ = _bet(turn, given.bet)
     _bets_open(turn)
     if turn.holds(given.who, given.bet) is None:
-        raise RejectedError(f"{given.who} has no bet {given.bet}")
+        raise RejectedError("no_bet_placed", who=given.who, bet=given.bet)
     if bet.locked:
-        raise refuse(turn, "bet_locked", f"{given.bet} may not be taken back")
+        raise refuse(turn, "bet_locked", "bet_locked", bet=given.bet)
     word, colon, number = given.bet.partition(":")
     gone = {
         given.bet,
@@ -135,7 +118,10 @@ def _beside_its_base(turn: CrapsTurn, given: BetPlace, base: str, number: int | 
         raise refuse(
             turn,
             "bet_time_associated",
-            f"{given.bet} goes beside {beside}, which {given.who} does not have",
+            "bet_beside",
+            bet=given.bet,
+            base=beside,
+            who=given.who,
         )
     if placed.amount is not None:
         most = highest(turn.bets, given.bet, turn.point, placed.amount)
@@ -164,19 +150,17 @@ def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
     session(turn)
     try:
         return parse(turn.bets, name)
-    except ValueError as error:
-        raise RejectedError(str(error)) from None
+    except ValueError:
+        raise RejectedError("unknown_bet", bet=name, bets=tuple(all_names(turn.bets))) from None
 
 
 def _seat(who: str) -> None:
     if not _SEAT.fullmatch(who):
-        raise RejectedError(f"{who} is nobody at this table: a player is seat:1, seat:2 ...")
+        raise RejectedError("not_a_seat", who=who)
 
 
 def _bets_open(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
-        raise refuse(turn, "bet_after_close", f"the bets of round {current.round} are closed")
+        raise refuse(turn, "bet_after_close", "bets_closed_already", round=current.round)
     if waiting := turn.state.unresolved():
-        raise RejectedError(
-            f"round {waiting[0].round} has no result yet, so what lies on the table is not known"
-        )
+        raise RejectedError("round_without_result", round=waiting[0].round)

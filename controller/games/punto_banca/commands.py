@@ -55,7 +55,7 @@ def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
     if turn.state.current is None or turn.state.current.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
@@ -70,9 +70,9 @@ def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
     side = _side(given.who) if given.who is not None else None
     sides = SIDES if side is None else (side,)
     if count(coup) < 4:
-        raise RejectedError(f"{count(coup)} of the first four cards have come")
+        raise RejectedError("first_four_cards", count=count(coup))
     if all(card.up for side in sides for card in coup.cards(side)):
-        raise RejectedError("these cards lie face up already")
+        raise RejectedError("turned_already")
     turn.turn_cards(sides)
     turn.settle()
 
@@ -95,17 +95,17 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     if given.winner not in (None, "player", "banker", "tie"):
-        raise RejectedError(f"{given.winner!r} cannot win: it is player, banker or tie")
+        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
     if isinstance(of, PuntoBancaCoup):
         if not of.gap:
-            raise RejectedError(f"round {of.round} waits for no decision")
+            raise RejectedError("round_needs_no_decision", round=of.round)
         cards = tuple(card for _, card in of.dealt)
         frames = tuple(card.frame for card in cards if card.frame is not None and card.known)
     else:
         cards, frames = of.cards, of.frames
     hands = redealt(turn.book.third, cards)
     if hands is None and given.winner is None:
-        raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
+        raise RejectedError("cards_unknown", round=of.round)
     player, banker = hands or ((), ())
     if hands is not None and given.winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
@@ -123,9 +123,9 @@ def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
     was = entry.winner
     assert was is not None
     if given.winner not in (*SIDES, "tie"):
-        raise RejectedError(f"say the winner: {', '.join(SIDES)} or tie")
+        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
     if given.winner == was:
-        raise RejectedError(f"the winner of round {given.round} is {was} already")
+        raise RejectedError("winner_already", round=given.round, winner=was)
     winner = given.winner
     marks = ("tie",) if winner == "tie" else ()
     turn.state = turn.state.with_entry(
@@ -149,7 +149,7 @@ def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
 
 def _hand(turn: PuntoBancaTurn) -> PuntoBancaCoup:
     if turn.state.current is None:
-        raise RejectedError("no round is in hand")
+        raise RejectedError("no_round_in_progress")
     return turn.state.current
 
 
@@ -157,4 +157,4 @@ def _side(who: str) -> Side:
     for side in SIDES:
         if side == who:
             return side
-    raise RejectedError(f"no hand {who!r}: it is player or banker")
+    raise RejectedError("hand_unknown", who=who, hands=SIDES)

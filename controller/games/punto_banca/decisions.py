@@ -31,17 +31,15 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
         turn.settle()
     elif state.queue:
         if given.action not in _DECIDED:
-            raise RejectedError(
-                f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}"
-            )
+            raise RejectedError("action_unknown", action=given.action, actions=tuple(_DECIDED))
         _DECIDED[given.action](turn, given, state.queue[0])
         _resume(turn)
     elif state.burn is not None and "card.decide" in state.asks:
         _burn(turn, given)
     elif state.asks:
-        raise RejectedError("a card was not read: say read and the card, or round.void")
+        raise RejectedError("card_not_read_in_round")
     else:
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("no_card_waits")
     turn.expect()
 
 
@@ -79,28 +77,24 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It counts, where the order says; face up, where it must not and a person says so."""
     state, now = turn.state, turn.state.shoe
     if given.action == "for" and given.who is None:
-        raise RejectedError("say whose card it is: player or banker")
+        raise RejectedError("hand_unnamed", hands=SIDES)
     _of_the_game(waiting)
     if state.burn is not None:
         turn.change(queue=state.queue[1:])
         burn(turn, replace(waiting, trouble=None))
         return
     if now is not None and now.over:
-        raise RejectedError("the talla is over: remove the card")
+        raise RejectedError("shoe_over_remove_card")
     if state.current is None and turn.settings.rounds == "keys":
-        raise RejectedError("no round is in hand: remove the card, or keep it for the next_round")
+        raise RejectedError("no_round_keep_card")
     to = next_place(state.current, turn.book.third) if state.current is not None else "player"
     if to is None:
         may = (
             state.current is not None and count(state.current) >= 4 and "card.decide" in state.asks
         )
-        raise RejectedError(
-            "no card may come now: turn the cards first, or remove it"
-            if may
-            else "no card may come now: remove it"
-        )
+        raise RejectedError("no_card_now_turn" if may else "no_card_now")
     if given.who not in (None, to):
-        raise RejectedError(f"the next card belongs to {to}")
+        raise RejectedError("next_card_to", who=to)
     turn.change(queue=state.queue[1:])
     ready(turn)
     turn.change_current(confirmed_by=confirmer(given), gap=False)
@@ -113,13 +107,13 @@ def _of_the_game(waiting: Waiting) -> None:
     """
     card = waiting.given.card
     if card is not None and not is_card(card):
-        raise RejectedError(f"{card!r} is no card of the game: say read and the card, or remove it")
+        raise RejectedError("card_of_another_game", card=card)
 
 
 def _exposed(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It does lie face up, and counts; where the person names another card, it is that one."""
     if not waiting.given.exposed:
-        raise RejectedError("no reader says that this card came face up: accept it, or remove it")
+        raise RejectedError("card_not_face_up")
     (_place if given.card in (None, waiting.given.card) else _read)(turn, given, waiting)
 
 
@@ -151,7 +145,7 @@ def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> No
     """
     now = turn.state.shoe
     if now is not None and (now.over or now.cut_at is not None):
-        raise RejectedError("there is no next round in this talla: remove the card")
+        raise RejectedError("next_round_none")
     _of_the_game(waiting)
     turn.change(queue=turn.state.queue[1:])
     if turn.state.burn is not None:
@@ -215,4 +209,4 @@ def _burn(turn: PuntoBancaTurn, given: CardDecide) -> None:
     elif given.action == "accept":
         finish_burn(turn, anyway=True)
     else:
-        raise RejectedError("of the burn say read and its first card, or accept that it is over")
+        raise RejectedError("burn_undecided")

@@ -33,7 +33,7 @@ class RouletteTurn(WheelTurn):
 
     def numbers(self) -> str:
         """The numbers of the wheel, in words."""
-        return f"0 to {self.book.pockets - 1}"
+        return f"0–{self.book.pockets - 1}"
 
     def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:  # noqa: ARG002 - what lies in prison is not told
         """Its colour and the other chances."""

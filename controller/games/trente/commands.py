@@ -65,7 +65,7 @@ def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
     if turn.state.current is None or turn.state.current.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
@@ -84,7 +84,7 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
     law = void_law(turn, given)
     if given.reason == "cut_card" and isinstance(of, TrenteCoup):
         if now is None or now.continuous:
-            raise RejectedError("no cut card is in this shoe")
+            raise RejectedError("no_cut_card")
         cut(turn, given)
     else:
         turn.void(of, given.reason, law, given)
@@ -99,13 +99,13 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     said = _said(given.winner) if given.winner is not None else None
     if isinstance(of, TrenteCoup) and (turn.state.queue or of.unread):
-        raise RejectedError("a card waits for card.decide")
+        raise RejectedError("card_waits")
     if isinstance(of, TrenteCoup) and not of.gap:
-        raise RejectedError(f"round {of.round} waits for no decision")
+        raise RejectedError("round_needs_no_decision", round=of.round)
     known = tuple(each.card for each in of.cards if each.card is not None)
     whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
     if not whole and said is None:
-        raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
+        raise RejectedError("cards_unknown", round=of.round)
     before = refait.counts(turn.state)
     turn.result(
         of.round,
@@ -124,7 +124,7 @@ def correct(turn: TrenteTurn, given: ResultCorrect) -> None:
     entry = coups.to_correct(turn, given)
     won = _said(given.winner)
     if won == entry.winner:
-        raise RejectedError(f"the winner of round {given.round} is {won} already")
+        raise RejectedError("winner_already", round=given.round, winner=won)
     turn.correct(entry, won, given)
 
 
@@ -139,7 +139,7 @@ def _said(winner: str | None) -> Winner:
     """The winner that a person says."""
     found = next((each for each in WINNERS if each == winner), None)
     if found is None:
-        raise RejectedError(f"say the winner: {', '.join(WINNERS)} (both rows make 31)")
+        raise RejectedError("which_winner", winners=WINNERS)
     return found
 
 
@@ -160,7 +160,7 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
         _waiting(turn, given, state.queue[0])
         follow_all(turn, state.queue[1:])
     else:
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("no_card_waits")
     if turn.state.queue_overflowed and not turn.state.queue:
         turn.change(queue_overflowed=False)
         lose_place(turn)
@@ -177,7 +177,7 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
         turn.say(CardRemoved(round=coup.round, why="card_unread", card=None))
         return
     if given.action != "read":
-        raise RejectedError("a card was not read: say read and the card, or remove, or round.void")
+        raise RejectedError("card_not_read_on_table")
     card = talla.read_card(given)
     assert turn.state.shoe is not None
     counted, trouble = shoe.read(turn.state.shoe, card)
@@ -215,7 +215,7 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
         _stand(turn, given)
         return
     if given.action == "for":
-        raise RejectedError("a card goes to the row that the rules say: accept it, or remove it")
+        raise RejectedError("card_placed_by_rules")
     if given.action == "read":
         card = talla.read_card(given)
         counted, _ = shoe.reread(now, waiting.given.card, card)
@@ -227,9 +227,7 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"
     if not (settled.given.card is None or is_card(settled.given.card)):
-        raise RejectedError(
-            f"{settled.given.card!r} is no card of the game: say read and the card, or remove it"
-        )
+        raise RejectedError("card_of_another_game", card=settled.given.card)
     if (coup is not None and given.action == "next_round") or (
         by_keys and (coup is None or not coup.closed)
     ):

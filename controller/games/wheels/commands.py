@@ -91,7 +91,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
     session(turn)
     _person(turn)
     if turn.state.current is None or turn.state.current.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     turn.close_bets(by=given.by)
 
 
@@ -104,19 +104,14 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
     """
     of = _undecided(turn, given.round, voids=True)
     if given.role in turn.book.void_alone and not given.alone:
-        others = " or ".join(role for role in turn.book.void_by if role not in turn.book.void_alone)
-        raise RejectedError(
-            f"the role {given.role} may say this only where no {others} is at the table: then say "
-            "it with alone"
-        )
+        others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)
+        raise RejectedError("void_by_others", role=given.role, others=others)
     law = turn.book.void.get(given.reason)
     if law is None and given.reason != "inspector":
-        has = (
-            _or(tuple(turn.book.void))
-            or "no cause; it is for the person in charge to say: inspector"
-        )
+        if not turn.book.void:
+            raise RejectedError("void_reason_none", reason=given.reason)
         raise RejectedError(
-            f"the decree does not make a spin null for {given.reason}; it does for {has}"
+            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
 
@@ -129,14 +124,14 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
     number = seen if given.number is None else given.number
     if isinstance(of, WheelRound):
         if not of.asks:
-            raise RejectedError(f"round {of.round} waits for no decision")
+            raise RejectedError("round_needs_no_decision", round=of.round)
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
-                raise RejectedError(f"the ball of round {of.round} has not fallen yet")
+                raise RejectedError("ball_not_fallen", round=of.round)
             turn.change_current(asks=(), confirmed_by=who)
             return
     if number is None:
-        raise RejectedError(f"round {of.round} has no candidate: say the number")
+        raise RejectedError("number_unknown", round=of.round)
     before = _told(turn)
     turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
     _tell_later(turn, before, of.round, given)
@@ -147,18 +142,16 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     corrects(given, "number")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise RejectedError(
-            f"round {given.round} is not among the rounds remembered of this session"
-        )
+        raise RejectedError("round_not_remembered", round=given.round)
     if entry.number is None:
         raise RejectedError(
-            f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct"
+            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
         )
     if given.number is None:
-        raise RejectedError("say the right number")
+        raise RejectedError("number_missing")
     number = turn.pocket(given.number)
     if number == entry.number:
-        raise RejectedError(f"the result of round {given.round} is {number} already")
+        raise RejectedError("number_already", round=given.round, number=number)
     before, now = _told(turn), replace(entry, number=number, cell=None, corrected=True)
     turn.state = turn.state.with_entry(now)
     _corrected(turn, now, entry.number, given)
@@ -214,15 +207,14 @@ def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
     session(turn)
     allowed, minimum = turn.book.limit_change, turn.state.minimum
     if allowed == "none":
-        raise RejectedError(f"the minimum of an open table may not change: {_limit_law(turn)}")
+        raise RejectedError("minimum_fixed", law=_limit_law(turn))
     allow_minimum(given.minimum)
     if minimum == given.minimum:
-        raise RejectedError(f"the minimum is {minimum} already")
-    if allowed == "upward" and (minimum is None or given.minimum < minimum):
-        now = "the session was opened without one" if minimum is None else f"it is {minimum}"
-        raise RejectedError(
-            f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}"
-        )
+        raise RejectedError("minimum_already", minimum=minimum)
+    if allowed == "upward" and minimum is None:
+        raise RejectedError("minimum_not_given", law=_limit_law(turn))
+    if allowed == "upward" and minimum is not None and given.minimum < minimum:
+        raise RejectedError("minimum_may_only_rise", minimum=minimum, law=_limit_law(turn))
     _announce(turn, "limit", given, given.minimum)
 
 
@@ -237,7 +229,7 @@ def _announce(
 ) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
-        raise RejectedError("the last balls are announced already")
+        raise RejectedError("last_rounds_announced")
     since = state.current.round if state.current else state.round + 1
     turn.change(
         countdowns=(
@@ -257,12 +249,10 @@ def _announce(
 
 # What commands stand on
 
-_OUTCOME = {"result": "decided", "void": "null", "unresolved": "unresolved"}
-
 
 def _person(turn: WheelTurn) -> None:
     if turn.settings.phases == "device":
-        raise RejectedError("the wheel of this table says itself when bets open and close")
+        raise RejectedError("bets_by_wheel")
 
 
 def _limit_law(turn: WheelTurn) -> str:
@@ -282,7 +272,3 @@ def _undecided(
         first=first,
         has="has its result; to replace it say result.correct",
     )
-
-
-def _or(words: tuple[str, ...]) -> str:
-    return ", ".join(words)

@@ -336,4 +336,4 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """The number, if the wheel has it. Rejects any other."""
         if self.has(number):
             return number
-        raise RejectedError(f"the wheel has no number {number}; it has {self.numbers()}")
+        raise RejectedError("number_not_on_wheel", number=number, numbers=self.numbers())
