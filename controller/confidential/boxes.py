@@ -45,7 +45,7 @@ class BadSignatureError(NovamasError, ValueError):
     """Somebody changed a box that was signed, or named a key that is not his."""
 
 
-class Keeper:
+class CardCipher:
     """Seals for surveillance, and locks what the daemon itself has to read again. ``where``: where
     the secret is kept.
 
@@ -104,7 +104,7 @@ def is_locked(body: bytes) -> bool:
 
 
 def open_sealed(body: bytes, key: PrivateKey) -> Opened:
-    """What :meth:`Keeper.seal` was given. Raises :class:`UnopenedBoxError`."""
+    """What :meth:`CardCipher.seal` was given. Raises :class:`UnopenedBoxError`."""
     try:
         box = base64.b64decode(_sealed(body).sealed, validate=True)
     except ValueError:

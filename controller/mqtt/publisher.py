@@ -67,7 +67,7 @@ in packets that are too large for us, we have not heard.
 class Publisher:
     """The connection to the broker, made again for as long as the daemon runs."""
 
-    def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: TablesApi) -> None:
+    def __init__(self, broker: Broker, client_id: str, outbox: Journal, api: TablesApi) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
         """Up to here the broker has acknowledged. The journal's cursor follows it with a delay,
@@ -76,7 +76,7 @@ class Publisher:
         self._broker = broker
         self._client_id = client_id
         self._outbox = outbox
-        self._desk = desk
+        self._api = api
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
         self._shown: dict[str, bytes | None] = {}
@@ -138,7 +138,7 @@ class Publisher:
         connection = Connection(
             self._broker,
             client_id=self._client_id,
-            will=self._desk.status(online=False),
+            will=self._api.status(online=False),
             thrown_away=self._throw_away,
         )
         async with contextlib.AsyncExitStack() as stack:
@@ -171,7 +171,7 @@ class Publisher:
             self._short = self._short + 1 if self._lasted < LONGEST else 0
         if not taken_over(error) and self._short < SUSPICIOUS:
             return False
-        if TWIN not in self._desk.alerts:
+        if TWIN not in self._api.alerts:
             detail = (
                 "the broker ends our connections soon after it took them "
                 f"({told(error, self._broker)}): has another client "
@@ -180,7 +180,7 @@ class Publisher:
                 f"the client id {self._client_id!r} too? Give each its own "
                 "broker.client_id, or its own site.node"
             )
-            self._desk.alerts[TWIN] = _alert(TWIN, "broker.client_id", detail)
+            self._api.alerts[TWIN] = _alert(TWIN, "broker.client_id", detail)
             self._log.error("another client has our client id, it seems", client_id=self._client_id)
         return True
 
@@ -189,7 +189,7 @@ class Publisher:
 
     async def _read(self, connection: Connection) -> None:
         async def answer(order: tuple[str, str, Incoming]) -> None:
-            await self._deliver(connection, await self._desk.answer(*order, connection.largest))
+            await self._deliver(connection, await self._api.answer(*order, connection.largest))
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -209,7 +209,7 @@ class Publisher:
                 response_topic=getattr(properties, "ResponseTopic", None),
                 correlation=getattr(properties, "CorrelationData", None),
             )
-            named = self._desk.command(incoming.topic)
+            named = self._api.command(incoming.topic)
             if named is None:
                 self._overhear(incoming, v5=connection.v5)
                 continue
@@ -217,26 +217,26 @@ class Publisher:
             if not intake.put(
                 table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL
             ):
-                self._desk.discard(table, name)
+                self._api.discard(table, name)
 
     def _overhear(self, message: Incoming, *, v5: bool) -> None:
         """Something was said on a topic of ours, and not by us: what holds is said again, at once
         or soon.
         """
-        if not self._desk.is_alert(message.topic):
+        if not self._api.is_alert(message.topic):
             held_before = message.retain and not v5  # MQTT 5 does not send it
             if held_before or not self.standing.connected:
                 return
         known = self._own.foreign
-        if self._own.heard(message, self._desk.shown()):
+        if self._own.heard(message, self._api.shown()):
             asyncio.get_running_loop().call_later(self._own.wait(time.monotonic()), self.wake)
-        if self._own.foreign > known and not self._desk.is_alert(message.topic):
+        if self._own.foreign > known and not self._api.is_alert(message.topic):
             self._accuse(message.topic)
 
     def _accuse(self, topic: str) -> None:
         self.standing.foreign += 1
         self._foreign = time.monotonic()
-        if FOREIGN not in self._desk.alerts:
+        if FOREIGN not in self._api.alerts:
             detail = (
                 f"another client of the broker publishes on our topic {topic}: it was put "
                 "right. Is there a second daemon with the "
@@ -245,7 +245,7 @@ class Publisher:
                 "same site.node, or the same table? Else let the broker's access rules keep "
                 "others from our topics"
             )
-            self._desk.alerts[FOREIGN] = _alert(FOREIGN, "broker.topics", detail)
+            self._api.alerts[FOREIGN] = _alert(FOREIGN, "broker.topics", detail)
             self._log.error("somebody else publishes on our topics", topic=topic)
             asyncio.get_running_loop().call_later(QUIET, self._acquit)
 
@@ -253,25 +253,25 @@ class Publisher:
         left = self._foreign + QUIET - time.monotonic()
         if left > 0:
             asyncio.get_running_loop().call_later(left, self._acquit)
-        elif self._desk.alerts.pop(FOREIGN, None) is not None:
+        elif self._api.alerts.pop(FOREIGN, None) is not None:
             self.wake()
 
     def _renew(self) -> None:
-        self._own.say_again(self._desk.shown())
+        self._own.say_again(self._api.shown())
         self.wake()
         self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
 
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # up to here it happened while nobody could hear it
         self._own.connected()
-        refused = await connection.listen(self._desk.subscriptions()) + await connection.listen(
-            self._desk.own(), retained=False
+        refused = await connection.listen(self._api.subscriptions()) + await connection.listen(
+            self._api.own(), retained=False
         )
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._shown = {}
         await self._refresh(connection)
-        await self._deliver(connection, [self._desk.status(online=True)])
+        await self._deliver(connection, [self._api.status(online=True)])
         standing = self.standing
         standing.connected, standing.trouble = True, None
         self._since = time.monotonic()
@@ -289,7 +289,7 @@ class Publisher:
     def _lasts(self) -> None:
         """The connection holds: nobody else wants our place."""
         self._short = 0
-        if self._desk.alerts.pop(TWIN, None) is not None:
+        if self._api.alerts.pop(TWIN, None) is not None:
             self.wake()
 
     async def _publish(self, connection: Connection, backlog: int) -> None:
@@ -323,7 +323,7 @@ class Publisher:
                 unreadable = False
             await self._refresh(connection)
             if self._end.is_set():
-                await self._deliver(connection, [self._desk.status(online=False)])
+                await self._deliver(connection, [self._api.status(online=False)])
                 return
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(UNREADABLE if unreadable else None):
@@ -346,7 +346,7 @@ class Publisher:
         """Publish each retained topic that this broker does not hold yet, as far as we know, or
         that somebody else has touched.
         """
-        now = self._desk.retained()
+        now = self._api.retained()
         again = self._own.take(time.monotonic())
         changed = [
             topic
@@ -354,7 +354,7 @@ class Publisher:
             if topic in again or topic not in self._shown or self._shown[topic] != body
         ]
         messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
-        truth = self._desk.shown()  # the status too; an alert that is none is cleared
+        truth = self._api.shown()  # the status too; an alert that is none is cleared
         messages += [
             Message(topic, truth.get(topic) or b"", retain=True)
             for topic in sorted(again - now.keys())
@@ -384,7 +384,7 @@ class Publisher:
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body
         if event.kind != "event":
-            return Message(self._desk.topic(event.table, "sealed"), body)
+            return Message(self._api.topic(event.table, "sealed"), body)
         if historical:
             try:
                 body = write(msgspec.structs.replace(read_event(body), historical=True))
@@ -392,7 +392,7 @@ class Publisher:
                 self._log.error(
                     "event not marked historical", position=event.position, reason=str(error)
                 )
-        return Message(self._desk.topic(event.table, "event"), body)
+        return Message(self._api.topic(event.table, "event"), body)
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:

@@ -43,7 +43,7 @@ class ServedTable(msgspec.Struct, frozen=True):
     ``silence`` seconds of the table's clock cannot be up.
     """
 
-    station: TableRunner
+    runner: TableRunner
     topics: Topics
     devices: dict[str, Device]
     silence: float
@@ -119,8 +119,7 @@ class TablesApi:
         shown: dict[str, bytes | None] = dict.fromkeys(self._was)
         for id, place in self._places.items():  # noqa: A001
             shown.update(
-                (place.topics.table(id, leaf), body)
-                for leaf, body in place.station.retained.items()
+                (place.topics.table(id, leaf), body) for leaf, body in place.runner.retained.items()
             )
             alerts = {
                 place.topics.table(id, f"alert/{name}"): alert
@@ -170,18 +169,18 @@ class TablesApi:
         log = self._log.bind(table=table, command=name[:64])
         sender = Sender()
         try:
-            sender, given = read_order(name, message.payload, place.station.clock())
+            sender, given = read_order(name, message.payload, place.runner.clock())
             if message.retain:
                 raise RejectedError("retained_command")
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
-                reply = Reply(id=sender.id, ok=True, events=place.station.recall(given, room))
+                reply = Reply(id=sender.id, ok=True, events=place.runner.recall(given, room))
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
-                    await command_device(place.station, place.devices, given)
+                    await command_device(place.runner, place.devices, given)
                 else:
-                    await place.station.follow(given)
+                    await place.runner.follow(given)
                 reply = Reply(id=sender.id, ok=True)
         except UnreadableCommandError as bad:
             sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
@@ -191,7 +190,7 @@ class TablesApi:
             reply = Reply(id=sender.id, ok=False, error=str(no))
         except Exception as error:  # a defect of ours: it costs this command, and nothing else
             where = traceback.extract_tb(error.__traceback__)[-1]
-            hidden = place.station.table.face_down  # its text may hold a card
+            hidden = place.runner.table.face_down  # its text may hold a card
             told = (
                 {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
                 if hidden

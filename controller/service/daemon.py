@@ -30,11 +30,11 @@ from controller.journal.schema import new_boot
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.proof.archivist import JournalUpkeep
+from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, told
 from controller.service.health import PERIOD, STUCK, HealthReporter
-from controller.service.keys import keeper_of
+from controller.service.keys import card_cipher
 from controller.service.privacy import exposed
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.tables.runner import TableRunner, remembered
@@ -95,10 +95,10 @@ class Daemon:
         self._alerts: dict[str, Alert] = {}
         try:
             hidden = any(map(deals_face_down, configuration.table))
-            self._keeper = (
-                keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
+            self._cipher = (
+                card_cipher(configuration, lambda: self._upkeep.signer) if hidden else None
             )
-            self._archivist = JournalUpkeep(
+            self._upkeep = JournalUpkeep(
                 configuration, self.boot, self._journal, self._alerts, self._changed
             )
             for table in configuration.table:
@@ -106,10 +106,10 @@ class Daemon:
             # The node's own topics lie beside real tables; where all are simulated, nothing of us
             # is among the real ones.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
-            self._desk = TablesApi(
+            self._api = TablesApi(
                 site.node, self.boot, node, self._places, configuration.broker.response_topics
             )
-            self._desk.alerts = self._alerts
+            self._api.alerts = self._alerts
         except BaseException:
             self._journal.close()
             raise
@@ -134,11 +134,11 @@ class Daemon:
     async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
         site = self._configuration.site
         publisher = Publisher(
-            broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk
+            broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._api
         )
         self._publisher = publisher
-        reporter = HealthReporter(self.boot, self._journal, publisher, self._desk, self._places)
-        stations = [place.station for place in self._places.values()]
+        reporter = HealthReporter(self.boot, self._journal, publisher, self._api, self._places)
+        runners = [place.runner for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
 
             def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -153,8 +153,8 @@ class Daemon:
             chores = [
                 essential("journal", self._journal.watch()),
                 essential("health", self._report(reporter)),
-                essential("archivist", self._archivist.run(stations, lambda: publisher.position)),
-                essential("read back", self._archivist.read_back()),
+                essential("journal upkeep", self._upkeep.run(runners, lambda: publisher.position)),
+                essential("read back", self._upkeep.read_back()),
             ]
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
@@ -170,11 +170,11 @@ class Daemon:
             notify("STOPPING=1")
             self._log.info("daemon stops")
             await _cancel(*devices)
-            self._archivist.flush(stations)
+            self._upkeep.flush(runners)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
-                    await asyncio.gather(*(station.idle() for station in stations))
-            self._desk.node["checkpoint"] = msgspec.json.encode(self._archivist.checkpoint())
+                    await asyncio.gather(*(runner.idle() for runner in runners))
+            self._api.node["checkpoint"] = msgspec.json.encode(self._upkeep.checkpoint())
             publisher.end()
             await asyncio.wait([publishing], timeout=FAREWELL)
             await _cancel(publishing, *chores)
@@ -199,7 +199,7 @@ class Daemon:
         if died is None and stop.is_set():
             return
         self._deadline.within(DEATH)
-        confidential = any(place.station.table.face_down for place in self._places.values())
+        confidential = any(place.runner.table.face_down for place in self._places.values())
         self._log.error("essential task died", task=name, **told(died, confidential))
         raise TaskDiedError(name)
 
@@ -226,29 +226,29 @@ class Daemon:
                 game=game,
                 boot=self.boot,
                 simulated=table.simulated,
-                saved=remembered(self._journal, table.id, self._keeper),
+                saved=remembered(self._journal, table.id, self._cipher),
                 about=about,
             )
 
-        station = TableRunner(make, self._journal, clock, self._changed, self._keeper)
+        runner = TableRunner(make, self._journal, clock, self._changed, self._cipher)
         if game.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards lie face down: no recordings are written; the journal has the bytes, sealed",
                 table=table.id,
             )
-        devices = {device.id: self._device(table.id, device, station) for device in table.device}
+        devices = {device.id: self._device(table.id, device, runner) for device in table.device}
         silence = (
             max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
         )
         return ServedTable(
-            station, Topics(self._configuration.site.id, table.simulated), devices, silence
+            runner, Topics(self._configuration.site.id, table.simulated), devices, silence
         )
 
-    def _device(self, table: str, device: DeviceSettings, station: TableRunner) -> Device:
+    def _device(self, table: str, device: DeviceSettings, runner: TableRunner) -> Device:
         found = driver(device.driver)
 
         def note(call: AnyCall) -> None:
-            station.note(device.id, call)
+            runner.note(device.id, call)
             if not isinstance(call, Heard):
                 # a link that opens or ends says nothing to the table, but health may tell of it
                 self._stirred.set()
@@ -257,11 +257,11 @@ class Daemon:
             id=device.id,
             url=device.link,
             codec=found.make(device.id, msgspec.convert(device.options, found.options)),
-            take=station.take,
+            take=runner.take,
             stale_after=device.stale_after,
-            clock=station.clock,
-            recorder=None if station.table.face_down else self._recorder(table, device),
-            confidential=station.table.face_down,
+            clock=runner.clock,
+            recorder=None if runner.table.face_down else self._recorder(table, device),
+            confidential=runner.table.face_down,
             commands_enabled=device.commands,
             note=note,
             log=self._log.bind(table=table),
@@ -299,7 +299,7 @@ class Daemon:
             )
             self._alerts["journal"] = _alert("journal", "journal.failed", what)
         for place in self._places.values():
-            place.station.halt(
+            place.runner.halt(
                 None if trouble is None else f"the journal cannot be written: {trouble}"
             )
         self._changed()
@@ -338,9 +338,9 @@ class Daemon:
             notable = reporter.notable()
             if notable != told or time.monotonic() >= due:
                 told, due = notable, time.monotonic() + PERIOD
-                self._desk.node = {
+                self._api.node = {
                     "health": msgspec.json.encode(reporter.report()),
-                    "checkpoint": msgspec.json.encode(self._archivist.checkpoint()),
+                    "checkpoint": msgspec.json.encode(self._upkeep.checkpoint()),
                 }
                 if self._publisher is not None:
                     self._publisher.wake()

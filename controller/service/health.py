@@ -41,13 +41,13 @@ class HealthReporter:
         boot: str,
         journal: Journal,
         publisher: Publisher,
-        desk: TablesApi,
+        api: TablesApi,
         places: dict[str, ServedTable],
     ) -> None:
         self._boot = boot
         self._journal = journal
         self._publisher = publisher
-        self._desk = desk
+        self._api = api
         self._places = places
         self._started = time.monotonic()
         self._unsent = OutboxHealth(depth=0, oldest=None)
@@ -56,7 +56,7 @@ class HealthReporter:
     def report(self) -> Health:
         """Everything, now."""
         slowest = p99(
-            seconds for place in self._places.values() for seconds in place.station.commits
+            seconds for place in self._places.values() for seconds in place.runner.commits
         )
         return Health(
             boot=self._boot,
@@ -73,13 +73,13 @@ class HealthReporter:
                 commit_p99_ms=None if slowest is None else round(slowest * 1000, 2),
             ),
             log=logs.health(),
-            commands_followed=self._desk.followed,
-            commands_refused=self._desk.refused,
-            commands_discarded=self._desk.discarded,
-            answers_withheld=self._desk.withheld,
+            commands_followed=self._api.followed,
+            commands_refused=self._api.refused,
+            commands_discarded=self._api.discarded,
+            answers_withheld=self._api.withheld,
             tables={
                 id: TableHealth(
-                    readings_lost=place.station.lost,
+                    readings_lost=place.runner.lost,
                     devices={name: device.health() for name, device in place.devices.items()},
                 )
                 for id, place in self._places.items()  # noqa: A001
@@ -124,10 +124,8 @@ class HealthReporter:
         at work.
         """
         for id, place in self._places.items():  # noqa: A001
-            if place.station.waits > STUCK and self._journal.failed is None:
-                return (
-                    f"the journal has stored nothing of table {id} for {place.station.waits:.0f} s"
-                )
+            if place.runner.oldest_pending_seconds > STUCK and self._journal.failed is None:
+                return f"the journal has stored nothing of table {id} for {place.runner.oldest_pending_seconds:.0f} s"
             for name, device in place.devices.items():
                 # A reader at work says "stale" in time; one that hangs leaves "up" standing.
                 health = device.health()

@@ -13,14 +13,14 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 from nacl.utils import random
 
-from controller.confidential.boxes import Keeper, public_key, spelled
+from controller.confidential.boxes import CardCipher, public_key, spelled
 from controller.confidential.key_file import SIZE, KeyFileError, read_key_file, write_key_file
 from controller.configuration.settings import Configuration
 
 
-def keeper_of(
+def card_cipher(
     configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None
-) -> Keeper:
+) -> CardCipher:
     """Who seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
 
     Simulated tables need no key of surveillance: where none is configured, a pair is made beside
@@ -39,7 +39,7 @@ def keeper_of(
             public_key=spelled(surveillance),
         )
     locks = _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret)
-    return Keeper(surveillance, locks, str(secret), signer)
+    return CardCipher(surveillance, locks, str(secret), signer)
 
 
 def _credential(name: str | None) -> Path | None:

@@ -17,7 +17,7 @@ any more.
 
 
 async def command_device(
-    station: TableRunner, devices: Mapping[str, Device], order: DeviceOrder
+    runner: TableRunner, devices: Mapping[str, Device], order: DeviceOrder
 ) -> None:
     """Follow an order. Raises :class:`RejectedError` with the reason for the person: nothing was
     sent then.
@@ -26,7 +26,7 @@ async def command_device(
     it is stored too.
     """
     given = DeviceCommand(
-        at=station.clock(),
+        at=runner.clock(),
         by=order.by,
         role=order.role,
         note=order.note,
@@ -34,14 +34,14 @@ async def command_device(
         command=order.command,
         argument=order.argument,
     )
-    station.table.allow(given)
+    runner.table.allow(given)
     device = devices[order.device]
     try:
         request = device.prepare(order.command, order.argument)
-        await station.follow(given)
-        device.send(request, lambda why: station.unsent(given, why))
+        await runner.follow(given)
+        device.send(request, lambda why: runner.unsent(given, why))
     except NotStoredError:
-        station.unsent(given, LATE)
+        runner.unsent(given, LATE)
         raise
     except CommandRefusedError as refused:
         raise RejectedError("device_rejected", reason=str(refused)) from None

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from controller.confidential.boxes import Keeper, UnopenedBoxError
+from controller.confidential.boxes import CardCipher, UnopenedBoxError
 from controller.contract.commands import AnyCommand, DeviceCommand
 from controller.contract.events import AnyEvent
 from controller.contract.notation import Input, read_event, write
@@ -44,15 +44,15 @@ class NotStoredError(RejectedError):
     """A command was taken, and may be stored yet: nobody could wait for that."""
 
 
-def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
+def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes | None:
     """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew,
     and says so.
     """
     saved = journal.last_saved(table)
-    if saved is None or keeper is None:
+    if saved is None or cipher is None:
         return saved
     try:
-        return keeper.unlock(saved)
+        return cipher.unlock(saved)
     except UnopenedBoxError as error:
         structlog.get_logger().error(
             "table cannot go on where it was", table=table, reason=str(error)
@@ -64,8 +64,8 @@ class TableRunner:
     """A table and the journal behind it.
 
     ``make`` gives the table as the journal knows it; it is called again where the table has run
-    ahead of what could be stored. ``clock`` stamps what the station itself says. ``changed`` is
-    called when there is something new to publish. ``keeper`` is needed where cards lie face down.
+    ahead of what could be stored. ``clock`` stamps what the runner itself says. ``changed`` is
+    called when there is something new to publish. ``cipher`` is needed where cards lie face down.
     Raises ``ValueError`` where it is missing.
     """
 
@@ -75,7 +75,7 @@ class TableRunner:
         journal: Journal,
         clock: Callable[[], float],
         changed: Callable[[], None],
-        keeper: Keeper | None = None,
+        cipher: CardCipher | None = None,
     ) -> None:
         self.clock = clock
         self.commits: deque[float] = deque(maxlen=1000)
@@ -88,21 +88,21 @@ class TableRunner:
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
-        self._wires: dict[str, ByteTrace] = {}
+        self._traces: dict[str, ByteTrace] = {}
         self.table = make()
-        if self.table.face_down and keeper is None:
+        if self.table.face_down and cipher is None:
             raise ValueError(
                 f"table {self.table.id}: cards lie face down, and there is no key to seal them with"
             )
-        self._keeper = keeper if self.table.face_down else None
+        self._cipher = cipher if self.table.face_down else None
         self.retained = self.table.retained()
         """What the retained topics hold: nothing that is not stored."""
         self._log = structlog.get_logger().bind(table=self.table.id)
-        self._note_state("boot", remembered(journal, self.table.id, self._keeper))
+        self._note_state("boot", remembered(journal, self.table.id, self._cipher))
         self.take(self.table.gap(clock()))
 
     @property
-    def waits(self) -> float:
+    def oldest_pending_seconds(self) -> float:
         """Seconds for which the oldest input waits to be stored; 0 if none does."""
         return time.monotonic() - self._since[0] if self._since else 0.0
 
@@ -123,24 +123,24 @@ class TableRunner:
 
     def note(self, device: str, call: AnyCall) -> None:
         """Keep what a device sent. It is stored with what it leads to, or by :meth:`flush`."""
-        self._wires.setdefault(device, ByteTrace(device)).note(call)
+        self._traces.setdefault(device, ByteTrace(device)).note(call)
 
     def flush(self) -> None:
         """Store what the devices sent that led to nothing."""
-        for wire in self._wires.values():
+        for trace in self._traces.values():
             if (
                 not self._overrun
-                and (body := wire.take()) is not None
+                and (body := trace.take()) is not None
                 and self._note_entry("bytes", body) is None
             ):
-                wire.lose()
+                trace.lose()
 
     def sent(self) -> dict[str, Sent]:
         """How much each device sent since this was asked last; where cards lie face down roughly,
         since codes differ in length.
         """
-        coarse = 1 if self._keeper is None else COARSE
-        sent = {device: wire.sent() for device, wire in self._wires.items()}
+        coarse = 1 if self._cipher is None else COARSE
+        sent = {device: trace.sent() for device, trace in self._traces.items()}
         return {
             device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()
         }
@@ -214,7 +214,7 @@ class TableRunner:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
         table, before = self.table, self.table.seq
         confidential = table.confidential(given)
-        wire = self._wires.get(given.device) if isinstance(given, Reading) else None
+        trace = self._traces.get(given.device) if isinstance(given, Reading) else None
         try:
             events = table.take(given, now, mono_ns)
             record = Record(
@@ -230,22 +230,22 @@ class TableRunner:
                 saved=self._locked(table.saved()),
                 before=(
                     (("bytes", self._sealed("bytes", before, now, sent)),)
-                    if wire is not None and (sent := wire.take()) is not None
+                    if trace is not None and (sent := trace.take()) is not None
                     else ()
                 ),
             )
         except RejectedError:
             raise
         except Exception:  # a defect; the table may know more than can be stored of it
-            if wire is not None:
-                wire.lose()
+            if trace is not None:
+                trace.lose()
             self._go_back()
             raise
         try:
             stored = self._journal.append(record)
         except (JournalFullError, JournalUnusableError) as error:
-            if wire is not None:
-                wire.lose()
+            if trace is not None:
+                trace.lose()
             self._overrun = True
             self.lost += 1
             self._log.error("readings are being lost", reason=str(error))
@@ -284,7 +284,7 @@ class TableRunner:
             try:
                 self.table, saved = (
                     self._make(),
-                    remembered(self._journal, self.table.id, self._keeper),
+                    remembered(self._journal, self.table.id, self._cipher),
                 )
             except (
                 JournalUnusableError
@@ -324,12 +324,12 @@ class TableRunner:
 
     def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:
         """The body of an entry. Where cards lie face down, only surveillance can read it."""
-        if self._keeper is None:
+        if self._cipher is None:
             return body
-        return self._keeper.seal(
+        return self._cipher.seal(
             Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body))
         )
 
     def _locked(self, saved: bytes) -> bytes:
         """What the table remembers. Where cards lie face down, only this daemon can read it."""
-        return saved if self._keeper is None else self._keeper.lock(saved)
+        return saved if self._cipher is None else self._cipher.lock(saved)

@@ -49,16 +49,16 @@ async def play(configuration: str, rounds: int) -> None:
     daemon = Daemon(load(configuration), Deadline())
     stop = asyncio.Event()
     running = asyncio.create_task(daemon.run(stop))
-    station = daemon._places["r1"].station
+    runner = daemon._places["r1"].runner
     watch = Watch(DRIVER.make("wheel", DRIVER.options()), "wheel", stale_after=5.0)
-    await station.follow(SessionOpen(at=0.0, by="M. Lasa", role="table_head"))
+    await runner.follow(SessionOpen(at=0.0, by="M. Lasa", role="table_head"))
     played = 0
     for call in calls(SlingshotSS2(seed=1, games_per_hour=GAMES_PER_HOUR), rounds):
         if call is not None:
-            station.note("wheel", call)
-            station.take(readings(watch, call))
+            runner.note("wheel", call)
+            runner.take(readings(watch, call))
             continue
-        await station.idle()
+        await runner.idle()
         await _told(daemon, running)
         played += 1
         if played % (rounds // PARTS) == 0:

@@ -134,8 +134,8 @@ def reached(wheel: Wheel, state: int, known: int) -> bool:
 HURRIED = """
 import sys
 from controller.cli import main
-from controller.proof import archivist, clocks
-archivist.PERIOD = 0.3
+from controller.proof import journal_upkeep, clocks
+journal_upkeep.PERIOD = 0.3
 clocks.synchronised = lambda: False
 sys.exit(main())
 """

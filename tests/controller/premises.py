@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.confidential.boxes import Keeper
+from controller.confidential.boxes import CardCipher
 from controller.configuration.settings import Configuration, Device, Site, Table
 from controller.configuration.settings import Journal as JournalSettings
 from controller.contract.commands import SessionOpen
@@ -19,7 +19,7 @@ from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, new_boot
-from controller.proof.archivist import JournalUpkeep
+from controller.proof.journal_upkeep import JournalUpkeep
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
@@ -38,12 +38,12 @@ class Premises:
         at: float = 100.0,
         game: str = "roulette-french",
         driver: str = "cammegh-ss2",
-        keeper: Keeper | None = None,
+        cipher: CardCipher | None = None,
         read_back_every: float = 21_600.0,
         keep_days: int = 30,
     ) -> None:
         self.now = at
-        self.game, self.driver, self.keeper = game, driver, keeper
+        self.game, self.driver, self.cipher = game, driver, cipher
         device = Device(id="wheel", driver=driver, link="tcp://127.0.0.1:1")
         table = Table(id="r1", game=game, decree="ARA02", device=(device,))
         self.alerts: dict[str, Alert] = {}
@@ -53,10 +53,8 @@ class Premises:
             path=str(path), read_back_every=read_back_every, keep_days=keep_days
         )
         settings = Configuration(site=Site(id="palma"), table=(table,), journal=journal)
-        self.archivist = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
-        self.station = TableRunner(
-            self._table, self.journal, lambda: self.now, lambda: None, keeper
-        )
+        self.upkeep = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
+        self.runner = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, cipher)
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
         self.tell(Opened(self.now))
@@ -69,15 +67,15 @@ class Premises:
             decree="ARA02",
             game=make_game(self.game, "ARA02", {}),
             boot=self.boot,
-            saved=remembered(self.journal, "r1", self.keeper),
+            saved=remembered(self.journal, "r1", self.cipher),
             about=About(devices={"wheel": self.driver}, software="other"),
         )
 
     def tell(self, call: AnyCall) -> None:
         """As the supervisor of a device does it."""
         if matters(self.watch, call):
-            self.station.note("wheel", call)
-            self.station.take(readings(self.watch, call))
+            self.runner.note("wheel", call)
+            self.runner.take(readings(self.watch, call))
 
     def hear(self, *lines: bytes) -> None:
         """Lines of the wheel, half a second apart."""
@@ -93,7 +91,7 @@ class Premises:
         self.tell(Lost(self.now, reason))
 
     async def open(self) -> None:
-        await self.station.follow(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
+        await self.runner.follow(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
 
     def spin(self, count: int, number: int, before: int | None = None) -> None:
         shown = "  " if before is None else f"{before:2d}"
@@ -105,10 +103,10 @@ class Premises:
 
     async def end(self) -> Checkpoint:
         """A clean stop. Gives the last checkpoint."""
-        self.station.flush()
-        await self.station.idle()
+        self.runner.flush()
+        await self.runner.idle()
         await asyncio.to_thread(self.journal.close)
-        return self.archivist.checkpoint()
+        return self.upkeep.checkpoint()
 
 
 async def evening(path: Path) -> Checkpoint:

@@ -12,7 +12,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential.boxes import Keeper
+from controller.confidential.boxes import CardCipher
 from controller.journal.schema import chained, genesis
 from controller.journal.store import Store
 from controller.proof.audit import audit
@@ -128,7 +128,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_sai
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     run.spin(2, 17)
-    await run.station.idle()
+    await run.runner.idle()
     path.unlink()
     run.spin(3, 32, 17)
     await run.end()
@@ -152,7 +152,7 @@ async def test_inputs_that_were_lost_are_said_to_be(
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
-    await run.station.idle()
+    await run.runner.idle()
     broken = True
     commit = Store.commit
 
@@ -165,9 +165,9 @@ async def test_inputs_that_were_lost_are_said_to_be(
     run.journal._capacity = 3
     run.spin(2, 17)
     broken = False
-    await run.station.idle()
+    await run.runner.idle()
     run.spin(3, 32, 17)
-    await run.station.idle()
+    await run.runner.idle()
     await run.end()
     made = audit(path)
     assert made.differences == []
@@ -178,10 +178,10 @@ async def test_inputs_that_were_lost_are_said_to_be(
 async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Path) -> None:
     """Without the key of surveillance nothing of it is proved, and nothing is said against it."""
     path = tmp_path / "journal.sqlite3"
-    keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
+    cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
     for _ in range(2):
-        run = Premises(path, game="punto-banca", driver="angel-eye", keeper=keeper)
-        run.station.take([LinkUp(at=run.now, device="wheel")])
+        run = Premises(path, game="punto-banca", driver="angel-eye", cipher=cipher)
+        run.runner.take([LinkUp(at=run.now, device="wheel")])
         await run.end()
     made = audit(path)
     assert made.differences == []

@@ -17,7 +17,7 @@ from nacl.public import PrivateKey
 
 from controller.cli import main
 from controller.confidential.boxes import (
-    Keeper,
+    CardCipher,
     UnopenedBoxError,
     is_locked,
     is_sealed,
@@ -59,7 +59,7 @@ from tests.controller.face_down import FaceDown
 from tests.controller.monkey import Monkey, frame
 
 SURVEILLANCE = PrivateKey.generate()
-KEEPER = Keeper(SURVEILLANCE.public_key, b"s" * 32)
+CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(deck('deck_53'))})(?![A-Za-z0-9])")
 LAW = re.compile(r'"article":"[^"]*"|"announcement":{[^}]*}')
 """What the decrees say: in Galician a sentence may begin with the ace of spades."""
@@ -166,14 +166,14 @@ class Floor:
         def make() -> Table:
             saved = self.journal.last_saved("t1")
             return table_of(
-                *self._names, boot=f"boot-{self.boots}", saved=saved and KEEPER.unlock(saved)
+                *self._names, boot=f"boot-{self.boots}", saved=saved and CIPHER.unlock(saved)
             )
 
-        self.station = TableRunner(make, self.journal, lambda: 1.0, lambda: None, KEEPER)
+        self.runner = TableRunner(make, self.journal, lambda: 1.0, lambda: None, CIPHER)
 
     @property
     def shown(self) -> dict[str, Any]:
-        state = msgspec.json.decode(self.station.retained["state"] or b"{}")
+        state = msgspec.json.decode(self.runner.retained["state"] or b"{}")
         found: dict[str, Any] = state["shown"]
         return found
 
@@ -186,14 +186,14 @@ class Floor:
                 if isinstance(given, CardDrawn) and given.card:
                     self.drawn.add(given.card)
                 if given.frame is not None:
-                    self.station.note("shoe", Heard(given.at, unescape(given.frame)))
-                self.station.take([given])
-            await self.station.idle()
+                    self.runner.note("shoe", Heard(given.at, unescape(given.frame)))
+                self.runner.take([given])
+            await self.runner.idle()
         await self.search(write(given), [*replies, *map(str, logs)])
 
     async def _follow(self, given: AnyCommand) -> list[str]:
         try:
-            await self.station.follow(given)
+            await self.runner.follow(given)
         except RejectedError as no:
             return [str(no)]
         return []
@@ -204,7 +204,7 @@ class Floor:
         events = [read_event(entry.body) for entry in entries if entry.kind == "event"]
         self.told |= told_by(events) | confirmed_by(events)
         public = [entry.body for entry in entries if not is_sealed(entry.body)]
-        retained = [body for body in self.station.retained.values() if body]
+        retained = [body for body in self.runner.retained.values() if body]
         early = cards_in(*public, *retained, *texts) - self.told
         assert not early, (
             f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
@@ -231,7 +231,7 @@ async def test_no_card_is_told_before_it_lies_face_up(
         floor = Floor(tmp_path / f"{seed}" / "journal.sqlite3", game_id, decree)
         with closing(floor.journal), closing(floor.reader):
             await play(floor, Monkey(f"{game_id} {decree} {seed}", game_id))
-            floor.station.flush()
+            floor.runner.flush()
             await floor.take(LinkUp(at=STEPS, device="shoe"))
             saved = floor.journal.last_saved("t1")
             check_disk(floor)
@@ -386,7 +386,7 @@ async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
         await floor.take(BetsClose(**HEAD))
         await floor.take(ShoeReset(at=2.0, device="shoe"))
         await floor.take(CardDrawn(at=3.0, device="shoe", frame=frame("8h"), card="8h"))
-        assert b"ValueError" in (floor.station.retained["state"] or b"")
+        assert b"ValueError" in (floor.runner.retained["state"] or b"")
         assert floor.told == set()
 
 
@@ -394,31 +394,31 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
 
-        def start(keeper: Keeper) -> TableRunner:
+        def start(cipher: CardCipher) -> TableRunner:
             def make() -> Table:
                 saved = journal.last_saved("t1")
                 try:
-                    return table_of("face-down", "ARA02", saved=saved and keeper.unlock(saved))
+                    return table_of("face-down", "ARA02", saved=saved and cipher.unlock(saved))
                 except UnopenedBoxError:
                     return table_of("face-down", "ARA02", saved=saved)
 
-            return TableRunner(make, journal, lambda: 1.0, lambda: None, keeper)
+            return TableRunner(make, journal, lambda: 1.0, lambda: None, cipher)
 
-        station = start(KEEPER)
-        station.take([CardDrawn(at=1.0, device="shoe", card="7h")])
-        await station.idle()
-        station = start(KEEPER)
-        await station.idle()
-        assert b'"cards":1' in (station.table.retained()["state"] or b"")
+        runner = start(CIPHER)
+        runner.take([CardDrawn(at=1.0, device="shoe", card="7h")])
+        await runner.idle()
+        runner = start(CIPHER)
+        await runner.idle()
+        assert b'"cards":1' in (runner.table.retained()["state"] or b"")
         with structlog.testing.capture_logs() as logs:
-            station = start(Keeper(SURVEILLANCE.public_key, b"t" * 32))
-        await station.idle()
-        assert b'"cards":0' in (station.table.retained()["state"] or b"")
-        assert b"locked" in (station.table.retained()["alert/table-anew"] or b"")
+            runner = start(CardCipher(SURVEILLANCE.public_key, b"t" * 32))
+        await runner.idle()
+        assert b'"cards":0' in (runner.table.retained()["state"] or b"")
+        assert b"locked" in (runner.table.retained()["alert/table-anew"] or b"")
         assert any("another key" in line.get("reason", "") for line in logs)
 
 
-def test_a_table_with_hidden_cards_has_a_keeper(tmp_path: Path) -> None:
+def test_a_table_with_hidden_cards_has_a_cipher(tmp_path: Path) -> None:
     with (
         closing(Journal(tmp_path / "journal.sqlite3")) as journal,
         pytest.raises(ValueError, match="no key to seal"),
@@ -438,13 +438,13 @@ async def test_what_is_sealed_is_published_and_opened(
         await floor.take(drawn)
         await floor.take(noise)
         outgoing = floor.journal.events_after(0, 100)
-    desk = TablesApi(
+    api = TablesApi(
         "pit-1",
         "b1",
         Topics("casino"),
-        {"t1": ServedTable(floor.station, Topics("casino"), {}, 1.0)},
+        {"t1": ServedTable(floor.runner, Topics("casino"), {}, 1.0)},
     )
-    assert desk.topic("t1", "sealed") == "novamas/v1/casino/t1/sealed"
+    assert api.topic("t1", "sealed") == "novamas/v1/casino/t1/sealed"
     sealed = [entry for entry in outgoing if entry.kind == "input"]
     assert [entry.kind for entry in outgoing if entry.position >= sealed[0].position] == [
         "input",

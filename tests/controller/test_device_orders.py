@@ -21,7 +21,7 @@ from controller.contract.retained import About
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.tables import device_orders
-from controller.tables import runner as station
+from controller.tables import runner as runner_module
 from controller.tables.device_orders import command_device
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
@@ -37,7 +37,7 @@ GAME = make_game("roulette-french", "ARA02", {})
 class Floor(NamedTuple):
     """A table and its device; ``path``: of the journal."""
 
-    station: TableRunner
+    runner: TableRunner
     device: Device
     pty: Pty
     path: Path
@@ -51,11 +51,11 @@ class Floor(NamedTuple):
             argument=argument,
             note="as agreed",
         )
-        await command_device(self.station, {"wheel": self.device}, order)
+        await command_device(self.runner, {"wheel": self.device}, order)
 
     async def stored(self) -> list[dict[str, Any]]:
         """What the journal has of commands to devices."""
-        await self.station.idle()
+        await self.runner.idle()
         bodies = [
             msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")
         ]
@@ -127,7 +127,7 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
-            await until(lambda: at.station.waits > 0)
+            await until(lambda: at.runner.oldest_pending_seconds > 0)
             assert not at.pty.hears()
             assert not saying.done()
         await saying
@@ -137,7 +137,7 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
 async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(station, "PATIENCE", 0.1)
+    monkeypatch.setattr(runner_module, "PATIENCE", 0.1)
     async with floor(tmp_path) as at:
         with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
             await at.say("hello")
@@ -154,7 +154,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
-            await until(lambda: at.station.waits > 0)
+            await until(lambda: at.runner.oldest_pending_seconds > 0)
             at.pty.unplug()
             await until(lambda: at.device.health().state == "lost")
         with pytest.raises(RejectedError, match="wheel is not connected"):

@@ -16,7 +16,7 @@ from nacl.signing import SigningKey
 from controller.cli import main
 from controller.confidential.boxes import (
     BadSignatureError,
-    Keeper,
+    CardCipher,
     UnopenedBoxError,
     open_sealed,
     public_key,
@@ -28,7 +28,7 @@ from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
 from controller.contract.sealed import Opened
 from controller.proof.checkpoint import public
-from controller.service.keys import keeper_of
+from controller.service.keys import card_cipher
 
 PAIR = PrivateKey.generate()
 
@@ -80,44 +80,44 @@ def test_a_key_in_hexadecimal_or_base64() -> None:
 def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_daemon(
     tmp_path: Path,
 ) -> None:
-    keeper = keeper_of(configured(tmp_path, section(spelled(PAIR.public_key))))
+    cipher = card_cipher(configured(tmp_path, section(spelled(PAIR.public_key))))
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
-    sealed, locked = keeper.seal(entry), keeper.lock(b'{"card":"7h"}')
+    sealed, locked = cipher.seal(entry), cipher.lock(b'{"card":"7h"}')
     assert bytes(open_sealed(sealed, PAIR).body) == b'{"card":"7h"}'
     with pytest.raises(UnopenedBoxError, match="another key"):
         open_sealed(sealed, PrivateKey.generate())
     with pytest.raises(UnopenedBoxError, match="not sealed"):
         open_sealed(locked, PAIR)
-    again = keeper_of(configured(tmp_path, section(spelled(PAIR.public_key))))
+    again = card_cipher(configured(tmp_path, section(spelled(PAIR.public_key))))
     assert again.unlock(locked) == b'{"card":"7h"}'
     secret = tmp_path / "journal.sqlite3.secret"
     assert secret.stat().st_mode & 0o777 == 0o600
     secret.unlink()
     with pytest.raises(UnopenedBoxError, match=r"journal\.sqlite3\.secret"):
-        keeper_of(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
+        card_cipher(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
 
 
 @pytest.mark.parametrize("signer", [None, SigningKey.generate()])
 def test_the_length_of_a_box_tells_nothing(signer: SigningKey | None) -> None:
-    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signer)
+    cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signer)
     bodies = [
         msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")
     ]
     sealed = [
-        keeper.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body)))
+        cipher.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body)))
         for body in bodies
     ]
     assert len({len(box) for box in sealed}) == 1
-    assert len({len(keeper.lock(body)) for body in bodies}) == 1
-    assert [keeper.unlock(keeper.lock(body)) for body in bodies] == bodies
+    assert len({len(cipher.lock(body)) for body in bodies}) == 1
+    assert [cipher.unlock(cipher.lock(body)) for body in bodies] == bodies
 
 
 def test_a_box_says_which_daemon_made_it() -> None:
     key, other = SigningKey.generate(), SigningKey.generate()
     signers = [key, other, None]
-    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
+    cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b"1"))
-    mine, theirs, old = (keeper.seal(entry) for _ in range(3))
+    mine, theirs, old = (cipher.seal(entry) for _ in range(3))
     assert [signer_of(box) for box in (mine, theirs, old)] == [public(key), public(other), None]
     assert msgspec.json.decode(old).keys() == {"sealed"}
     fields = msgspec.json.decode(mine)
@@ -139,8 +139,8 @@ def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(
     file.write_text(PAIR.encode().hex())
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
     signers = [key, SigningKey.generate(), None]
-    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
-    mine, theirs, old = (keeper.seal(entry) for _ in range(3))
+    cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
+    mine, theirs, old = (cipher.seal(entry) for _ in range(3))
     changed = msgspec.json.encode({**msgspec.json.decode(theirs), "key": public(key)})
     messages.write_bytes(b"\n".join((mine, theirs, old, changed)))
 
@@ -183,11 +183,11 @@ def test_a_box_that_anybody_made_ends_in_no_traceback(
 def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:
     configuration = configured(tmp_path, simulated=True)
     with structlog.testing.capture_logs() as logs:
-        keeper = keeper_of(configuration)
+        cipher = card_cipher(configuration)
     private = tmp_path / "journal.sqlite3.simulated-surveillance"
     assert [line["private_key"] for line in logs] == [str(private)]
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b"1"))
-    assert open_sealed(keeper.seal(entry), PrivateKey(read_key_file(private))).seq == 7
+    assert open_sealed(cipher.seal(entry), PrivateKey(read_key_file(private))).seq == 7
 
 
 def test_the_secret_as_a_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,13 +196,13 @@ def test_the_secret_as_a_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     with pytest.raises(KeyFileError, match=r"'novamas.secret': no LoadCredential="):
-        keeper_of(configuration)
+        card_cipher(configuration)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     with pytest.raises(KeyFileError, match=r"novamas\.secret: No such file"):
-        keeper_of(configuration)
+        card_cipher(configuration)
     (tmp_path / "novamas.secret").write_text("no key")
     with pytest.raises(KeyFileError, match="64 hexadecimal digits"):
-        keeper_of(configuration)
+        card_cipher(configuration)
     (tmp_path / "novamas.secret").write_text("11" * 32)
-    assert keeper_of(configuration).unlock(keeper_of(configuration).lock(b"1")) == b"1"
+    assert card_cipher(configuration).unlock(card_cipher(configuration).lock(b"1")) == b"1"
     assert not (tmp_path / "journal.sqlite3.secret").exists()

@@ -74,12 +74,12 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
         for number in range(1, 301):
             stored = journal.append(record(number))
         await stored
-        desk = TablesApi("pit-1", "b1", Topics("palma"), {})
-        publisher = Publisher(Broker(), "novamas", journal, desk)
+        api = TablesApi("pit-1", "b1", Topics("palma"), {})
+        publisher = Publisher(Broker(), "novamas", journal, api)
 
         def meanwhile() -> None:
-            if not desk.node:
-                desk.node["health"] = b"now"
+            if not api.node:
+                api.node["health"] = b"now"
                 publisher.wake()
             elif len(slow.topics) > 600:
                 publisher.end()

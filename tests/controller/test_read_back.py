@@ -18,7 +18,7 @@ from controller.journal import read_back
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
-from controller.proof import archivist
+from controller.proof import journal_upkeep
 from tests.controller.premises import Premises
 from tests.controller.records import record
 
@@ -260,7 +260,7 @@ async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(
 async def test_a_disk_that_gave_nothing_is_asked_again_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archivist, "AGAIN", 0.05)
+    monkeypatch.setattr(journal_upkeep, "AGAIN", 0.05)
     tries: list[float] = []
 
     def damage(_reading: ReadBack, _journal: str) -> None:
@@ -270,7 +270,7 @@ async def test_a_disk_that_gave_nothing_is_asked_again_soon(
 
     monkeypatch.setattr(ReadBack, "damage", damage)
     made = Premises(tmp_path / "journal.sqlite3", read_back_every=1.0)
-    reading = asyncio.create_task(made.archivist.read_back())
+    reading = asyncio.create_task(made.upkeep.read_back())
     told: list[str | None] = [None]
     async with asyncio.timeout(20):
         while len(told) < 3:

@@ -301,9 +301,9 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
     )
     run = Premises(path)
     await run.open()
-    await run.station.idle()
-    station: TableRunner = run.station
-    station._overrun = True
+    await run.runner.idle()
+    runner: TableRunner = run.runner
+    runner._overrun = True
     last_saved = JournalReader.last_saved
 
     def refuse(*_: object) -> bytes:
@@ -311,10 +311,10 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
 
     monkeypatch.setattr(JournalReader, "last_saved", refuse)
     run.hear(b"*X;6;001;  ;0;000;0")
-    assert station._overrun
+    assert runner._overrun
     monkeypatch.setattr(JournalReader, "last_saved", last_saved)
     run.hear(b"*X;6;001;  ;0;000;0")
-    assert not station._overrun
+    assert not runner._overrun
     await run.end()
     assert failures == []
 

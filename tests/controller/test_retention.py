@@ -20,7 +20,7 @@ from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import Boot, Removed, boot
-from controller.proof import archivist, sealing, timekeeper
+from controller.proof import journal_upkeep, sealing, timekeeper
 from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import Outcome
 from controller.proof.segment import Segment, header, segments
@@ -60,10 +60,10 @@ async def minute(run: Premises) -> None:
     """What the archivist does once a minute, and everything that the journal's writer was asked
     for.
     """
-    run.archivist.look([run.station])
-    await run.station.idle()
-    await run.archivist._seal(run.journal.head())
-    await run.station.idle()
+    run.upkeep.look([run.runner])
+    await run.runner.idle()
+    await run.upkeep._seal(run.journal.head())
+    await run.runner.idle()
     wanted = run.journal._cut
     async with asyncio.timeout(20):
         while run.journal._cut or not run.journal._queue.empty():  # noqa: ASYNC110  what is waited for tells nobody
@@ -180,7 +180,7 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
         really(journal, due)
 
     really = sealing.remove
-    monkeypatch.setattr(archivist, "remove", remove)
+    monkeypatch.setattr(journal_upkeep, "remove", remove)
     async with running(path, keep_days=10) as run:
         for _ in range(15):
             await live(run, world, 1)
@@ -211,7 +211,7 @@ async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
 ) -> None:
     async with running(path, keep_days=5) as run:
         await live(run, world, 9)
-        run.archivist.checkpoint()
+        run.upkeep.checkpoint()
     key = public(load_key(key_path(path)))
     gone = removals(path)[-1].last
     for verdict in (verify(path), verify(path, key)):
@@ -244,16 +244,16 @@ async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(archivist, "boot", before)
+        patched.setattr(journal_upkeep, "boot", before)
         patched.setattr(timekeeper.Timekeeper, "counted", 0)
         async with running(path, keep_days=5) as run:
             await live(run, world, 10)
     segments(path)[0].unlink()  # as that release did it
     async with running(path, keep_days=5) as run:
-        assert run.archivist._timekeeper.counted == 0
+        assert run.upkeep._timekeeper.counted == 0
         await live(run, world, 4)
         assert removals(path) == []
-        run.archivist.checkpoint()
+        run.upkeep.checkpoint()
     verdict = verify(path, public(load_key(key_path(path))))
     assert (verdict.outcome, len(verdict.missing), verdict.problems) == (Outcome.NOT_JUDGED, 1, [])
 
@@ -268,11 +268,11 @@ async def test_nothing_is_removed_that_could_not_be_told(
             raise JournalUnusableError("closed")
 
         with monkeypatch.context() as patched:
-            patched.setattr(archivist, "boot", refuse)
+            patched.setattr(journal_upkeep, "boot", refuse)
             world.goes_on(2 * DAY)
-            run.archivist._timekeeper.look()
+            run.upkeep._timekeeper.look()
             for _ in range(3):
-                await run.archivist._seal(run.journal.head())
+                await run.upkeep._seal(run.journal.head())
                 await asyncio.sleep(0.3)
         assert "closed" in str(run.alerts["journal-seal"].detail)
         assert min(kept(path)) == 1
@@ -286,10 +286,10 @@ async def test_a_machine_that_was_off_for_a_month_goes_on_and_counts_from_where_
     world.synchronised = True
     async with running(path, keep_days=10) as run:
         await live(run, world, 9)
-        counted = run.archivist._timekeeper.counted
+        counted = run.upkeep._timekeeper.counted
     world.is_off(30 * DAY)
     async with running(path, keep_days=10) as run:
-        assert counted <= run.archivist._timekeeper.counted < counted + HOUR
+        assert counted <= run.upkeep._timekeeper.counted < counted + HOUR
         await minute(run)
         assert clock_alert(run) is None
         assert removals(path) == []
@@ -304,7 +304,7 @@ async def test_a_new_journal_counts_on_from_the_sealed_days(path: Path, world: W
         await live(run, world, 5)
     spoil(path, first=0)
     async with running(path) as run:
-        assert run.archivist._timekeeper.counted >= 4 * DAY
+        assert run.upkeep._timekeeper.counted >= 4 * DAY
 
 
 async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_sealed(
@@ -382,7 +382,7 @@ async def _whatever(path: Path, world: World, steps: list[tuple[str, float]]) ->
                 await run.end()
                 world.is_off(how * DAY)
                 run = Premises(path, keep_days=keep)
-        await run.station.idle()
+        await run.runner.idle()
         ledger.note(run.journal.head())
         there = kept(path)
         assert there == list(range(there[0], run.journal.head() + 1))

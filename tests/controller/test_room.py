@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from controller.proof import archivist
+from controller.proof import journal_upkeep
 from controller.proof.audit import audit
 from controller.tables.byte_trace import MOST
 from devices.calls import Heard
@@ -51,16 +51,16 @@ async def test_what_is_read_of_a_babble_is_proved_and_is_little(tmp_path: Path) 
 async def test_a_flood_names_the_device_until_it_ends(tmp_path: Path) -> None:
     async with run(tmp_path / "journal.sqlite3") as made:
         babble(made, 60)
-        made.archivist.look_at_room([made.station])
+        made.upkeep.look_at_room([made.runner])
         assert "device-flood" not in made.alerts
         babble(made, 60, times=MOST // 300 // len(NOISE))
-        made.archivist.look_at_room([made.station])
+        made.upkeep.look_at_room([made.runner])
         detail = made.alerts["device-flood"].detail
         assert detail is not None
         assert "device wheel of table r1: " in detail
-        made.archivist.flush([made.station])
+        made.upkeep.flush([made.runner])
         babble(made, 60)
-        made.archivist.look_at_room([made.station])
+        made.upkeep.look_at_room([made.runner])
         assert "device-flood" not in made.alerts
 
 
@@ -69,9 +69,9 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
 
         def flood(*devices: str) -> str | None:
             for device in devices:
-                made.station.note(device, Heard(made.now, b"x" * (MOST + 1)))
-            made.archivist.look_at_room([made.station])
-            made.archivist.flush([made.station])
+                made.runner.note(device, Heard(made.now, b"x" * (MOST + 1)))
+            made.upkeep.look_at_room([made.runner])
+            made.upkeep.flush([made.runner])
             return made.alerts["device-flood"].detail
 
         first = flood("wheel")
@@ -87,9 +87,9 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(tmp_path: Pat
 
         def minute(failed: str | None) -> bool:
             made.journal.failed = failed
-            made.station.note("wheel", Heard(made.now, b"x" * (MOST + 1)))
-            made.archivist.look_at_room([made.station])
-            made.archivist.flush([made.station])
+            made.runner.note("wheel", Heard(made.now, b"x" * (MOST + 1)))
+            made.upkeep.look_at_room([made.runner])
+            made.upkeep.flush([made.runner])
             return "device-flood" in made.alerts
 
         assert [minute("disk full"), minute("disk full"), minute(None)] == [
@@ -104,9 +104,9 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
 ) -> None:
     async with run(tmp_path / "journal.sqlite3") as made:
         babble(made, 60)  # and the opening of the link, which counts as 64
-        free = archivist.ROOM - 1
+        free = journal_upkeep.ROOM - 1
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-        made.archivist.look_at_room([made.station])
+        made.upkeep.look_at_room([made.runner])
         alert = made.alerts["journal-room"]
         assert alert.detail is not None
         assert (
@@ -114,8 +114,8 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
             in alert.detail
         )
         babble(made, 6)
-        made.archivist.look_at_room([made.station])
+        made.upkeep.look_at_room([made.runner])
         assert made.alerts["journal-room"] is alert  # told once
-        free = archivist.ROOM
-        made.archivist.look_at_room([made.station])
+        free = journal_upkeep.ROOM
+        made.upkeep.look_at_room([made.runner])
         assert "journal-room" not in made.alerts

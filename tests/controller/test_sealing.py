@@ -232,10 +232,10 @@ async def test_a_disk_that_takes_no_segment_is_an_alert_and_nothing_is_cut(tmp_p
     await ten_days(path)
     folder(path).write_text("in the way")
     run = Premises(path)
-    await run.archivist._seal(10_000)
+    await run.upkeep._seal(10_000)
     assert "cannot be sealed" in str(run.alerts["journal-seal"].detail)
     folder(path).unlink()
-    await run.archivist._seal(10_000)
+    await run.upkeep._seal(10_000)
     assert run.alerts == {}
     assert len(segments(path)) == 10
     await run.end()

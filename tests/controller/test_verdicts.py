@@ -16,7 +16,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.confidential.boxes import Keeper
+from controller.confidential.boxes import CardCipher
 from controller.contract.node import Checkpoint
 from controller.journal.journal import Journal
 from controller.journal.schema import ChainHead, Record
@@ -323,7 +323,7 @@ async def test_what_is_sealed_and_not_opened_is_not_judged(
         path,
         game="punto-banca",
         driver="angel-eye",
-        keeper=Keeper(surveillance.public_key, b"s" * 32),
+        cipher=CardCipher(surveillance.public_key, b"s" * 32),
     )
     await run_of.open()
     await run_of.end()

@@ -236,9 +236,9 @@ async def test_keys_are_made_once_kept_private_and_missed_aloud(tmp_path: Path) 
     assert "not a signing key" in str(run.alerts["journal-key"].detail)
     assert good.strip() not in str(run.alerts)
     await run.open()  # the tables do not wait for the key
-    assert run.archivist.checkpoint().signature is None
+    assert run.upkeep.checkpoint().signature is None
     key.write_text(good)
-    assert run.archivist.checkpoint().key == first.key
+    assert run.upkeep.checkpoint().key == first.key
     assert run.alerts == {}
     await run.end()
 

@@ -19,8 +19,8 @@ from controller.cli import main
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Disconnected
 from controller.mqtt.publisher import Publisher
-from controller.proof import archivist
-from controller.proof.archivist import JournalUpkeep
+from controller.proof import journal_upkeep
+from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service import daemon
 from controller.service.daemon import Daemon
 from devices.device import Device
@@ -34,7 +34,7 @@ TASKS: dict[str, tuple[type, str]] = {
     "device": (Device, "run"),
     "health": (Daemon, "_report"),
     "watchdog": (Daemon, "_live"),
-    "archivist": (JournalUpkeep, "run"),
+    "journal upkeep": (JournalUpkeep, "run"),
     "read back": (JournalUpkeep, "read_back"),
 }
 """What the daemon cannot be without, and where it is done."""
@@ -136,7 +136,7 @@ def no_day_can_be_sealed() -> None:
     def seal(*_: object) -> None:
         raise OverflowError("days=-999999999; must have magnitude <= 999999999")
 
-    setattr(archivist, "seal", seal)  # noqa: B010 - a function is replaced
+    setattr(journal_upkeep, "seal", seal)  # noqa: B010 - a function is replaced
 
 
 def nothing_goes_on() -> None:

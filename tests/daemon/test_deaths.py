@@ -147,7 +147,7 @@ def test_work_that_no_table_waits_for_ends_nothing(
 def test_after_its_death_it_is_started_again_and_plays(
     faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto
 ) -> None:
-    made, heard = faulty("archivist raises")
+    made, heard = faulty("journal upkeep raises")
     assert command(heard, "session.open")["ok"]
     made.signal(signal.SIGUSR1)
     assert made.wait() == SOFTWARE

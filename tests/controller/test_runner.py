@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import Keeper
+from controller.confidential.boxes import CardCipher
 from controller.configuration.settings import Broker
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import read_event
@@ -36,7 +36,7 @@ from tests.devices.parts import Lines, Pty, until
 GAME = make_game("roulette-french", "ARA02", {})
 
 
-def station(journal: Journal) -> TableRunner:
+def make_runner(journal: Journal) -> TableRunner:
     def make() -> Table:
         return Table(
             "palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1")
@@ -62,16 +62,16 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
     tmp_path: Path,
 ) -> None:
     """The code of one card may be longer than that of another."""
-    keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
+    cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         covered = TableRunner(
             lambda: Table("palma", "p1", "face-down", "ARA02", FaceDown(), "b1"),
             journal,
             lambda: 1.0,
             lambda: None,
-            keeper,
+            cipher,
         )
-        for made in (covered, station(journal)):
+        for made in (covered, make_runner(journal)):
             told = []
             for card in (b"Card:9H", b"Card:10H"):
                 made.note("shoe", Heard(1.0, card * 1000))
@@ -83,7 +83,7 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
 async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         before = made.retained["state"]
         with occupied(path):
             following = asyncio.create_task(made.follow(session()))
@@ -97,7 +97,7 @@ async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
 async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path, capacity=3)) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         await made.follow(session())
         with occupied(path):
             made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(6)])
@@ -119,7 +119,7 @@ async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
 ) -> None:
     """What a command led to cannot be written down: it was not followed, and the next one is."""
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         made.take([LinkUp(at=1.0, device="wheel")])
         await made.idle()
         monkeypatch.setattr(made.table, "saved", lambda: 1 // 0)
@@ -137,11 +137,11 @@ async def test_a_journal_that_stores_nothing_is_found_out(
     monkeypatch.setattr(health, "STUCK", 0.0)
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
-        desk = TablesApi("pit-1", "b1", Topics("palma"), places)
+        api = TablesApi("pit-1", "b1", Topics("palma"), places)
         reporter = HealthReporter(
-            "b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places
+            "b1", journal, Publisher(Broker(), "novamas", journal, api), api, places
         )
         assert reporter.stuck() is None
         with occupied(path):
@@ -156,7 +156,7 @@ async def test_a_journal_that_stores_nothing_is_found_out(
 async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None:
     """The last checkpoint of a run is made then."""
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         await made.follow(session())
         before = journal.head()
         made.note("wheel", Heard(1.0, b"x"))
@@ -170,10 +170,10 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
     port = Pty(tmp_path)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
-        places = {"r1": ServedTable(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
-        desk = TablesApi("pit-1", "b1", Topics("palma"), places)
+        places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
+        api = TablesApi("pit-1", "b1", Topics("palma"), places)
         reporter = HealthReporter(
-            "b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places
+            "b1", journal, Publisher(Broker(), "novamas", journal, api), api, places
         )
         before = reporter.notable()
         running = asyncio.create_task(device.run())
@@ -194,7 +194,7 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
 
 async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         made.halt("the journal cannot be written: disk full")
         assert b'"status":"fault"' in (made.retained["state"] or b"")
         with pytest.raises(RejectedError, match="disk full"):
@@ -206,7 +206,7 @@ async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path)
 
 async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = station(journal)
+        made = make_runner(journal)
         made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
         await made.idle()
         pages, first = [], 3

@@ -1,4 +1,4 @@
-"""The desk: whatever a message is, and whatever fails while it is answered, there is one answer and
+"""The api: whatever a message is, and whatever fails while it is answered, there is one answer and
 the table goes on.
 """
 
@@ -19,23 +19,27 @@ from controller.contract.topics import DEEPEST, LONGEST, Topics, within
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
 from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi
-from tests.controller.test_station import station
+from tests.controller.test_runner import make_runner
 
 REPLY = "novamas/v1/palma/r1/reply"
 ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
 
 
-def desk(journal: Journal) -> TablesApi:
+def make_api(journal: Journal) -> TablesApi:
     topics = Topics("palma")
     return TablesApi(
-        "pit-1", "b1", topics, {"r1": ServedTable(station(journal), topics, {}, 1.0)}, ("consoles",)
+        "pit-1",
+        "b1",
+        topics,
+        {"r1": ServedTable(make_runner(journal), topics, {}, 1.0)},
+        ("consoles",),
     )
 
 
 async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = desk(journal)
-        failing = made._places["r1"].station
+        made = make_api(journal)
+        failing = made._places["r1"].runner
 
         async def fails(_: object) -> None:
             raise OverflowError("Python int too large to convert to SQLite INTEGER")
@@ -54,8 +58,8 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = desk(journal)
-        covered = made._places["r1"].station
+        made = make_api(journal)
+        covered = made._places["r1"].runner
 
         async def fails(_: object) -> None:
             raise LookupError("Kh")
@@ -65,19 +69,19 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         with structlog.testing.capture_logs() as logs:
             [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
         assert "Kh" not in f"{logs}{answer}"
-        assert "test_desk.py" in logs[0]["where"]
+        assert "test_tables_api.py" in logs[0]["where"]
 
 
 async def test_what_was_refused_or_discarded_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        made = desk(journal)
+        made = make_api(journal)
 
         async def refuses(_: object) -> None:
             raise RejectedError("no")
 
-        monkeypatch.setattr(made._places["r1"].station, "follow", refuses)
+        monkeypatch.setattr(made._places["r1"].runner, "follow", refuses)
         with structlog.testing.capture_logs() as logs:
             await made.answer(
                 "r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x")
@@ -94,7 +98,7 @@ async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
         asked = Incoming(
             "", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size
         )
-        answers = await desk(journal).answer("r1", "session-open", asked)
+        answers = await make_api(journal).answer("r1", "session-open", asked)
         assert [(answer.topic, answer.answers) for answer in answers] == (
             [("consoles/7", b"x" * size)] if size <= CORRELATION else []
         )

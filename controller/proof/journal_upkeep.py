@@ -26,7 +26,7 @@ from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import Removed, boot
-from controller.proof.notary import CheckpointSigner
+from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
@@ -60,7 +60,7 @@ class JournalUpkeep:
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
-        self._notary = CheckpointSigner(
+        self._checkpoint_signer = CheckpointSigner(
             Path(configuration.journal.path), run, configuration.journal.key_credential
         )
         self._timekeeper = Timekeeper(
@@ -76,7 +76,7 @@ class JournalUpkeep:
         self._room: str | None = None
         self._today = utc(time.time())[:10]
         self._log = structlog.get_logger()
-        self._notary.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
+        self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
         self._judge_clock()
         self._append_boot(continues=False)
@@ -85,41 +85,41 @@ class JournalUpkeep:
     @property
     def signer(self) -> SigningKey | None:
         """The key that signs checkpoints, if it can be used."""
-        return self._notary.signer
+        return self._checkpoint_signer.signer
 
     def checkpoint(self) -> Checkpoint:
         """The end of the journal's chain, now, signed."""
-        made = self._notary.checkpoint(self._journal.id, self._journal.checkpoint())
+        made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
         self._say()
         return made
 
-    def flush(self, stations: Iterable[TableRunner]) -> None:
+    def flush(self, runners: Iterable[TableRunner]) -> None:
         """Store what the devices sent and nobody has stored."""
-        for station in stations:
-            station.flush()
+        for runner in runners:
+            runner.flush()
 
-    async def run(self, stations: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
+    async def run(self, runners: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
         """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is
         published.
         """
-        stations = list(stations)
+        runners = list(runners)
         while True:
             await self._seal(acknowledged())
             await asyncio.sleep(PERIOD)
-            self.look(stations)
+            self.look(runners)
 
-    def look(self, stations: list[TableRunner]) -> None:
+    def look(self, runners: list[TableRunner]) -> None:
         """At the disk and at the clocks; store what is to be stored by now."""
-        self.look_at_room(stations)
-        self.flush(stations)
+        self.look_at_room(runners)
+        self.flush(runners)
         doubted = self._clock is not None
         self._timekeeper.look()
         self._judge_clock()
         if (today := utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
-            for station in stations:
-                station.new_day()
+            for runner in runners:
+                runner.new_day()
         elif doubted != (self._clock is not None):
             self._append_boot(continues=True)
         self._say()
@@ -135,12 +135,12 @@ class JournalUpkeep:
                 "step is believed too"
             )
 
-    def look_at_room(self, stations: Iterable[TableRunner]) -> None:
+    def look_at_room(self, runners: Iterable[TableRunner]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
         sent = {
-            f"device {device} of table {station.table.id}": each
-            for station in stations
-            for device, each in station.sent().items()
+            f"device {device} of table {runner.table.id}": each
+            for runner in runners
+            for device, each in runner.sent().items()
         }
         rates = {
             name: f"{name}: {each.all} bytes in the last minute" for name, each in sent.items()
@@ -207,7 +207,7 @@ class JournalUpkeep:
         self._say()
 
     async def _seal(self, acknowledged: int) -> None:
-        key = self._notary.signer
+        key = self._checkpoint_signer.signer
         if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
             return  # said elsewhere
         now, counted = utc(time.time()), self._timekeeper.counted
@@ -247,7 +247,11 @@ class JournalUpkeep:
     ) -> asyncio.Future[int]:
         clock = self._timekeeper.clock()
         body = boot(
-            self._configuration, self._notary.key, continues=continues, clock=clock, removed=removed
+            self._configuration,
+            self._checkpoint_signer.key,
+            continues=continues,
+            clock=clock,
+            removed=removed,
         )
         now = utc(time.time())
         record = Record(
@@ -264,20 +268,20 @@ class JournalUpkeep:
 
     def _say(self) -> None:
         """Raise and clear the alerts."""
-        notary = self._notary
+        signer = self._checkpoint_signer
         unsigned = (
-            notary.trouble and f"checkpoints are not signed, and no day is sealed: {notary.trouble}"
+            signer.trouble and f"checkpoints are not signed, and no day is sealed: {signer.trouble}"
         )
         stands: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
             "journal-key": ("journal.key", "fault", unsigned),
-            "journal-key-changed": ("journal.key_changed", "warning", notary.changed),
-            "journal-cut": ("journal.cut", "fault", notary.cut),
+            "journal-key-changed": ("journal.key_changed", "warning", signer.changed),
+            "journal-cut": ("journal.cut", "fault", signer.cut),
             "journal-clock": ("journal.clock", "warning", self._clock),
             "journal-seal": ("journal.seal", "warning", self._sealing),
             "journal-read-back": ("journal.read_back", "fault", self._unread),
             "journal-room": ("journal.room", "warning", self._room),
             "device-flood": ("device.flood", "warning", self._flood),
-            "journal-checkpoint": ("journal.checkpoint", "warning", notary.not_kept),
+            "journal-checkpoint": ("journal.checkpoint", "warning", signer.not_kept),
         }
         was = {name: alert.detail for name in stands if (alert := self._alerts.get(name))}
         for name, (what, severity, detail) in stands.items():
