@@ -236,7 +236,7 @@ def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
 
 
 def test_a_command_to_a_device_that_there_is_not_is_refused() -> None:
-    with pytest.raises(RejectedError, match="no device 'wheel' at this table; there are: shoe"):
+    with pytest.raises(RejectedError, match="this table has no device wheel; devices: shoe"):
         take(at_table(("shoe",)), to_wheel())
 
 

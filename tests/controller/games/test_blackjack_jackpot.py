@@ -109,7 +109,7 @@ def test_of_several_winners_the_decree_says_nothing() -> None:
 def test_the_agreed_amount_alone_lies_there() -> None:
     play = table(accumulated_stake=200)
     for amount in (None, 100, 201):
-        with pytest.raises(RejectedError, match="say the amount that is agreed: 200"):
+        with pytest.raises(RejectedError, match="the agreed amount, 200"):
             bet(play, amount=amount)
     bet(play)
     free = table()

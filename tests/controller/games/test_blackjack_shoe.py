@@ -147,7 +147,7 @@ def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
     said_last = play.cards("7c")
     assert outcomes(only(said_last, RoundResult))["dealer"] == (17, None, None)
     assert only(said_last, ShoeEnded).why == "cut"
-    with pytest.raises(RejectedError, match="the talla is over"):
+    with pytest.raises(RejectedError, match="the shoe is over"):
         play.boxes(1, 3)
     if play.game.book.plays == 1:
         assert only(play.card("2h"), Irregularity).what == "shoe_over"
@@ -208,7 +208,7 @@ def test_cards_counted_at_the_end_are_held_against_the_count(play: Play) -> None
 
 def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     dealing(play)
-    with pytest.raises(RejectedError, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in progress"):
         play.say("shoe.end")
     said = play.say("session.close")
     assert whats(said)[:2] == ["round.unresolved", "shoe.ended"]

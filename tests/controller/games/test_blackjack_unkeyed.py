@@ -34,7 +34,7 @@ def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
         ("table", 1),
         ("table", 2),
     ]
-    with pytest.raises(RejectedError, match="no keys"):
+    with pytest.raises(RejectedError, match="no decision keys"):
         play.key("stand")
 
 
@@ -71,7 +71,7 @@ def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     play.say("bets.close")
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
-    with pytest.raises(RejectedError, match=r"say round\.confirm"):
+    with pytest.raises(RejectedError, match=r"send round-confirm"):
         play.say("bets.close")
     said = play.say("round.confirm")
     assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]

@@ -285,7 +285,7 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     assert not of_kind(play.cards("4d"), CardDealt)
     assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     play.take(LinkLost(at=1.0, reason="unplugged"))
-    with pytest.raises(RejectedError, match="say the winner: player"):
+    with pytest.raises(RejectedError, match="give the winner as player"):
         play.say("round.confirm")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
     assert (result.hands, result.winner, result.confirmed_by) == (

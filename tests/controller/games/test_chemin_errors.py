@@ -117,7 +117,7 @@ def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decre
     play.draw()
     play.cards("Ac 5c")
     play.decide("for", who="player")
-    with pytest.raises(RejectedError, match="say which of the two cards counts"):
+    with pytest.raises(RejectedError, match="name which of the two third cards counts"):
         play.say("round.confirm")
     play.decide("accept", card="Ac")
     play.stand("banker")
@@ -135,7 +135,7 @@ def test_a_person_says_which_of_the_banks_two_cards_counts_after_the_hands(decre
     play.decide("accept", card="5c")
     play.cards("2c 3h")
     play.decide("for", who="banker")
-    with pytest.raises(RejectedError, match="say accept and the card that counts"):
+    with pytest.raises(RejectedError, match="send card-decide accept with the card"):
         play.decide("accept", card="5c")
     play.decide("accept", card="2c")
     assert points(play.turn()) == {"player": (9, "win"), "banker": (8, "lose")}
@@ -174,7 +174,7 @@ def test_a_banker_who_shows_a_card_shows_his_own(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d Ks")
     play.decide("exposed", who="player", index=1, fault="banker")
-    with pytest.raises(RejectedError, match="card 1 of the bank must be shown first"):
+    with pytest.raises(RejectedError, match="the bank must first show its card 1"):
         play.draw()
     assert [event.card for event in of_kind(play.turn("banker", index=1), CardTurned)] == ["4c"]
     play.decide("exposed", who="player", index=2, fault="banker")
@@ -257,7 +257,7 @@ def test_to_a_hand_with_zero_the_card_may_not_be_denied(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    with pytest.raises(RejectedError, match="may not be denied"):
+    with pytest.raises(RejectedError, match="may not be denied a card"):
         play.say("round.confirm")
     play.draw("player")
     assert points(play.cards("6c"))["player"] == (6, "lose")

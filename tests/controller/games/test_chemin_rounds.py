@@ -95,7 +95,7 @@ def test_eight_or_nine_on_two_cards_ends_the_round(decree: str) -> None:
     play.dealt("4h 3c 4d 4s")
     said = play.turn("player")
     assert only(said, HandDecided).decision == "natural"
-    with pytest.raises(RejectedError, match="nobody's word"):
+    with pytest.raises(RejectedError, match="no hand is to act now"):
         play.stand("banker")
     said = play.turn("banker")
     assert result_of(said) == {
@@ -234,7 +234,7 @@ def test_a_hand_that_was_advised_binds_the_banker_to_the_table(decree: str) -> N
 def test_the_bank_speaks_after_the_hand(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d Ks")
-    with pytest.raises(RejectedError, match="the bank speaks after player: GAL07-115"):
+    with pytest.raises(RejectedError, match="the bank acts after player: GAL07-115"):
         play.stand("banker")
 
 
@@ -251,7 +251,7 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
     assert (cut.drawn, cut.left, cut.rounds_left) == (305, 7, 1)
     assert not [event for event in of_kind(said, Irregularity) if event.what == "cut_card"]
     assert only(play.say("round.void", reason="inspector"), ShoeEnded).why == "cut"
-    with pytest.raises(RejectedError, match="the talla is over"):
+    with pytest.raises(RejectedError, match="the shoe is over"):
         play.say("bets.open")
 
 
@@ -298,9 +298,13 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    with pytest.raises(RejectedError, match="no claim once the bets are settled: BAL05-127"):
+    with pytest.raises(
+        RejectedError, match="no claim is admitted once the bets are settled: BAL05-127"
+    ):
         play.say("result.correct", round=1, number=1)
-    with pytest.raises(RejectedError, match="no claim once the bets are settled: BAL05-127"):
+    with pytest.raises(
+        RejectedError, match="no claim is admitted once the bets are settled: BAL05-127"
+    ):
         play.say("round.void", round=1, reason="misdeal")
 
 

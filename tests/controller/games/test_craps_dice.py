@@ -42,7 +42,7 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
     registered = only(play.say("dice.set", role="croupier", serials=SET), DiceRegistered)
     assert (registered.serials, registered.by) == (SET, "M. Lasa")
     assert play.shown["asks"] == ["dice.choose"]
-    with pytest.raises(RejectedError, match=r"say dice\.choose: "):
+    with pytest.raises(RejectedError, match=r"send dice-choose: "):
         play.say("bets.open")
     chosen = only(play.say("dice.choose", role="croupier", serials=["103", "106"]), DiceChosen)
     assert (chosen.playing, chosen.reserve) == (("103", "106"), ("101", "102", "104", "105"))
@@ -66,16 +66,18 @@ def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
 def test_no_other_number_of_dice_in_play(decree: str, serials: list[str]) -> None:
     play = opened(decree)
     play.say("dice.set", serials=SET)
-    with pytest.raises(RejectedError, match="two dice are played with"):
+    with pytest.raises(RejectedError, match="choose two different dice"):
         play.say("dice.choose", serials=serials)
 
 
 def test_dice_that_the_table_does_not_have() -> None:
     play = opened()
-    with pytest.raises(RejectedError, match="the dice of the table come first"):
+    with pytest.raises(RejectedError, match="the dice of the table are not registered"):
         play.say("dice.choose", serials=SET[:2])
     play.say("dice.set", serials=SET)
-    with pytest.raises(RejectedError, match="to choose from are 101, 102, 103, 104, 105, 106"):
+    with pytest.raises(
+        RejectedError, match="choose among these dice: 101, 102, 103, 104, 105, 106"
+    ):
         play.say("dice.choose", serials=["101", "201"])
 
 
@@ -88,9 +90,9 @@ def test_dice_of_the_session_before(decree: str) -> None:
     breach = only(events, Irregularity)
     assert (breach.what, breach.detail, breach.asks) == ("dice_reused", "104", ("dice.set",))
     assert play.shown["asks"] == ["dice.set"]
-    with pytest.raises(RejectedError, match=r"say dice\.set"):
+    with pytest.raises(RejectedError, match=r"send dice-set"):
         play.say("bets.open")
-    with pytest.raises(RejectedError, match="the dice of the table come first"):
+    with pytest.raises(RejectedError, match="the dice of the table are not registered"):
         play.say("dice.choose", serials=OTHERS[:2])
     assert whats(play.say("dice.set", serials=OTHERS)) == ["dice.registered"]
     play.say("session.close")
@@ -164,7 +166,7 @@ def test_a_die_that_fell_in_a_series_is_replaced_from_the_reserve(decree: str) -
         play.say("dice.choose", serials=["103", "104"])
     play.say("round.void", role="croupier", reason="die_off_table")
     assert play.shown["asks"] == ["dice.choose"]
-    with pytest.raises(RejectedError, match="to choose from are 103, 104, 105, 106"):
+    with pytest.raises(RejectedError, match="choose among these dice: 103, 104, 105, 106"):
         play.say("dice.choose", serials=["101", "103"])
     chosen = only(play.say("dice.choose", serials=["104", "103"]), DiceChosen)
     assert (chosen.playing, chosen.reserve, chosen.announcement) == (
@@ -212,7 +214,7 @@ def test_a_die_that_is_not_found_takes_the_set_with_it(decree: str) -> None:
     assert not of_kind(play.totals(9), Irregularity)
     over = only(play.totals(8), Irregularity)
     assert (over.what, over.detail, over.asks) == ("die_lost", "102", ("dice.set",))
-    with pytest.raises(RejectedError, match=r"say dice\.set"):
+    with pytest.raises(RejectedError, match=r"send dice-set"):
         play.say("bets.open")
     assert (
         only(play.say("dice.set", serials=(*OTHERS[:5], "106")), Irregularity).what == "dice_reused"
@@ -255,15 +257,15 @@ def test_a_die_of_the_reserve_may_be_lost_too() -> None:
 def test_which_die_was_lost_must_be_clear() -> None:
     play = table()
     for fields, why in (
-        ({}, "say which die: 101, 102"),
-        ({"serial": "999"}, "the table has no die 999"),
+        ({}, "name the die in serial: 101, 102"),
+        ({"serial": "999"}, "this table has no die 999"),
         ({"serial": "102", "found": True}, "die 102 is not lost"),
         ({"found": True}, "there is no such die"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("die.report", **fields)
     play.say("die.report", serial="102")
-    with pytest.raises(RejectedError, match="die 102 is lost already"):
+    with pytest.raises(RejectedError, match="die 102 is already reported lost"):
         play.say("die.report", serial="102")
     assert only(play.say("die.report"), DieLost).serial == "101"  # the only other one in play
 

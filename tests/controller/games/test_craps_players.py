@@ -65,11 +65,11 @@ def test_the_dice_wait_where_nobody_told_who_sits_where() -> None:
 def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
     play = table(decree)
     with pytest.raises(
-        RejectedError, match=f"the role croupier may not take the dice from a player: {decree}-"
+        RejectedError, match=f"role croupier may not take the dice from a player: {decree}-"
     ):
         play.say("shooter.set", role="croupier", seat=2, why="withdrawn")
     play.totals(8)
-    with pytest.raises(RejectedError, match="refused before the first throw"):
+    with pytest.raises(RejectedError, match="refused only before the first throw"):
         play.say("shooter.set", seat=2, why="refused")
     assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
     assert not of_kind(
@@ -83,8 +83,8 @@ def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
 def test_when_the_dice_cannot_go_on() -> None:
     play = table()
     for fields, why in (
-        ({"seat": 2}, "seat 1 has the dice: say why"),
-        ({"seat": 3, "why": "refused"}, "nobody sits at 3; seats in play: 1, 2, 4"),
+        ({"seat": 2}, "seat 1 has the dice; give why"),
+        ({"seat": 3, "why": "refused"}, "nobody sits at seat 3; seats in play: 1, 2, 4"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("shooter.set", **fields)
@@ -96,7 +96,7 @@ def test_when_the_dice_cannot_go_on() -> None:
 @pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
 def test_what_is_no_seat(boxes: list[int]) -> None:
     play = table()
-    with pytest.raises(RejectedError, match="seats are numbered from 1, each once"):
+    with pytest.raises(RejectedError, match="seats are numbered from 1; name each once"):
         play.say("boxes.set", boxes=boxes)
 
 
@@ -155,7 +155,7 @@ def test_where_nobody_tells_who_throws() -> None:
 def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
-    with pytest.raises(RejectedError, match=f"win may not be taken back: {decree}-"):
+    with pytest.raises(RejectedError, match=f"win may not be withdrawn: {decree}-"):
         play.say("bet.withdraw", who="seat:1", bet="win")
 
 
@@ -165,7 +165,7 @@ def test_nor_is_a_part_of_it(decree: str) -> None:
     play.bet("win", amount=1000)
     for amount in (999, None):
         with pytest.raises(
-            RejectedError, match=f"win may not be lowered: 1000 lies there: {decree}-"
+            RejectedError, match=f"win may not be lowered; 1000 is placed: {decree}-"
         ):
             play.bet("win", amount=amount)
     play.bet("win", amount=1500)
@@ -183,7 +183,9 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
     play.bet("field", "seat:2")
     play.bets()
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(RejectedError, match=f"the bets of round 1 are closed: {decree}-"):
+        with pytest.raises(
+            RejectedError, match=f"the bets of round 1 are already closed: {decree}-"
+        ):
             play.say(command, who="seat:2", bet="field")
 
 
@@ -229,7 +231,7 @@ def test_a_bet_on_come_travels(decree: str) -> None:
         ("come:5", 500),
         ("dont_come:5", 700),
     ]
-    with pytest.raises(RejectedError, match="it is placed as come"):
+    with pytest.raises(RejectedError, match="place it as come"):
         play.bet("come:6", "seat:2")
     play.totals(8)
     assert [each.bet for each in play.state.bets] == ["come:5", "dont_come:5"]
@@ -307,7 +309,7 @@ def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: 
     for highest in (500 * low - 1, 500 * high + 1):
         with pytest.raises(
             RejectedError,
-            match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-",
+            match=f"the highest stake, {highest}, must be {low} to {high} times the minimum: {decree}-",
         ):
             Play(decree, highest_simple=highest).say("session.open", minimum=500)
 
@@ -334,9 +336,9 @@ def test_what_goes_beside_a_bet_that_travelled() -> None:
 def test_what_is_no_bet_or_nobodys() -> None:
     play = table()
     for fields, why in (
-        ({"who": "seat:1", "bet": "pass"}, "no bet 'pass'"),
-        ({"who": "box:1", "bet": "field"}, "box:1 is nobody at this table"),
-        ({"who": "seat:0", "bet": "field"}, "seat:0 is nobody"),
+        ({"who": "seat:1", "bet": "pass"}, "no bet pass;"),
+        ({"who": "box:1", "bet": "field"}, "box:1 is not a player of this table"),
+        ({"who": "seat:0", "bet": "field"}, "seat:0 is not a player"),
         ({"who": "seat:1", "bet": "field", "amount": 0}, "an amount of 0 is none"),
     ):
         with pytest.raises(RejectedError, match=why):
@@ -358,7 +360,7 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(RejectedError, match="is nobody at this table"):
+    with pytest.raises(RejectedError, match="is not a player of this table"):
         play.say("bet.place", who=who, bet="win")
 
 

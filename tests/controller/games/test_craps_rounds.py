@@ -144,7 +144,7 @@ def test_there_are_eight_causes() -> None:
 def test_a_cause_of_another_game() -> None:
     play = table()
     play.bets()
-    with pytest.raises(RejectedError, match="does not make a throw null for ball_out"):
+    with pytest.raises(RejectedError, match="voids no round for ball_out"):
         play.say("round.void", reason="ball_out")
 
 
@@ -279,7 +279,7 @@ def test_what_two_dice_cannot_show_is_not_told(values: list[int]) -> None:
 
 def test_when_dice_cannot_be_told() -> None:
     play = table()
-    with pytest.raises(RejectedError, match="bets were not opened"):
+    with pytest.raises(RejectedError, match="no throw waits for its dice; send bets-open first"):
         play.say("dice.tell", values=[1, 2])
     play.say("bets.open")
     with pytest.raises(RejectedError, match="bets are still open"):

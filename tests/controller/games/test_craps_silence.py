@@ -59,7 +59,7 @@ def test_dice_that_are_read_after_a_fault_wait_for_a_person(
     play.move()
     play.fault(fault)
     assert play.lie(3, 3) == []
-    with pytest.raises(RejectedError, match="has its dice and waits for"):
+    with pytest.raises(RejectedError, match="has its dice; answer with"):
         play.say("dice.tell", role="croupier", values=[3, 3])
     assert only(play.say("round.confirm"), RoundResult).dice == (3, 3)
 
@@ -303,9 +303,9 @@ def test_late_dice_of_a_round_that_nobody_saw() -> None:
     play.throws = 3
     third = only(play.throw(3, 4), RoundUnresolved)
     assert (third.round, third.why) == (4, "undecided")
-    with pytest.raises(RejectedError, match="round 2 comes first"):
+    with pytest.raises(RejectedError, match="decide round 2 first"):
         play.say("round.confirm", round=4)
-    with pytest.raises(RejectedError, match="say which round: 2, 3, 4"):
+    with pytest.raises(RejectedError, match="name one in round: 2, 3, 4"):
         play.say("round.confirm")
     play.say("round.void", round=2, reason="dice_slid")
     assert only(play.say("round.confirm", round=3), RoundResult).point == 4
@@ -365,13 +365,13 @@ def test_a_restart_with_a_throw_that_nobody_counted() -> None:
 
 def test_decisions_that_cannot_be_taken() -> None:
     play = table()
-    with pytest.raises(RejectedError, match="no throw waits for a decision"):
+    with pytest.raises(RejectedError, match="no round is in progress, and none waits"):
         play.say("round.confirm")
     play.bets()
     with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
     play.throw(3, 3)
-    for number, why in ((1, "has its result"), (7, "not among the throws remembered")):
+    for number, why in ((1, "has its result"), (7, "not among the rounds remembered")):
         with pytest.raises(RejectedError, match=why):
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()
@@ -387,7 +387,7 @@ def test_an_unresolved_throw_of_which_nothing_is_known() -> None:
     play.say("session.open")
     play.bets()
     play.say("session.close")
-    with pytest.raises(RejectedError, match="no candidate: say the dice"):
+    with pytest.raises(RejectedError, match="no dice seen; give them in dice"):
         play.say("round.confirm", round=1)
     assert only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult).total == 3
 
@@ -399,9 +399,7 @@ def test_an_unresolved_throw_in_the_history() -> None:
     assert play.game.history(play.state) == [
         {"round": 1, "kind": "unresolved", "candidate": [3, 3]}
     ]
-    with pytest.raises(
-        RejectedError, match="round 1 has no result yet, so what lies on the table is not known"
-    ):
+    with pytest.raises(RejectedError, match="round 1 has no result yet"):
         play.bet("field", "seat:2")
 
 

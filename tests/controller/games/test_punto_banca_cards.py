@@ -64,10 +64,10 @@ def test_a_card_after_the_round_is_of_none(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
     stopped(play.cards("2h"), "card_out_of_round", ("card.decide",))
-    with pytest.raises(RejectedError, match="a card waits for"):
+    with pytest.raises(RejectedError, match="a card needs a decision"):
         play.say("bets.open")
     with pytest.raises(
-        RejectedError, match="no round is in hand: remove the card, or keep it for the next_round"
+        RejectedError, match="no round in progress; send card-decide remove or next_round"
     ):
         play.say("card.decide", action="accept")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
@@ -81,7 +81,7 @@ def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
     play.bets()
     play.cards("Kc Qd 4h 6s")
     stopped(play.cards("2h"), "card_before_turn")
-    with pytest.raises(RejectedError, match="turn the cards first"):
+    with pytest.raises(RejectedError, match="send cards-turn first"):
         play.say("card.decide", action="accept")
     assert expected(play.say("cards.turn")) == []
     [dealt] = of_kind(play.say("card.decide", action="accept"), CardDealt)
@@ -116,9 +116,9 @@ def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any
     irregularity = stopped(play.cards("Qd", **claim), "card_misplaced")
     assert irregularity.detail is not None
     assert irregularity.detail.startswith("banker 1 expected, the shoe says")
-    with pytest.raises(RejectedError, match="the next card belongs to banker"):
+    with pytest.raises(RejectedError, match="the next card goes to banker"):
         play.say("card.decide", action="for", who="player")
-    with pytest.raises(RejectedError, match="say whose card it is"):
+    with pytest.raises(RejectedError, match="name the hand in who"):
         play.say("card.decide", action="for")
     [dealt] = of_kind(play.say("card.decide", action="for", who="banker"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
@@ -228,10 +228,12 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     said = play.say("cards.turn")
     assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "7h", "6s"]
     assert of_kind(said, RoundResult) == []
-    with pytest.raises(RejectedError, match="a card was not read: say read and the card"):
+    with pytest.raises(
+        RejectedError, match="a card was not read; send card-decide read with the card"
+    ):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
-        with pytest.raises(RejectedError, match="is no card"):
+        with pytest.raises(RejectedError, match="is not a card"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
@@ -325,7 +327,7 @@ def test_who_may_decide() -> None:
     with pytest.raises(RejectedError, match="this game takes no hand"):
         play.say("hand.stand")
     play.say("card.decide", action="accept")
-    with pytest.raises(RejectedError, match="no card waits for a decision"):
+    with pytest.raises(RejectedError, match="no card needs a decision"):
         play.say("card.decide", action="accept")
 
 
@@ -334,9 +336,9 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
     for wrong, why in (
-        ({"winner": "player"}, "is player already"),
-        ({}, "say the winner"),
-        ({"winner": "bank"}, "say the winner"),
+        ({"winner": "player"}, "is already player"),
+        ({}, "give the winner"),
+        ({"winner": "bank"}, "give the winner"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", round=1, **wrong)
@@ -361,7 +363,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     ]
     play.bets()
     play.say("round.void", reason="inspector")
-    with pytest.raises(RejectedError, match="round 2 has no result to correct"):
+    with pytest.raises(RejectedError, match="round 2 is void and has no result to correct"):
         play.say("result.correct", round=2, winner="tie")
 
 

@@ -271,17 +271,17 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
 
 def test_turned_is_what_lies_there_and_once() -> None:
     play = table("ARA02")
-    with pytest.raises(RejectedError, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round in progress"):
         play.say("cards.turn")
     play.bets()
     play.cards("Kc Qd 4h")
-    with pytest.raises(RejectedError, match="3 of the first four cards have come"):
+    with pytest.raises(RejectedError, match="only 3 of the first four cards have come"):
         play.say("cards.turn")
     play.cards("6s")
-    with pytest.raises(RejectedError, match="no hand 'bank': it is player or banker"):
+    with pytest.raises(RejectedError, match="there is no hand bank; hands: player, banker"):
         play.say("cards.turn", who="bank")
     play.say("cards.turn", who="player")
-    with pytest.raises(RejectedError, match="face up already"):
+    with pytest.raises(RejectedError, match="already face up"):
         play.say("cards.turn", who="player")
 
 
@@ -381,7 +381,7 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     assert left == [2, 1, 0]
     with pytest.raises(RejectedError, match="have been played"):
         play.coup(four(7, 6))
-    with pytest.raises(RejectedError, match="announced already"):
+    with pytest.raises(RejectedError, match="already announced"):
         play.say("last_rounds.announce")
     with pytest.raises(RejectedError, match="no announcement of the last hands"):
         table("ARA02").say("last_rounds.announce")

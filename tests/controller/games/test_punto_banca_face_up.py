@@ -64,5 +64,5 @@ def test_a_third_card_that_is_dealt_face_up_is_told_as_always() -> None:
 def test_what_no_reader_saw_face_up_is_not_exposed() -> None:
     play = table()
     play.cards("Kc")
-    with pytest.raises(RejectedError, match="no reader says"):
+    with pytest.raises(RejectedError, match="no reader saw this card"):
         play.say("card.decide", action="exposed")

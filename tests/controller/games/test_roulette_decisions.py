@@ -97,9 +97,9 @@ def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
 def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
     play.until_closed(1)
     play.number("00", 1)
-    with pytest.raises(RejectedError, match="round 1 has no candidate: say the number"):
+    with pytest.raises(RejectedError, match="round 1 has no number seen; give it in number"):
         play.say("round.confirm")
-    with pytest.raises(RejectedError, match="the wheel has no number 37; it has 0 to 36"):
+    with pytest.raises(RejectedError, match="the wheel has no number 37; numbers: 0–36"):
         play.say("round.confirm", number=37)
     assert only(play.say("round.confirm", number=0), RoundResult).number == 0
 
@@ -152,11 +152,11 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
 @pytest.mark.parametrize(
     ("round_", "number", "why"),
     [
-        (1, 8, "the result of round 1 is 8 already"),
+        (1, 8, "the result of round 1 is already 8"),
         (1, "00", "the wheel has no number 00"),
-        (1, None, "say the right number"),
-        (2, 8, "round 2 is null: it has no result to correct"),
-        (3, 8, "round 3 is unresolved: it has no result to correct"),
+        (1, None, "give the right number"),
+        (2, 8, "round 2 is void and has no result to correct"),
+        (3, 8, "round 3 is unresolved and has no result to correct"),
         (9, 8, "round 9 is not among the rounds remembered of this session"),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> 
 
 def test_the_last_balls_are_announced_once(play: Play) -> None:
     play.say("last_rounds.announce")
-    with pytest.raises(RejectedError, match="the last balls are announced already"):
+    with pytest.raises(RejectedError, match="the last rounds are already announced"):
         play.say("last_rounds.announce")
 
 
@@ -202,9 +202,9 @@ def test_a_new_minimum_holds_after_three_balls_at_the_old_one(decree: str) -> No
 @pytest.mark.parametrize(
     ("decree", "minimum", "why"),
     [
-        ("ARA02", 400, "the minimum of an open table may only rise, and it is 500: ARA02-023"),
+        ("ARA02", 400, "the minimum of an open table may only rise; it is 500: ARA02-023"),
         ("GAL07", 1000, "the minimum of an open table may not change: GAL07-022"),
-        ("BAL05", 500, "the minimum is 500 already"),
+        ("BAL05", 500, "the minimum is already 500"),
     ],
 )
 def test_a_limit_that_the_decree_does_not_allow_is_refused(
@@ -286,11 +286,9 @@ def test_bets_are_opened_and_closed_by_who_may() -> None:
     with_wheel, by_hand = Play("ARA02"), Play("ARA02", phases="person")
     for play in (with_wheel, by_hand):
         play.open()
-    with pytest.raises(
-        RejectedError, match="the wheel of this table says itself when bets open and close"
-    ):
+    with pytest.raises(RejectedError, match="the wheel reports when bets open and close"):
         with_wheel.say("bets.open")
-    with pytest.raises(RejectedError, match="no bets are open"):
+    with pytest.raises(RejectedError, match="bets are not open"):
         by_hand.say("bets.close")
     by_hand.say("bets.open")
     with pytest.raises(RejectedError, match="round 1 is in hand; it has no result yet"):

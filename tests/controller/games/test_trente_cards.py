@@ -80,7 +80,7 @@ def test_a_card_out_of_its_time_may_leave_the_game() -> None:
     play.coup(BLACK_WINS)
     [irregular] = of_kind(play.cards("7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_out_of_round", ("card.decide",))
-    with pytest.raises(RejectedError, match="a card waits"):
+    with pytest.raises(RejectedError, match="a card needs a decision"):
         play.say("bets.open")
     [removed] = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert removed.card == "7h"
@@ -133,7 +133,7 @@ def test_a_card_that_is_none_of_the_game_is_read_or_removed(card: str) -> None:
     play.bets()
     [irregular] = of_kind(play.cards(card), Irregularity)
     assert irregular.what == "card_foreign"
-    with pytest.raises(RejectedError, match="no card of the game"):
+    with pytest.raises(RejectedError, match="not a card of this game"):
         play.say("card.decide", action="accept")
     [dealt] = of_kind(play.say("card.decide", action="read", card="Ts"), CardDealt)
     assert dealt.card == "Ts"
@@ -151,5 +151,5 @@ def test_a_card_goes_to_no_row_by_a_persons_choice() -> None:
     play = table()
     play.bets()
     play.cards("7h", unsure=True)
-    with pytest.raises(RejectedError, match="the row that the rules say"):
+    with pytest.raises(RejectedError, match="which row a card goes to"):
         play.say("card.decide", action="for", who="red")

@@ -201,8 +201,8 @@ def test_what_cannot_be_followed_is_refused() -> None:
         play.say("shoe.start", shoe=" ")
     play.say("shoe.start", shoe="S1")
     for command, fields, why in (
-        ("bets.close", {}, "no bets are open"),
-        ("card.decide", {"action": "accept"}, "no card waits"),
+        ("bets.close", {}, "bets are not open"),
+        ("card.decide", {"action": "accept"}, "no card needs a decision"),
         ("round.void", {"reason": "misdeal"}, "no round is in hand"),
         ("round.confirm", {"winner": "player"}, "no round is in hand"),
         ("hand.draw", {}, "takes no hand.draw"),
@@ -221,8 +221,8 @@ def test_a_result_is_corrected_not_erased() -> None:
     play.coup(BLACK_WINS)
     for fields, why in (
         ({"round": 2, "winner": "red"}, "not among the rounds"),
-        ({"round": 1}, "say the winner"),
-        ({"round": 1, "winner": "black"}, "is black already"),
+        ({"round": 1}, "give the winner"),
+        ({"round": 1, "winner": "black"}, "is already black"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", **fields)

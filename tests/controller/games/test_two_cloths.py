@@ -390,7 +390,7 @@ def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
     assert [(event.to, event.card) for event in of_kind(play.draw("cloth:1"), CardDealt)] == [
         ("cloth:1", "9c")
     ]
-    with pytest.raises(RejectedError, match="no hand 'player'"):
+    with pytest.raises(RejectedError, match="there is no hand player"):
         play.stand("player")
 
 
@@ -398,7 +398,7 @@ def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
 def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: str) -> None:
     play = table(decree, "2h 2c 5h")
     play.say("session.close")
-    with pytest.raises(RejectedError, match="say the winner: cloth:1,cloth:2"):
+    with pytest.raises(RejectedError, match="give the winner as cloth:1,cloth:2"):
         play.say("round.confirm", winner="bank")
     assert (
         only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult).winner == "cloth:1,bank"
