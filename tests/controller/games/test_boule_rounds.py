@@ -182,7 +182,7 @@ def test_bets_that_nobody_saw_open_are_told() -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-044", "EUS96-040", "GAL07-033"))
 def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play = table("boule", decree)
-    with pytest.raises(RejectedError, match="bets are not open"):
+    with pytest.raises(RejectedError, match="no bets are open"):
         play.say("bet.place", who="seat:1", bet="5")
     play.say("bets.open")
     placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)

@@ -154,7 +154,7 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
     [announced] = table.say("last_rounds.announce")
     assert isinstance(announced, LastRounds)
     assert (announced.left, announced.announcement) == (3, THREE)
-    with pytest.raises(RejectedError, match="already announced"):
+    with pytest.raises(RejectedError, match="announced already"):
         table.say("last_rounds.announce")
     left: list[int] = []
     table.say("round.void", reason="inspector")
