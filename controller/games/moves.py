@@ -65,7 +65,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """
         was = self.state
         if was.open:
-            raise RejectedError(f"session {was.session} is open already")
+            raise RejectedError("session_already_open", session=was.session)
         if given.minimum is not None:
             allow_minimum(given.minimum)
         self.change(

@@ -280,7 +280,6 @@ def _undecided(
         current,
         number,
         first=first,
-        has="has its result; to replace it say result.correct",
     )
 
 
