@@ -29,7 +29,7 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     def told(self, language: str = ENGLISH) -> str:
         """The text in that language, and the law."""
         given = {
-            name: ", ".join(value) if isinstance(value, tuple) else value
+            name: (", ".join(value) or "–") if isinstance(value, tuple) else value
             for name, value in self.fields.items()
         }
         said = text(f"refusal.{self.key}", language, **given)

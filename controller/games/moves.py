@@ -67,7 +67,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """The table opens, with no round so far. Rejects what cannot be opened."""
         was = self.state
         if was.open:
-            raise RejectedError(f"session {was.session} is open already")
+            raise RejectedError("session_already_open", session=was.session)
         if given.minimum is not None:
             allow_minimum(given.minimum)
         self.change(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from controller.contract.commands import AnyCommand, Command, Role, RoundVoid
 from controller.contract.refusals import RejectedError
+from controller.contract.topics import level
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -36,17 +37,19 @@ def allow(
     """
     roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
     if roles is None:
-        raise RejectedError(f"this game takes no {type(given).__struct_config__.tag}")
+        raise RejectedError(
+            "unknown_command", command=level(str(type(given).__struct_config__.tag))
+        )
     allow_role(given.role, roles)
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
     """Reject what is not for this role to say."""
     if role not in roles:
-        raise RejectedError(f"the role {role} may not say this; it is for {', '.join(roles)}")
+        raise RejectedError("role_not_allowed", role=role, roles=roles)
 
 
 def allow_minimum(minimum: int) -> None:
     """Reject a table minimum that is none."""
     if minimum <= 0:
-        raise RejectedError(f"a minimum of {minimum} is none: it is above 0, in minor units")
+        raise RejectedError("minimum_above_zero", minimum=minimum)

@@ -4,11 +4,13 @@ decision is about.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
 from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
 from controller.contract.events import LastRounds
 from controller.contract.refusals import RejectedError
+from controller.contract.topics import level
 from controller.rulebooks.law import Law
 
 
@@ -70,7 +72,7 @@ class LastRoundsTable(Protocol):
 def session(turn: Any) -> None:
     """Reject what needs an open session."""
     if not turn.state.open:
-        raise RejectedError("no session is open")
+        raise RejectedError("no_session")
 
 
 def another_round(turn: Any, left: int | None) -> None:
@@ -79,10 +81,7 @@ def another_round(turn: Any, left: int | None) -> None:
     """
     session(turn)
     if left == 0:
-        raise RejectedError(
-            "the last rounds that were announced have been played: the table closes, say "
-            "session.close"
-        )
+        raise RejectedError("last_rounds_played")
 
 
 def announce_last_rounds(
@@ -94,9 +93,9 @@ def announce_last_rounds(
     session(turn)
     state, left = turn.state, turn.book.last_rounds or unsaid
     if left is None:
-        raise RejectedError("the decree has no announcement of the last hands for this game")
+        raise RejectedError("no_last_rounds")
     if state.last is not None:
-        raise RejectedError("the last hands are announced already")
+        raise RejectedError("last_rounds_already_announced")
     turn.change(last=left, last_since=turn.number or state.round + 1)
     turn.say(
         LastRounds(
@@ -122,45 +121,38 @@ def undecided(
     number: int | None,
     *,
     first: bool = True,
-    has: str = "has its result",
 ) -> Round | Entry:
-    """The round that a decision is about: the one in hand, else the one unresolved round, else it
-    must be named.
+    """The round that a decision is about: the round in progress, or the only unresolved one.
 
-    ``first``: whether the round in hand is meant where others wait too; ``has``: what is said of a
-    round that has its result.
+    ``number`` names it. ``first``: whether the round in progress is meant when others are
+    unresolved too. Raises ``RejectedError`` if there is none, or several.
     """
     if number is not None:
-        return named(state, current, number, has=has)
+        return named(state, current, number)
     waiting: list[Entry] = state.unresolved()
     if current is not None and (first or not waiting):
         return current
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
-        raise RejectedError("no round is in hand, and none waits for a decision")
-    raise RejectedError(
-        f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved"
-    )
+        raise RejectedError("no_round_to_decide")
+    raise RejectedError("say_round", rounds=tuple(str(entry.round) for entry in waiting))
 
 
 def named(
     state: Outcomes[Entry],
     current: Round | None,
     number: int,
-    *,
-    rounds: str = "rounds",
-    has: str = "has its result",
 ) -> Round | Entry:
-    """The round of this number, in hand or unresolved. ``rounds``: what the game calls them."""
+    """The round of this number, in progress or unresolved; else raises ``RejectedError``."""
     if current is not None and current.round == number:
         return current
     entry = state.entry(number)
     if entry is None:
-        raise RejectedError(f"round {number} is not among the {rounds} remembered of this session")
+        raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "unresolved":
         raise RejectedError(
-            f"round {number} {has if entry.kind == 'result' else 'is null already'}"
+            "round_has_result" if entry.kind == "result" else "round_already_void", round=number
         )
     return entry
 
@@ -175,15 +167,13 @@ def corrects(given: ResultCorrect, own: str) -> None:
     """
     others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
     if others:
-        raise RejectedError(
-            f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}"
-        )
+        raise RejectedError("correct_one_field", own=own, others=tuple(others))
 
 
 def no_round(turn: Any) -> None:
     """Reject what can only be between two rounds."""
     if turn.state.current is not None:
-        raise RejectedError(f"round {turn.state.current.round} is in hand; it has no result yet")
+        raise RejectedError("round_in_progress", round=turn.state.current.round)
 
 
 def void_law(turn: Any, given: RoundVoid) -> Law:
@@ -191,9 +181,14 @@ def void_law(turn: Any, given: RoundVoid) -> Law:
     law: Law | None = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}"
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     return law
+
+
+def sent(commands: Iterable[str]) -> tuple[str, ...]:
+    """The commands as their topics name them."""
+    return tuple(map(level, commands))
 
 
 def confirmer(given: Command) -> str:

@@ -120,23 +120,33 @@ def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = 
 
 
 def within(
-    bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, beside: str = ""
+    bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, box: str | None = None
 ) -> None:
-    """Reject an amount that is none, or not between the limits."""
+    """Reject an amount that is not above 0 or not between the limits. ``box``: the box that the
+    limits are for, where several may bet on it.
+    """
     least, most = between
     if amount is None:
         return
     if amount <= 0:
-        raise RejectedError(f"an amount of {amount} is none")
+        raise RejectedError("amount_above_zero", amount=amount)
     if least is not None and amount < least:
-        raise RejectedError(f"{bet} is at least {ceil(least)}{beside}{cited(law)}")
+        if box is not None:
+            raise RejectedError(
+                "box_below_minimum", bet=bet, box=box, least=ceil(least), law=cited(law)
+            )
+        raise RejectedError("bet_below_minimum", bet=bet, least=ceil(least), law=cited(law))
     if most is not None and amount > most:
-        raise RejectedError(f"{bet} is at most {int(most)}{beside}{cited(law)}")
+        if box is not None:
+            raise RejectedError(
+                "box_above_maximum", bet=bet, box=box, most=int(most), law=cited(law)
+            )
+        raise RejectedError("bet_above_maximum", bet=bet, most=int(most), law=cited(law))
 
 
-def cited(law: Law | None) -> str:
-    """Where that stands, at the end of a refusal."""
-    return f": {law.rule}, {law.article}" if law else ""
+def cited(law: Law | None) -> str | None:
+    """The law as a refusal cites it, if there is one."""
+    return law.cited if law else None
 
 
 def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
@@ -152,16 +162,14 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     """The limits of a bet. Rejects one that there is not."""
     found = offered.get(bet)
     if found is None:
-        raise RejectedError(f"there is no bet {bet!r}; there are: {', '.join(offered)}")
+        raise RejectedError("unknown_bet", bet=bet, bets=tuple(offered))
     return found
 
 
 def open_round(current: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
     """The round that takes bets. Rejects one that comes when none may lie any more."""
     if current is None or current.closed:
-        raise RejectedError(
-            f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}"
-        )
+        raise RejectedError("bet_too_late", law=cited(laws.get("bet_after_close")))
     return current
 
 
@@ -181,7 +189,7 @@ def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...
     """Without this bet. Rejects one that does not lie."""
     left = tuple(each for each in bets if (each.who, each.bet) != (given.who, given.bet))
     if left == bets:
-        raise RejectedError(f"{given.who} has no bet {given.bet}")
+        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
     return left
 
 
@@ -214,12 +222,9 @@ def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> in
         or box not in map(str, range(1, boxes + 1))
         or (slash and not _counts(place))
     ):
-        raise RejectedError(
-            f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 "
-            "..."
-        )
+        raise RejectedError("no_such_box", who=who, boxes=boxes)
     if slash and most is not None and int(place) > most:
-        raise RejectedError(f"{most} may bet on a box at most{cited(law)}")
+        raise RejectedError("too_many_bettors", most=most, law=cited(law))
     return int(box)
 
 

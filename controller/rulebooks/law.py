@@ -15,6 +15,11 @@ class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: str
     article: str
 
+    @property
+    def cited(self) -> str:
+        """The rule and its article, as a refusal cites them."""
+        return f"{self.rule}, {self.article}"
+
 
 class Doubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the law is silent or ambiguous: the question, the choices, what we do by default and

@@ -28,7 +28,8 @@ from controller.games.banked.state import BankedDeal, BankedHeld
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
-from controller.games.session import another_round, session, void_law
+from controller.games.roles import allow_role
+from controller.games.session import another_round, sent, session, void_law
 
 GOES_ON = (
     "card_exposed",
@@ -70,13 +71,13 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
     session(turn)
     deal, most = turn.state.deal, turn.book.boxes
     if deal is not None and deal.closed:
-        raise RejectedError(f"round {deal.round} is in hand: its bets are closed")
+        raise RejectedError("boxes_after_close", round=deal.round)
     if (
         not given.boxes
         or len(set(given.boxes)) < len(given.boxes)
         or not set(given.boxes) <= set(range(1, most + 1))
     ):
-        raise RejectedError(f"the boxes are some of 1 to {most}, each once: {turn.book.article}")
+        raise RejectedError("boxes_out_of_range", most=most, law=turn.book.article)
     turn.change(boxes=tuple(sorted(given.boxes)))
     if deal is not None:
         turn.change_deal(boxes=turn.state.boxes)
@@ -87,16 +88,13 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     another_round(turn, turn.state.last)
     state = turn.state
     if state.deal is not None:
-        raise RejectedError(f"round {state.deal.round} is in hand; it has no result yet")
+        raise RejectedError("round_in_progress", round=state.deal.round)
     if not state.boxes:
-        raise RejectedError("no box is in play: say boxes.set")
+        raise RejectedError("no_boxes")
     if state.held:
-        raise RejectedError("a card waits for card.decide")
+        raise RejectedError("table_waits", commands=sent(("card.decide",)))
     if state.defective:
-        law = turn.book.laws["deck_wrong"]
-        raise RejectedError(
-            f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}"
-        )
+        raise RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
     turn.may_play()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
@@ -108,12 +106,9 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     session(turn)
     deal = turn.state.deal
     if deal is None or deal.closed:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     if turn.state.shuffler is not None:
-        raise RejectedError(
-            f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say "
-            "deck.check"
-        )
+        raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
     turn.may_play()
     turn.close_bets(given.by)
     turn.expect()
@@ -131,21 +126,17 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     )  # what waits came after what is told now
     if turn.state.doubt is not None or (held and not after_silence):
         raise RejectedError(
-            f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}"
+            "table_waits", commands=sent(("card.decide",) if held else turn.state.stop_asks)
         )
     if why := turn.too_early():
-        raise RejectedError(f"no card may come yet: {turn.book.laws[why].article}")
+        raise RejectedError("card_too_early", law=turn.book.laws[why].cited)
     if not deal.due:
-        raise RejectedError("no card is due; a card too many is told by deal.error")
+        raise RejectedError("no_card_due")
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
-        raise RejectedError(
-            f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error"
-        )
+        raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=given.count)
     if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
-        raise RejectedError(
-            "the cards named are some of those dealt, each one of the deck and there once"
-        )
+        raise RejectedError("dealt_cards_wrong", count=given.count)
     for card in given.cards:
         turn.place_card(to, card, up=True)
         if turn.state.deal is None:
@@ -163,33 +154,33 @@ def show_cards(turn: Turn, given: CardsShow) -> None:
     turn.show(given)
     go_on(turn)
     if turn.state == before:
-        raise RejectedError(f"the cards of {given.who} lie so already")
+        raise RejectedError("cards_unchanged", who=given.who)
 
 
 def turn_cards(turn: Turn, given: CardsTurn) -> None:
     """A hand whose cards were read lies face up."""
     deal, before = dealing(turn), turn.state
     if given.who is None:
-        raise RejectedError("say whose cards are turned")
+        raise RejectedError("who_required")
     _showing(turn, given.who)
     own = poker_cards.dealt(deal.table, given.who)
     if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
-        raise RejectedError(f"{given.who} has no such card that is known: say cards.show")
+        raise RejectedError("card_unknown", who=given.who, index=given.index)
     if given.index is None and not poker_cards.is_known(deal.table, given.who):
-        raise RejectedError(f"not every card of {given.who} is known: say cards.show")
+        raise RejectedError("cards_unknown", who=given.who)
     turn.put(poker_cards.turn(deal.table, given.who, given.index))
     turn.faced(given.who)
     go_on(turn)
     if turn.state == before:
-        raise RejectedError(f"{given.who} lies face up already")
+        raise RejectedError("cards_already_up", who=given.who)
 
 
 def _showing(turn: Turn, who: str) -> None:
     deal = dealing(turn)
     if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     if not poker_cards.hand(deal.table, who):
-        raise RejectedError(f"{who} has no cards")
+        raise RejectedError("no_cards", who=who)
     state = turn.state
     anew = state.doubt == "shown_differs" and poker_cards.is_up(
         deal.table, who
@@ -197,7 +188,7 @@ def _showing(turn: Turn, who: str) -> None:
     if state.doubt is None or (anew and who != state.about):
         turn.may_show(who)
     elif state.about not in (None, who):
-        raise RejectedError(f"the table waits for the cards of {turn.state.about}")
+        raise RejectedError("table_waits_for_cards", who=turn.state.about)
 
 
 def check_deck(turn: Turn, given: DeckCheck) -> None:
@@ -230,12 +221,9 @@ def report_error(turn: Turn, given: DealError) -> None:
     """An error of dealing: the rules make the round null for it, or say that it goes on, or leave
     it to a person.
     """
-    if given.role not in turn.book.void_by:
-        raise RejectedError(
-            f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}"
-        )
+    allow_role(given.role, turn.book.void_by)
     if not given.valid:
-        raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
+        raise RejectedError("deal_error_not_withdrawn")
     deal = dealing(turn)
     kind = given.who.split(":")[0] if given.who else ""
     reason = turn.book.errors.get(f"{given.error} {kind}", turn.book.errors.get(given.error))
@@ -243,7 +231,7 @@ def report_error(turn: Turn, given: DealError) -> None:
     if reason is not None and not put_right:
         turn.void(deal.round, reason, turn.book.void[reason], given)
     elif turn.state.doubt is not None:
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     else:
         turn.error(given)
     go_on(turn)
@@ -255,11 +243,13 @@ def void(turn: Turn, given: RoundVoid) -> None:
     deal, waiting = turn.state.deal, turn.state.unresolved()
     number = given.round
     if number is None:
-        if deal is None and len(waiting) != 1:
-            raise RejectedError("say which round: none is in hand, and not one alone is unresolved")
+        if deal is None and not waiting:
+            raise RejectedError("no_round_to_decide")
+        if deal is None and len(waiting) > 1:
+            raise RejectedError("say_round", rounds=tuple(str(each.round) for each in waiting))
         number = deal.round if deal is not None else waiting[0].round
     if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
-        raise RejectedError(f"round {number} is neither in hand nor unresolved")
+        raise RejectedError("round_not_open", round=number)
     turn.void(number, given.reason, law, given)
     turn.expect()
 
@@ -269,7 +259,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     table.
     """
     if given.winner is not None or given.number is not None or given.dice is not None:
-        raise RejectedError("what comes out follows from the cards")
+        raise RejectedError("result_from_cards")
     state, waiting = turn.state, turn.state.unresolved()
     alone = waiting[0].round if state.deal is None and len(waiting) == 1 else None
     left = next((entry for entry in waiting if entry.round == (given.round or alone)), None)
@@ -278,9 +268,9 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         return
     deal = dealing(turn)
     if given.round not in (None, deal.round):
-        raise RejectedError(f"round {given.round} is not in hand")
+        raise RejectedError("round_not_in_progress", round=given.round)
     if turn.state.doubt not in GOES_ON:
-        raise RejectedError(f"round {deal.round} waits for no confirmation")
+        raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.let_pass()
     turn.settle(*GOES_ON)
     stand(turn, given)
@@ -293,10 +283,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
         if given.decisions:
-            raise RejectedError(
-                f"round {entry.round} was settled at the table, or is too long ago: nothing is "
-                "made of its decisions"
-            )
+            raise RejectedError("round_settled_at_table", round=entry.round)
         right = right_cards(entry, given, turn.deck)
         tell(
             turn,
@@ -313,6 +300,10 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))
 
 
+DECISIONS = ("accept", "read", "for", "exposed", "remove")
+"""What ``card.decide`` may do with a card that waits."""
+
+
 def decide(turn: Turn, given: CardDecide) -> None:
     """A person decides about what waits: cards shown that were not dealt, cards hidden by a
     silence, a card.
@@ -321,15 +312,16 @@ def decide(turn: Turn, given: CardDecide) -> None:
     state = turn.state
     if state.doubt == "shown_differs":
         if given.action != "accept" or state.shown is None:
-            raise RejectedError("accept what is shown, or say cards.show again, or round.void")
+            raise RejectedError(
+                "shown_cards_need_decision", commands=sent(("cards.show", "round.void"))
+            )
         turn.show(state.shown, trust=True)
     elif state.doubt is not None:
-        raise RejectedError(f"the table waits for {' or '.join(state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(state.stop_asks))
     elif state.deal is not None and state.deal.gap:
         if given.action != "accept":
             raise RejectedError(
-                "accept that no card is missing, after cards.deal for those that came unseen; or "
-                "say round.void"
+                "accept_nothing_missing", commands=sent(("cards.deal", "round.void"))
             )
         turn.change_deal(gap=False)
     elif state.held:
@@ -340,7 +332,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
         for each in state.held[:together]:
             _waiting(turn, given, each)
     else:
-        raise RejectedError("no card waits for a decision")
+        raise RejectedError("nothing_to_decide")
     stand(turn, given)
     go_on(turn)
 
@@ -357,21 +349,18 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
             CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None)
         )
         return
-    if given.action not in ("accept", "read", "for", "exposed"):
-        raise RejectedError("the card is accepted, read anew, for somebody, exposed, or removed")
+    if given.action not in DECISIONS:
+        raise RejectedError("action_not_allowed", action=given.action, actions=DECISIONS)
     if deal is None or not deal.closed or turn.too_early() or not deal.due:
-        raise RejectedError("no card is due: remove it, or say round.void")
+        raise RejectedError("waiting_card_not_due")
     frame = frame_of(held.given)
     if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
     if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
-        raise RejectedError(
-            "the card is none of the deck, or lies there already: say read and the card, or "
-            "remove it"
-        )
+        raise RejectedError("card_impossible")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
-        raise RejectedError(f"no card is due to {to}")
+        raise RejectedError("no_card_due_to", who=to)
     turn.place_card(to, card, up=given.action == "exposed", frame=frame)
 
 
@@ -382,8 +371,10 @@ def dealing(turn: Turn) -> BankedDeal:
     """The round in hand, its bets closed; rejects where there is none."""
     session(turn)
     deal: BankedDeal | None = turn.state.deal
-    if deal is None or not deal.closed:
-        raise RejectedError("no round is in hand whose bets are closed")
+    if deal is None:
+        raise RejectedError("no_round_in_progress")
+    if not deal.closed:
+        raise RejectedError("bets_not_closed")
     return deal
 
 

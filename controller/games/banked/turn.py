@@ -235,20 +235,17 @@ class BankedTurn(PokerMoves[B, S, T]):
             table = poker_cards.unread(table, who, given.cards)
         wrong = poker_cards.trouble(table, given.cards, self.deck, but=who)
         if wrong == "card_foreign" or len(set(given.cards)) < len(given.cards):
-            raise RejectedError("each card is one of the deck, and there once")
+            raise RejectedError("cards_not_of_deck")
         if given.index is not None and len(given.cards) != 1:
-            raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
-        try:
-            if given.index is None:
-                after = poker_cards.show(table, who, given.cards, trust=trust)
-            else:
-                [card] = given.cards
-                after = poker_cards.show_one(table, who, given.index, card, trust=trust)
-        except ValueError as error:
-            raise RejectedError(str(error)) from None
+            raise RejectedError("one_card_with_index", count=len(given.cards))
+        if given.index is None:
+            after = poker_cards.show(table, who, given.cards, trust=trust)
+        else:
+            [card] = given.cards
+            after = poker_cards.show_one(table, who, given.index, card, trust=trust)
         if wrong is not None or isinstance(after, str):
             if trust:
-                raise RejectedError("one of these cards lies face up elsewhere")
+                raise RejectedError("card_up_elsewhere")
             self.change(shown=given)
             self.doubt("shown_differs", about=who, detail=f"{who}, there twice" if wrong else who)
             return

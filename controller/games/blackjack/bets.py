@@ -31,7 +31,7 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
         given.amount,
         between._replace(most=most),
         turn.book.laws["bet_limit"],
-        beside=f" on box:{box}",
+        box=f"box:{box}",
     )
     if given.bet == "accumulated":
         _agreed(turn, given.amount)

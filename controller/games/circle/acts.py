@@ -9,13 +9,14 @@ from controller.contract.events import HandDecided
 from controller.contract.refusals import RejectedError
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
+from controller.games.session import sent
 
 
 def act(turn: CircleTurn, given: HandAct) -> None:
     """One word of a player, as the croupier says it."""
     does = ACTS.get(given.action)
     if does is None:
-        raise RejectedError(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
+        raise RejectedError("action_not_allowed", action=given.action, actions=tuple(ACTS))
     allow_no_return(given)
     does(turn, given)
 
@@ -23,27 +24,24 @@ def act(turn: CircleTurn, given: HandAct) -> None:
 def allow_no_return(given: HandAct) -> None:
     """Reject a word that is taken back: what was said wrongly is said anew."""
     if not given.valid:
-        raise RejectedError(
-            "in a circle a word is not taken back; a hand that was told as given up is put back "
-            "by hand.act in"
-        )
+        raise RejectedError("action_not_withdrawn")
 
 
 def close(turn: CircleTurn, given: BettingClose) -> None:
     """The bets are equal; or all others gave up, and one player takes the pot without showing."""
     hand = turn.state.current
     if hand is None or not hand.open:
-        raise RejectedError("no betting interval is open")
+        raise RejectedError("betting_not_open")
     if turn.state.troubles:
         raise RejectedError(
-            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
         )
     if given.winner is None:
         turn.close_betting(given.by)
         return
     seat = hand.seat(given.winner)
     if seat is None or seat not in hand.live:
-        raise RejectedError(f"{given.winner!r} does not play for the pot: {_live(turn)} do")
+        raise RejectedError("not_in_the_pot", who=given.winner, players=hand.live_names)
     for other in hand.live:
         if other != seat:
             turn.change_seat(other.who, status="folded")
@@ -55,11 +53,9 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
     seat = _speaker(turn, given)
     hand = turn.current
     if given.action == "check" and hand.bet:
-        raise RejectedError(
-            f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold"
-        )
+        raise RejectedError("check_after_bet", who=seat.who)
     if given.action == "bet" and hand.bet:
-        raise RejectedError("there is a bet in this interval: say raise")
+        raise RejectedError("bet_after_bet")
     turn.change_current(begun=True, spoken=True)
     if given.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
@@ -79,7 +75,7 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
     """A player gives up, be it that the bets were closed too early; who is left alone has won."""
     hand = turn.state.current
     if hand is not None and hand.showdown:
-        raise RejectedError("the bets are over: who does not show says muck")
+        raise RejectedError("fold_at_showdown")
     if hand is None or hand.open or not hand.begun:
         _speaker(turn, given)
         turn.change_current(begun=True, spoken=True)
@@ -115,10 +111,10 @@ def _mucks(turn: CircleTurn, given: HandAct) -> None:
     """A player does not show, and has no part of the pot."""
     hand = turn.state.current
     if hand is None or not hand.showdown:
-        raise RejectedError("nothing is shown now; who gives up before says fold")
+        raise RejectedError("muck_before_showdown")
     seat = _live_seat(turn, given.who)
     if seat.shown:
-        raise RejectedError(f"{seat.who} lies open already")
+        raise RejectedError("cards_already_up", who=seat.who)
     turn.change_seat(seat.who, status="mucked")
     _say(turn, given)
     turn.settle()
@@ -128,7 +124,7 @@ def _sits_out(turn: CircleTurn, given: HandAct) -> None:
     """A player rests, from the next round on, and keeps the place."""
     number = _place(turn, given.who)
     if str(number) in turn.state.resting:
-        raise RejectedError(f"{given.who} rests already")
+        raise RejectedError("already_sitting_out", who=given.who)
     turn.change(resting={**turn.state.resting, str(number): 0})
     _say(turn, given)
 
@@ -153,7 +149,7 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
             and [(place.to, place.turn) for place in due]
             != [(each.who, False) for each in hand.live]
         ):
-            raise RejectedError(f"the others have got cards since {seat.who} gave up")
+            raise RejectedError("cannot_return", who=seat.who)
         turn.change_seat(seat.who, status="in")
         if due:
             _is_due(turn, seat.who, all(place.up for place in due))
@@ -161,7 +157,7 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
         return
     number = str(_place(turn, given.who))
     if number not in turn.state.resting:
-        raise RejectedError(f"{given.who} does not rest")
+        raise RejectedError("not_sitting_out", who=given.who)
     turn.change(
         resting={name: rounds for name, rounds in turn.state.resting.items() if name != number}
     )
@@ -196,30 +192,25 @@ ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
 def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
     hand = turn.state.current
     if hand is None or not hand.open:
-        raise RejectedError("no betting interval is open")
+        raise RejectedError("betting_not_open")
     seat = _live_seat(turn, given.who)
     if seat.status != "in":
-        raise RejectedError(f"{seat.who} has nothing left to bet")
+        raise RejectedError("nothing_left_to_bet", who=seat.who)
     return seat
 
 
 def _live_seat(turn: CircleTurn, who: str) -> CircleSeat:
     seat = turn.current.seat(who)
     if seat is None or seat not in turn.current.live:
-        raise RejectedError(f"{who!r} does not play for the pot: {_live(turn)} do")
+        raise RejectedError("not_in_the_pot", who=who, players=turn.current.live_names)
     return seat
-
-
-def _live(turn: CircleTurn) -> str:
-    return ", ".join(seat.who for seat in turn.current.live)
 
 
 def _place(turn: CircleTurn, who: str) -> int:
     number = next((number for number in turn.state.seated if who == f"seat:{number}"), None)
     if number is None:
         raise RejectedError(
-            f"nobody sits at {who!r}; seated are "
-            f"{', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}"
+            "not_seated", who=who, seated=tuple(f"seat:{each}" for each in turn.state.seated)
         )
     return number
 

@@ -23,10 +23,7 @@ def deal(turn: CircleTurn, given: CardsDeal) -> None:
             _skip_burn(turn)
         _first(turn, given.who, count)
     if count < 1 or count > len(turn.current.due):
-        raise RejectedError(
-            f"{len(turn.current.due)} cards are due in this deal, not {count}: deal.error tells "
-            "one too many or too few"
-        )
+        raise RejectedError("cards_due", due=len(turn.current.due), count=count)
     _put(turn, count, given.cards)
 
 
@@ -36,7 +33,7 @@ def burn(turn: CircleTurn, given: CardsBurn) -> None:
     if given.count < 1 or not all(
         place.to in ("burn", "dead") for place in turn.current.due[: given.count]
     ):
-        raise RejectedError(f"the next card goes to {turn.current.due[0].to}, it is not burned")
+        raise RejectedError("next_card_not_burned", who=turn.current.due[0].to)
     _put(turn, given.count, ())
 
 
@@ -45,18 +42,15 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
     proper(given.cards)
     hand = turn.state.current
     if hand is None:
-        raise RejectedError("no round is in hand")
+        raise RejectedError("no_round_in_progress")
     if given.low:
-        raise RejectedError("a hand is not set in two in this game")
+        raise RejectedError("no_low_hand")
     if given.who.startswith("board"):
         _show_board(turn, given)
     elif hand.seat(given.who) in hand.live:
         _show_seat(turn, given)
     else:
-        raise RejectedError(
-            f"{given.who!r} does not play for the pot: "
-            f"{', '.join(seat.who for seat in hand.live)} do"
-        )
+        raise RejectedError("not_in_the_pot", who=given.who, players=hand.live_names)
     turn.settle()
     turn.expect()
 
@@ -65,28 +59,30 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """Cards that were read when they were dealt lie open now."""
     hand = turn.state.current
     if hand is None:
-        raise RejectedError("no round is in hand")
+        raise RejectedError("no_round_in_progress")
     if given.who is not None and given.who.startswith("board"):
         _turn_board(turn, given.who)
     else:
         if given.who is None and not hand.showdown:
-            raise RejectedError("say whose cards: all are turned only when the bets are over")
+            raise RejectedError("who_required")
         seats = [seat for seat in hand.live if given.who in (None, seat.who) and not seat.shown]
+        if not seats and given.who is None:
+            raise RejectedError("nothing_to_turn")
         if not seats:
-            raise RejectedError(f"no cards of {given.who or 'anyone'} lie covered")
+            raise RejectedError("no_cards_down", who=given.who or "")
         for seat in seats:
             own = [each for each in hand.of(seat.who) if given.index in (None, each.index)]
             unread = not own or any(each.card is None for each in own)
             if unread and given.who is None:
                 continue
             if unread:
-                raise RejectedError(f"the cards of {seat.who} were not read: say cards.show")
+                raise RejectedError("cards_unknown", who=seat.who)
             for card in own:
                 if not card.up:
                     turn.turn(card, card.card or "")
             opened(turn, seat.who)
         if turn.state.current == hand:
-            raise RejectedError("no such card lies covered that was read: say cards.show")
+            raise RejectedError("nothing_to_turn")
     turn.settle()
     turn.expect()
 
@@ -103,7 +99,7 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
     if unread:
         if len(unread) != len(given.cards):
             raise RejectedError(
-                f"{len(unread)} cards of {given.who} are not known, not {len(given.cards)}"
+                "cards_unread", who=given.who, unread=len(unread), count=len(given.cards)
             )
         if contradicted(turn, given.who, given.cards):
             return
@@ -125,10 +121,12 @@ def _correct(turn: CircleTurn, given: CardsShow) -> None:
     card = next(
         (each for each in turn.current.of(given.who) if each.index == given.index and each.up), None
     )
-    if card is None or len(given.cards) != 1:
-        raise RejectedError(f"no open card {given.index} of {given.who} is told: say one card")
+    if len(given.cards) != 1:
+        raise RejectedError("one_card_with_index", count=len(given.cards))
+    if card is None:
+        raise RejectedError("no_such_card_up", who=given.who, index=given.index or 0)
     if card.card == given.cards[0]:
-        raise RejectedError(f"{given.who} {given.index} is {card.card} already")
+        raise RejectedError("card_unchanged", who=given.who, index=card.index, card=card.card)
     if card.card is not None:
         turn.trouble("shown_differs", who=given.who)
     if not contradicted(turn, given.who, given.cards, [card]):
@@ -141,9 +139,7 @@ def _uncover(turn: CircleTurn, given: CardsShow) -> None:
         (each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index
     )
     if len(given.cards) > len(covered):
-        raise RejectedError(
-            f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}"
-        )
+        raise RejectedError("cards_down", who=given.who, down=len(covered), count=len(given.cards))
     own = covered[: len(given.cards)]
     if any(card.card not in (None, value) for card, value in zip(own, given.cards, strict=True)):
         turn.trouble("shown_differs", who=given.who)
@@ -163,10 +159,10 @@ def _uncover(turn: CircleTurn, given: CardsShow) -> None:
 def _turn_board(turn: CircleTurn, who: str) -> None:
     due = turn.current.due
     if not (due and due[0].turn and due[0].to == who):
-        raise RejectedError(f"no card of {who} is to be turned now")
+        raise RejectedError("not_to_be_turned", who=who)
     card = min((each for each in turn.current.of(who) if not each.up), key=lambda each: each.index)
     if card.card is None:
-        raise RejectedError("the card was not read: say cards.show")
+        raise RejectedError("cards_unknown", who=who)
     turn.change_current(due=due[1:])
     turn.turn(card, card.card)
     turn.dealt()
@@ -177,18 +173,17 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
 
 def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
     own = [each for each in turn.current.of(given.who) if given.index in (None, each.index)]
+    if not own and given.index is None:
+        raise RejectedError("no_cards", who=given.who)
     if not own:
-        raise RejectedError(f"{given.who} has no such card")
+        raise RejectedError("no_such_card", who=given.who, index=given.index or 0)
     unread = [each for each in own if each.up and each.card is None]
     if len(unread) == len(given.cards):
         own = unread
     if all(each.told for each in own) and {each.card for each in own} == {*given.cards}:
-        raise RejectedError(f"the cards of {given.who} lie open already")
+        raise RejectedError("cards_already_up", who=given.who)
     if len(own) != len(given.cards):
-        raise RejectedError(
-            f"{given.who} has {len(own)} cards, not {len(given.cards)}: deal.error tells a wrong "
-            "count"
-        )
+        raise RejectedError("cards_counted", who=given.who, cards=len(own), count=len(given.cards))
     read = {each.card for each in own if each.card is not None}
     if read - {*given.cards}:
         turn.trouble("shown_differs", who=given.who)
@@ -236,17 +231,13 @@ def _begin(turn: CircleTurn) -> None:
     if hand is None:
         raise RejectedError("no_round_in_progress")
     if hand.open:
-        raise RejectedError(
-            "bets are open: say betting.close, or deal.error for a card that came too early"
-        )
+        raise RejectedError("betting_open")
     if any(each.what == "deal_exposed_in_cut" for each in turn.state.troubles):
-        raise RejectedError(
-            "a card was seen in the cut: the pack is shuffled again, card.decide says so"
-        )
+        raise RejectedError("cut_card_seen")
     if not hand.closed:
         turn.close_antes()
     if not turn.current.due or turn.current.due[0].turn:
-        raise RejectedError("no card is due now")
+        raise RejectedError("no_card_due")
 
 
 def _skip_burn(turn: CircleTurn) -> None:
@@ -261,10 +252,7 @@ def _first(turn: CircleTurn, who: str, count: int) -> None:
     """These places of ``who`` are dealt to next, as the person says."""
     own = [place for place in turn.current.due if place.to == who][:count]
     if len(own) < count:
-        raise RejectedError(
-            f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or "
-            "too few"
-        )
+        raise RejectedError("cards_due_to", due=len(own), who=who, count=count)
     left = list(turn.current.due)
     for place in own:
         left.remove(place)
@@ -275,7 +263,7 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     """So many cards go where they are due; those named are the ones that lie up."""
     up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
-        raise RejectedError(f"{up} of these cards lie face up, not {len(cards)}")
+        raise RejectedError("cards_faced_up", up=up, count=len(cards))
     turn.doubt()
     named = iter(cards)
     places = turn.current.due[:count]
@@ -289,4 +277,4 @@ def proper(cards: tuple[str, ...]) -> None:
     """Reject what is no card."""
     for card in cards:
         if not is_card(card):
-            raise RejectedError(f"{card!r} is no card: it is rank and suit, as 7h or Ts")
+            raise RejectedError("not_a_card", card=card)

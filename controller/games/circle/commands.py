@@ -30,6 +30,7 @@ from controller.games.session import (
     another_round,
     confirmer,
     no_round,
+    sent,
     session,
     undecided,
     void_law,
@@ -106,13 +107,11 @@ def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
     session(turn)
     seats = tuple(sorted({*given.boxes}))
     if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
-        raise RejectedError("say the places that are taken, by number, each once")
+        raise RejectedError("seats_wrong")
     most = turn.book.most
     law = turn.book.laws["players_too_many"]
     if most is not None and len(seats) > most:
-        raise RejectedError(
-            f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}"
-        )
+        raise RejectedError("players_too_many", players=len(seats), most=most, law=law.cited)
     resting = {name: rounds for name, rounds in turn.state.resting.items() if int(name) in seats}
     rested = {name: rounds for name, rounds in turn.state.rested.items() if int(name) in seats}
     turn.change(seated=seats, resting=resting, rested=rested)
@@ -124,14 +123,15 @@ def set_button(turn: CircleTurn, given: ButtonSet) -> None:
     no_round(turn)
     if given.seat is None:
         if turn.state.button is None:
-            raise RejectedError("nobody has the hand so far: say the place")
+            raise RejectedError("no_button")
         turn.move_button(given.by)
     elif given.seat in turn.state.seated:
         turn.set_button(given.seat, given.by)
     else:
         raise RejectedError(
-            f"nobody sits at {given.seat}: seated are "
-            f"{', '.join(map(str, turn.state.seated)) or 'none'}"
+            "not_seated",
+            who=f"seat:{given.seat}",
+            seated=tuple(f"seat:{each}" for each in turn.state.seated),
         )
     turn.change(fresh=True)
 
@@ -162,29 +162,24 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
     state, book = turn.state, turn.book
     playing = tuple(number for number in state.seated if str(number) not in state.resting)
     if len(state.seated) < book.fewest:
-        law = book.laws["players_too_few"]
         raise RejectedError(
-            f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, "
-            f"{law.article}"
+            "players_too_few",
+            players=len(state.seated),
+            fewest=book.fewest,
+            law=book.laws["players_too_few"].cited,
         )
     if len(playing) < 2:
-        raise RejectedError("fewer than two players are in this round, the others rest")
+        raise RejectedError("players_sitting_out")
     if (need := needed(book, turn.settings, len(playing))) > len(
         cards := pack(book, len(state.seated))
     ):
-        raise RejectedError(
-            f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}"
-        )
+        raise RejectedError("deck_too_small", players=len(playing), need=need, cards=len(cards))
     if state.deck is False:
-        law = book.laws["deck_defective"]
-        raise RejectedError(
-            f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is "
-            "there"
-        )
+        raise RejectedError("deck_not_whole", law=book.laws["deck_defective"].cited)
     if state.button is None:
-        raise RejectedError("nobody has the hand: say button.set")
+        raise RejectedError("no_button")
     if state.troubles:
-        raise RejectedError(f"{state.troubles[0].what} waits for {' or '.join(state.asks)}")
+        raise RejectedError("decide_first", what=state.troubles[0].what, commands=sent(state.asks))
     _look_at_deck(turn)
     stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
     if not stays or state.button not in state.seated:
@@ -204,10 +199,10 @@ def close_bets(turn: CircleTurn, given: BetsClose) -> None:
     session(turn)
     hand = turn.state.current
     if hand is None or hand.closed:
-        raise RejectedError("no antes are asked for")
+        raise RejectedError("bets_not_open")
     if turn.state.troubles:
         raise RejectedError(
-            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
         )
     turn.close_antes(given.by)
     turn.expect()
@@ -250,12 +245,10 @@ def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
     of = undecided(turn.state, turn.state.current, given.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
     if given.winner not in (*allowed, TIE):
-        raise RejectedError(f"say the winner: {', '.join(allowed)} or tie")
+        raise RejectedError("winner_one_of", winners=(*allowed, TIE))
     if isinstance(of, CircleRound):
         if not of.showdown:
-            raise RejectedError(
-                "the round is being played: betting.close names a winner to whom all gave up"
-            )
+            raise RejectedError("round_being_played")
         against_cards(turn, of, given.winner)
     marks = ("split",) if given.winner == TIE else ()
     hands = (
@@ -275,7 +268,6 @@ def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> No
     if any(
         each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown
     ):  # on any row of common cards
-        law = turn.book.laws["showdown"]
         raise RejectedError(
-            f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}"
+            "winner_beaten", winner=winner or "", law=turn.book.laws["showdown"].cited
         )

@@ -53,9 +53,9 @@ def _by_word(
     """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
     was = entry.winner
     if given.winner is None and not given.hands:
-        raise RejectedError("say the winner, a seat or tie, or the hands that were told wrongly")
+        raise RejectedError("winner_or_hands_required")
     if "blank" in entry.marks:
-        raise RejectedError(f"nobody opened the pot of round {entry.round}: nobody wins it")
+        raise RejectedError("pot_was_not_opened", round=entry.round)
     hands = (
         relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand))
         if given.hands
@@ -67,7 +67,7 @@ def _by_word(
         return
     _may_win(given.winner, hand)
     if given.winner == was:
-        raise RejectedError(f"the winner of round {entry.round} is {was} already")
+        raise RejectedError("winner_unchanged", round=entry.round, winner=was)
     if hand is not None:
         against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
@@ -81,5 +81,5 @@ def _may_win(who: str, hand: CircleRound | None) -> None:
     """Reject who was not in the round, as far as that is remembered."""
     known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
     if who != TIE and not known:
-        seats = "a seat" if hand is None else ", ".join(seat.who for seat in hand.seats)
-        raise RejectedError(f"say the winner: {seats}, or tie")
+        seats = ("seat:1",) if hand is None else tuple(seat.who for seat in hand.seats)
+        raise RejectedError("winner_one_of", winners=(*seats, TIE))

@@ -23,6 +23,7 @@ from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleTurn
 from controller.games.poker.state import PokerEntry
+from controller.games.session import sent
 from controller.rulebooks.circle import Draw
 
 # What players say
@@ -36,7 +37,7 @@ def act(turn: DrawTurn, given: HandAct) -> None:
     elif given.action == "discard":
         _discards(turn, given)
     elif given.action in ("bet", "raise", "call", "all_in") and turn.unopened:
-        raise RejectedError("the pot is not open: who bets first says open")
+        raise RejectedError("pot_not_open")
     else:
         if given.action == "check":
             _has_not_opened(turn, given.who)
@@ -45,10 +46,10 @@ def act(turn: DrawTurn, given: HandAct) -> None:
 
 def _opens(turn: DrawTurn, given: HandAct) -> None:
     if not turn.unopened:
-        raise RejectedError("no pot is to be opened now")
+        raise RejectedError("no_pot_to_open")
     seat = turn.current.seat(given.who)
     if seat is None or seat.status != "in":
-        raise RejectedError(f"{given.who!r} does not play for the pot")
+        raise RejectedError("not_in_the_pot", who=given.who, players=turn.current.live_names)
     turn.change_current(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
     turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=given.by))
 
@@ -77,25 +78,23 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
         or seat not in hand.live
         or seat is None
     ):
-        raise RejectedError("nobody discards now")
+        raise RejectedError("discards_not_due")
     if turn.state.troubles:
         raise RejectedError(
-            f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}"
+            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
         )
     first = hand.due[0]
     if not first.turn and first.to != seat.who:
-        raise RejectedError("nobody discards now")
+        raise RejectedError("discards_not_due")
     if first.to != seat.who and CirclePlace(to=seat.who, turn=True) in hand.due:
-        raise RejectedError(f"{first.to} discards first")
+        raise RejectedError("discards_first", who=first.to)
     if given.count is None or not 0 <= given.count <= draw.most:
-        raise RejectedError(f"say how many cards {seat.who} discards: 0 to {draw.most}")
+        raise RejectedError("discards_counted", most=draw.most)
     left = given.count - (
         len(hand.of(seat.who)) - FIRST
     )  # more than none lie there where the number is said again
     if left < 0:
-        raise RejectedError(
-            f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many"
-        )
+        raise RejectedError("discards_replaced", who=seat.who, count=given.count - left)
     call = turn.book.announcements.get("served") if given.count == 0 else None
     turn.change_seat(seat.who, discards=given.count, shown=False)
     turn.say(
@@ -132,7 +131,7 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     """
     hand = turn.state.current
     if hand is None or not hand.closed:
-        raise RejectedError("no card of a round was dealt")
+        raise RejectedError("no_cards_dealt")
     index = error.index or len(hand.of(error.who or ""))
     if index == 1 and not hand.begun:
         turn.irregular(error.what, detail=error.who)
@@ -149,7 +148,7 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
     """
     hand = turn.state.current
     if hand is None or not hand.closed:
-        raise RejectedError("no card of a round was dealt")
+        raise RejectedError("no_cards_dealt")
     law = turn.book.laws[error.what]
     if error.seen and not hand.begun:
         turn.irregular(error.what, detail=error.who)
@@ -189,7 +188,7 @@ def _recut(turn: DrawTurn, error: CircleDealError) -> None:
     """
     hand = turn.state.current
     if hand is None or not hand.due or hand.open:
-        raise RejectedError("no card is due now: the pack is not needed")
+        raise RejectedError("deck_not_needed")
     found = error.by is not None and error.by.recoverable
     turn.irregular(
         error.what,
@@ -204,12 +203,12 @@ def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
     """Who opened cannot prove his hand."""
     hand = turn.state.current
     if hand is None or hand.opener is None:
-        raise RejectedError("nobody has opened the pot")
+        raise RejectedError("pot_not_open")
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if error.who not in (None, seat.who):
-        raise RejectedError(f"the pot was opened by {seat.who}")
+        raise RejectedError("opened_by_another", who=seat.who)
     if seat not in hand.live:
-        raise RejectedError(f"{seat.who} does not play for the pot any more")
+        raise RejectedError("not_in_the_pot", who=seat.who, players=hand.live_names)
     turn.false_opening(seat)
 
 

@@ -42,7 +42,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     if hand is None or given.who is not None:
         seat = None if hand is None else hand.seat(given.who)
         if seat is not None and seat.discards:
-            raise RejectedError(f"which cards {seat.who} has kept nobody told: say cards.show")
+            raise RejectedError("kept_cards_unknown", who=seat.who)
         cards.turn_up(turn, given)
         return
     ready = [
@@ -51,7 +51,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
         if not (seat.discards or seat.shown) and all(each.card for each in hand.of(seat.who))
     ]
     if not ready:
-        raise RejectedError("no hand can be turned: say cards.show")
+        raise RejectedError("nothing_to_turn")
     for seat in ready:
         if turn.state.current is not None:
             cards.turn_up(turn, replace(given, who=seat.who))
@@ -63,13 +63,12 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
 def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
     own = turn.current.of(seat.who)
     if any(place.to == seat.who for place in turn.current.due):
-        raise RejectedError(f"{seat.who} has not drawn all cards yet")
+        raise RejectedError("cards_still_due", who=seat.who)
     cards.proper(given.cards)
     forget(turn, given.cards, but=seat.who)
     if len(given.cards) != len(own) - seat.discards:
         raise RejectedError(
-            f"{seat.who} has {len(own) - seat.discards} cards, not {len(given.cards)}: deal.error "
-            "tells a wrong count"
+            "cards_counted", who=seat.who, cards=len(own) - seat.discards, count=len(given.cards)
         )
     if cards.contradicted(turn, seat.who, given.cards, list(own)):
         return
@@ -138,7 +137,7 @@ def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
     pile = _pile(turn)
     cards.proper(given.cards)
     if len(given.cards) != len(pile):
-        raise RejectedError(f"{len(pile)} cards were discarded, not {len(given.cards)}")
+        raise RejectedError("cards_counted", who=PILE, cards=len(pile), count=len(given.cards))
     read = {each.card for each in pile if each.card is not None}
     if read - {*given.cards}:
         turn.trouble("shown_differs", who=PILE)
@@ -153,7 +152,7 @@ def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
 def _turn_pile(turn: CircleTurn) -> None:
     pile = _pile(turn)
     if any(each.card is None for each in pile):
-        raise RejectedError("the discards were not read: say cards.show")
+        raise RejectedError("cards_unknown", who=PILE)
     for card in pile:
         turn.turn(card, card.card or "")
     turn.settle()
@@ -163,5 +162,5 @@ def _turn_pile(turn: CircleTurn) -> None:
 def _pile(turn: CircleTurn) -> tuple[CircleCard, ...]:
     pile = tuple(each for each in turn.current.of(PILE) if not each.up)
     if not pile:
-        raise RejectedError("no discards of the opener lie covered: he shows his hand first")
+        raise RejectedError("discards_not_shown_yet")
     return pile

@@ -16,8 +16,8 @@ from controller.games.circle.acts import leave, settle
 from controller.games.circle.state import CircleSeat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleTurn
-from controller.games.roles import IN_CHARGE
-from controller.games.session import confirmer
+from controller.games.roles import IN_CHARGE, allow_role
+from controller.games.session import confirmer, sent
 from controller.rulebooks.circle import Remedy
 
 REASONS: Mapping[str, VoidReason] = {
@@ -63,9 +63,7 @@ def report(turn: CircleTurn, given: DealError) -> None:
         _take_back(turn, given, f"deal_{name}")
         return
     if name not in turn.book.errors:
-        raise RejectedError(
-            f"the decree has no rule for {name!r} in this game: say round.void, or go on"
-        )
+        raise RejectedError("deal_error_without_rule", error=name, errors=tuple(turn.book.errors))
     apply(
         turn,
         CircleDealError(
@@ -94,10 +92,7 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
     """There was no such error: who is in charge stands for it, and what waited for a decision goes
     on.
     """
-    if given.role not in IN_CHARGE:
-        raise RejectedError(
-            f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}"
-        )
+    allow_role(given.role, IN_CHARGE)
     trouble = next(
         (
             each
@@ -107,7 +102,7 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
         None,
     )
     if trouble is None:
-        raise RejectedError(f"no error {given.error} waits for a decision: none is taken back")
+        raise RejectedError("no_such_deal_error", error=given.error)
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(given))
@@ -186,7 +181,7 @@ def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
     _in_round(turn)
     seat = turn.current.seat(error.who)
     if seat is None or seat not in turn.current.live:
-        raise RejectedError(f"say whose cards: {', '.join(each.who for each in turn.current.live)}")
+        raise RejectedError("who_one_of", players=turn.current.live_names)
     return seat
 
 
@@ -198,7 +193,7 @@ def _replace(turn: CircleTurn, error: CircleDealError) -> None:
     hand, law = turn.current, turn.book.laws[error.what]
     boards = [each for each in hand.cards if each.to.startswith("board")]
     if not hand.open:
-        raise RejectedError("no betting interval is open: no common card is too early, or too many")
+        raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
     covered = sorted((each for each in boards if not each.up), key=lambda each: each.index)
     for card in covered[: error.count]:
@@ -229,7 +224,7 @@ def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
     """The pack is shuffled again before a card is dealt."""
     hand = turn.state.current
     if hand is not None and hand.closed:
-        raise RejectedError("the deal has begun: the cut is over")
+        raise RejectedError("cut_over")
     turn.trouble(error.what, asks=("card.decide",))
 
 
@@ -244,7 +239,7 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
         return  # he has his cards; where he is not back in his turn, his hand is given up
     was = turn.current
     if was.street != 0 or not was.due:
-        raise RejectedError("the first cards are dealt: no place can be added")
+        raise RejectedError("seat_too_late")
     order = [seat.number for seat in was.seats]
     order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
     known = {seat.number: seat for seat in was.seats}
@@ -282,16 +277,16 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
     the game.
     """
     if not turn.state.troubles:
-        raise RejectedError("nothing waits for a decision")
+        raise RejectedError("nothing_to_decide")
     trouble, *others = turn.state.troubles
     if "card.decide" not in trouble.asks:
-        raise RejectedError(f"{trouble.what} waits for {' or '.join(trouble.asks)}")
+        raise RejectedError("decide_first", what=trouble.what, commands=sent(trouble.asks))
     if given.action not in ("accept", "remove"):
-        raise RejectedError("accept that it was put right, or remove the card that waits")
+        raise RejectedError("action_not_allowed", action=given.action, actions=("accept", "remove"))
     hand = turn.state.current
     if given.action == "remove":
         if hand is None or not hand.held:
-            raise RejectedError("no card waits: accept that it was put right, or say round.void")
+            raise RejectedError("no_card_waits")
         gone = tuple(each.card for each in hand.held if each.card is not None)
         turn.change_current(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))
@@ -306,10 +301,10 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
 def _number(who: str | None) -> int:
     kind, _, number = (who or "").partition(":")
     if kind != "seat" or not number.isdecimal():
-        raise RejectedError("say whose place: seat:3")
+        raise RejectedError("seat_required")
     return int(number)
 
 
 def _in_round(turn: CircleTurn) -> None:
     if turn.state.current is None or not turn.current.closed:
-        raise RejectedError("no card of a round was dealt")
+        raise RejectedError("no_cards_dealt")

@@ -126,9 +126,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         """
         hand = turn.state.current
         if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
-            raise RejectedError(
-                "a card waits that came face up, as a reader says: say card.decide or round.void"
-            )
+            raise RejectedError("exposed_card_waits")
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(

@@ -75,7 +75,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
             )
         case _:
             raise RejectedError(
-                "accept that the card lies face down, say that it is exposed, or remove it"
+                "action_not_allowed", action=given.action, actions=("accept", "exposed", "remove")
             )
     for each in others:
         if turn.state.current is None:
@@ -94,7 +94,7 @@ def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     """
     named = given.card
     if named is not None and not is_card(named):
-        raise RejectedError(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
+        raise RejectedError("not_a_card", card=named)
     to = turn.current.due[0].to
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)

@@ -137,6 +137,11 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return tuple(seat for seat in self.seats if seat.status in LIVE)
 
     @property
+    def live_names(self) -> tuple[str, ...]:
+        """``seat:N`` of each of them."""
+        return tuple(seat.who for seat in self.live)
+
+    @property
     def boards(self) -> tuple[str, ...]:
         """The rows of common cards that lie on the table."""
         return tuple(sorted({each.to for each in self.cards if each.to.startswith("board")}))

@@ -138,12 +138,12 @@ def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
     """Whose card it was; None: a device saw one that is nobody's."""
     hand = turn.state.current
     if hand is None or not hand.closed:
-        raise RejectedError("no card of a round was dealt")
+        raise RejectedError("no_cards_dealt")
     seat = hand.seat(error.who)
     if seat in hand.live:
         return seat
     if error.by is not None:
-        raise RejectedError(f"say whose card: {', '.join(each.who for each in hand.live)}")
+        raise RejectedError("who_one_of", players=hand.live_names)
     return None
 
 
@@ -198,7 +198,7 @@ def act(turn: StudTurn, given: HandAct) -> None:
         None,
     )
     if trouble is None:
-        raise RejectedError(f"{given.who} is not asked whether he goes on")
+        raise RejectedError("not_asked_to_go_on", who=given.who)
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     turn.say(
         HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by)
@@ -276,7 +276,7 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
     """
     hand = turn.state.current
     if hand is None or not hand.open:
-        raise RejectedError("no betting interval is open: no card is too early")
+        raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
     used = None if hand.used is None else hand.used + error.count
     turn.change_current(held=(*hand.held, *[CircleCard(to="", index=0)] * error.count), used=used)

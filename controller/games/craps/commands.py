@@ -298,6 +298,4 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
         turn.state,
         current,
         number,
-        rounds="throws",
-        has="has its result; to replace it say result.correct",
     )

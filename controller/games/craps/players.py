@@ -130,7 +130,6 @@ def _beside_its_base(turn: CrapsTurn, given: BetPlace, base: str, number: int | 
             given.amount,
             Bounds(None, most),
             turn.book.laws["bet_maximum"],
-            beside=f" beside {placed.amount}",
         )
 
 

@@ -39,6 +39,7 @@ from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
+from controller.games.roles import allow_role
 from controller.games.session import (
     another_round,
     confirmer,
@@ -121,10 +122,8 @@ def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
     """The boxes with an ante in this round. Until bets are closed they may be said anew."""
     _bets_open(turn)
     boxes, most = tuple(sorted(given.boxes)), turn.rules.boxes
-    if not boxes:
-        raise RejectedError("say at least one box")
-    if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise RejectedError(f"the table has the boxes 1 to {most}, each once")
+    if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise RejectedError("boxes_out_of_range", most=most)
     turn.change_current(seats=tuple(HousePokerSeat(who=f"box:{box}") for box in boxes))
 
 
@@ -136,11 +135,10 @@ def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
         _beside(turn, given)
         return
     if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
-        raise RejectedError(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
+        raise RejectedError("no_such_box", who=given.who, boxes=turn.rules.boxes)
     _allow_stake(turn, given)
     if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
-        law = turn.book.laws.get("jackpot_stake")
-        raise RejectedError(f"{why}: {law.rule}, {law.article}" if law else why)
+        raise why
     held = hand.bets.get(given.who, {}).get(given.bet)
     turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
 
@@ -153,7 +151,7 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
         turn.say(stakes.said(hand.round, given))
         return
     if not hand.has_bet(given.who, given.bet):
-        raise RejectedError(f"{given.who} has no bet {given.bet!r}")
+        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
     turn.bet(given.who, given.bet, by=given.by, withdrawn=True)
 
 
@@ -165,25 +163,25 @@ def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
     box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
     if given.bet != "ante":
-        raise RejectedError(f"who bets on the hand of another bets on it alone: no {given.bet}")
+        raise RejectedError("others_bet_ante_only", bet=given.bet)
     lie = (hand.bets.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
-    stakes.within("ante", given.amount, between, book.laws["ante_limit"], beside=f" on {box}")
+    stakes.within("ante", given.amount, between, book.laws["ante_limit"], box=box)
     turn.change_current(others=stakes.with_bet(hand.others, given))
     turn.say(stakes.said(hand.round, given))
 
 
 def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
     if turn.current.closed:
-        raise RejectedError("bets are closed: they lie before the deal")
+        raise RejectedError("bets_closed")
     return turn.current
 
 
 def _known(turn: HousePokerTurn, bet: str) -> None:
     names = ("ante", *turn.book.sides)
     if bet not in names:
-        raise RejectedError(f"the decree has no bet {bet!r} here; there are: {', '.join(names)}")
+        raise RejectedError("unknown_bet", bet=bet, bets=names)
 
 
 def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
@@ -207,14 +205,11 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
     """No more bets: the cards may come. A bet without an ante is given back."""
     hand = _bets_open(turn)
     if not hand.seats:
-        raise RejectedError("no box is in play: say boxes.set")
+        raise RejectedError("no_boxes")
     if turn.state.shuffler is not None:
-        raise RejectedError(
-            f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say "
-            "deck.check"
-        )
+        raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
     if turn.state.deck is False:
-        raise RejectedError("the deck is not right: look at it and say deck.check")
+        raise RejectedError("deck_not_whole")
     early = (hand.stop.given, *hand.queue) if hand.stop else ()
     turn.change_current(stop=None, queue=())
     turn.close_bets(given.by)
@@ -247,19 +242,18 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
     """An error of the deal: the whole play is null. A player who shows or tells his cards loses all
     that he has bet.
     """
-    if given.role not in turn.book.void_by:
-        raise RejectedError(
-            f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}"
-        )
+    allow_role(given.role, turn.book.void_by)
     if not given.valid:
-        raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
+        raise RejectedError("deal_error_not_withdrawn")
     hand = turn.current
     if given.fault == "player" and given.error == "exposed":
         seat = hand.seat(given.who)
         if seat is None or seat.told or not hand.closed:
-            raise RejectedError(f"{given.who!r} is no hand in play")
+            raise RejectedError(
+                "no_hand_in_play", who=given.who or "", hands=tuple(each.who for each in hand.seats)
+            )
         if "hand_told" not in turn.book.laws:
-            raise RejectedError("the decree does not say what it costs a player to show his cards")
+            raise RejectedError("no_law_for_shown_hand")
         turn.change(
             current=replace(
                 hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)
@@ -267,10 +261,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
         )
         turn.irregular("hand_told", detail=seat.who)
     elif given.error not in ERRORS:
-        raise RejectedError(
-            f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say "
-            "round.void"
-        )
+        raise RejectedError("deal_error_without_rule", error=given.error, errors=tuple(ERRORS))
     else:
         reason = ERRORS[given.error]
         turn.void(hand, reason, turn.book.void[reason], given)
@@ -284,9 +275,7 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
     of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
     if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
-            raise RejectedError(
-                f"round {of.round} is not at its end: not all hands have cards and have decided"
-            )
+            raise RejectedError("round_not_over", round=of.round)
         turn.result(of, by)
     else:
         turn.record(PokerEntry(round=of.round, kind="result", hands=of.hands))
@@ -306,10 +295,7 @@ def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
     hand = turn.state.round_of(entry.round)
     if hand is None:
         if given.decisions:
-            raise RejectedError(
-                f"round {entry.round} was settled at the table, or is too long ago: nothing is "
-                "made of its decisions"
-            )
+            raise RejectedError("round_settled_at_table", round=entry.round)
         right = right_cards(entry, given, turn.rules.deck)
         tell(
             turn,
@@ -325,7 +311,7 @@ def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
         bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand
     )
     if given.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
-        raise RejectedError("the bank's cards did not all lie open: say them too")
+        raise RejectedError("hands_also_required", hands=(DEALER,))
     was = outcome(
         turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks)
     )

@@ -28,16 +28,11 @@ def decided_otherwise(
     for who, decision in (given.decisions or {}).items():
         seat = hand.seat(who)
         if seat is None or seat.told or seat.decision in (None, decision):
-            raise RejectedError(
-                f"{who} was no hand of round {hand.round} that was told otherwise than {decision}"
-            )
+            raise RejectedError("decision_not_wrong", who=who, round=hand.round, decision=decision)
         if decision == "pass" and who in complete:
-            raise RejectedError(f"{who} lay open: it had not given up")
+            raise RejectedError("hand_had_not_passed", who=who)
         if decision == "go" and rules.book.discards and hand.has_bet(who, "jackpot"):
-            raise RejectedError(
-                f"how many cards {who} discarded nobody has told, and it has the bet jackpot: it "
-                "is settled at the table"
-            )
+            raise RejectedError("discards_unknown", who=who)
         after = after.with_seat(replace(seat, decision=decision))
         anew |= {who} if decision == "go" else set()
     sizes = dict.fromkeys(sorted(anew), rules.book.hand) if given.decisions else {}

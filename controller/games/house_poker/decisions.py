@@ -36,6 +36,7 @@ from controller.games.poker.cards import (
     up,
 )
 from controller.games.poker.deal import packet
+from controller.games.session import sent
 from devices.readings import CardDrawn
 
 SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
@@ -49,27 +50,24 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
     """A hand goes, passes, buys a card, or discards."""
     hand = turn.current
     if given.who == DEALER:
-        raise RejectedError("the rules leave the bank no choice")
+        raise RejectedError("bank_has_no_choice")
     seat = hand.seat(given.who)
     if seat is None:
         raise RejectedError(
-            f"{given.who!r} is no hand in play; there are: "
-            f"{', '.join(each.who for each in hand.seats) or 'none'}"
+            "no_hand_in_play", who=given.who, hands=tuple(each.who for each in hand.seats)
         )
     if hand.stop is not None:
-        raise RejectedError(
-            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
-        )
+        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
     if not course.is_dealt(turn.rules, hand):
-        raise RejectedError("the hands are not dealt")
+        raise RejectedError("cards_not_dealt")
     if seat.told:
-        raise RejectedError(f"{seat.who} has lost: its cards were shown or told")
+        raise RejectedError("hand_lost", who=seat.who)
     if not given.valid:
         _take_back(turn, given, seat)
         turn.settle()
         return
     if seat.who in course.to_come(turn.rules, hand):
-        raise RejectedError(f"{seat.who} waits for its card")
+        raise RejectedError("cards_still_due", who=seat.who)
     match given.action:
         case "go" | "pass":
             _go_or_pass(turn, given, seat)
@@ -78,7 +76,9 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
         case "discard":
             _discard(turn, given, seat)
         case _:
-            raise RejectedError(f"this game has no {given.action}")
+            raise RejectedError(
+                "action_not_allowed", action=given.action, actions=("go", "pass", "buy", "discard")
+            )
     turn.settle()
 
 
@@ -88,7 +88,7 @@ def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> N
     second = None if ante is None else ante * turn.book.second
     if given.action == "go" and second is not None and given.amount not in (None, second):
         raise RejectedError(
-            f"the second bet is {second}: {turn.book.second} times the ante of {ante}"
+            "second_bet_amount", second=second, times=turn.book.second, ante=ante or 0
         )
     assert given.action in ("go", "pass")
     turn.decide(replace(seat, decision=given.action), given.action, given.by)
@@ -96,25 +96,23 @@ def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> N
 
 def _buy(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     if turn.book.purchase is None:
-        raise RejectedError("the decree has no purchase of a card here")
+        raise RejectedError("no_purchase")
     _not_decided(seat)
     if seat.bought:
-        raise RejectedError(f"{seat.who} has bought its card")
+        raise RejectedError("already_bought", who=seat.who)
     turn.decide(replace(seat, bought=True), "buy", given.by)
 
 
 def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     most, hand = turn.book.discards, turn.current
     if not most:
-        raise RejectedError("the decree has no discards here")
+        raise RejectedError("no_discards")
     if seat.decision != "go" or course.undecided(hand) or is_up(hand.cards, DEALER):
-        raise RejectedError(
-            "a hand that goes discards, after all have said whether they go or pass"
-        )
+        raise RejectedError("discards_too_early")
     if seat.discards is not None:
-        raise RejectedError(f"{seat.who} has discarded")
+        raise RejectedError("already_discarded", who=seat.who)
     if given.count is None or not 0 <= given.count <= most:
-        raise RejectedError(f"say the count: 0 to {most} cards")
+        raise RejectedError("discards_counted", most=most)
     turn.decide(replace(seat, discards=given.count), "discard", given.by, given.count)
 
 
@@ -129,29 +127,17 @@ def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> No
         else seat.decision or ("buy" if seat.bought else None)
     )
     if last is None or last != given.action:
-        raise RejectedError(
-            f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be "
-            "taken back"
-        )
+        raise RejectedError("not_the_last_action", who=seat.who, action=given.action)
     if course.begun_to_show(turn.rules, turn.current):
-        raise RejectedError(
-            "hands lie open already: a decision is not taken back any more; say round.void if the "
-            "round cannot stand"
-        )
+        raise RejectedError("too_late_to_withdraw")
     if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
-        raise RejectedError(
-            f"{seat.who} has got a card for it: it is not taken back any more; say round.void if "
-            "the round cannot stand"
-        )
+        raise RejectedError("card_came_for_it", who=seat.who)
     turn.take_back(seat, last, given.by)
 
 
 def _not_decided(seat: HousePokerSeat) -> None:
     if seat.decision is not None:
-        raise RejectedError(
-            f"{seat.who} has said {seat.decision}: say it with valid false first, if that was a "
-            "mistake"
-        )
+        raise RejectedError("already_decided", who=seat.who, decision=seat.decision)
 
 
 # What was dealt, and what lies open
@@ -161,25 +147,22 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     """A person tells what was dealt: where no device does, or after a silence of the device."""
     hand = turn.current
     if not hand.closed:
-        raise RejectedError("bets are not closed")
+        raise RejectedError("bets_not_closed")
     if hand.stop is not None and hand.stop.what != "silence":
-        raise RejectedError(
-            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
-        )
+        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
     to_come = course.to_come(turn.rules, hand)
     due = to_come if given.who is None else tuple(who for who in to_come if who == given.who)
     if not 0 < given.count <= len(due):
-        raise RejectedError(
-            f"{given.who or 'the hands'}: {len(due)} cards are to come, not {given.count}: say "
-            "deal.error if there are"
-        )
+        if given.who is None:
+            raise RejectedError("cards_due", due=len(due), count=given.count)
+        raise RejectedError("cards_due_to", due=len(due), who=given.who, count=given.count)
     faced: list[tuple[str, int]] = []
     for who in due[: given.count]:
         if course.faces_up(turn.rules, turn.current, who):
             faced.append((who, len(dealt(turn.current.cards, who)) + 1))
         turn.place_card(who)
     if len(given.cards) > len(faced):
-        raise RejectedError(f"{len(faced)} of these cards lie face up, not {len(given.cards)}")
+        raise RejectedError("cards_faced_up", up=len(faced), count=len(given.cards))
     if hand.stop is not None:
         turn.change_current(queue=())
         if not course.to_come(turn.rules, turn.current):
@@ -202,14 +185,13 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     ]
     ready = [who for who in ready if not is_up(hand.cards, who) and not unseen_discards(hand, who)]
     if not ready:
-        raise RejectedError(
-            f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is "
-            "not the time for it"
-        )
+        if given.who is None:
+            raise RejectedError("nothing_to_turn")
+        raise RejectedError("cannot_be_turned", who=given.who)
     for who in ready:
         turn.put(poker_cards.turn(turn.current.cards, who, given.index))
     if turn.current == hand:
-        raise RejectedError(f"no such card of {' or '.join(ready)} lies face down")
+        raise RejectedError("no_cards_down", who=tuple(ready))
     turn.settle()
 
 
@@ -217,17 +199,13 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     """A hand lies face up, or one of its cards does, and a person tells what it is."""
     hand = turn.current
     if given.index is not None and len(given.cards) != 1:
-        raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
+        raise RejectedError("one_card_with_index", count=len(given.cards))
     if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
-        raise RejectedError(
-            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
-        )
+        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
     if _bank_anew(turn, given):
         turn.undo_discards()
     elif not _may_lie_open(turn, given.who, given.index):
-        raise RejectedError(
-            f"{given.who} does not lie open now: say deal.error if its cards were seen"
-        )
+        raise RejectedError("cannot_be_shown", who=given.who)
     hand = turn.current
     lie = (
         given.index is None
@@ -235,7 +213,7 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
         and set(up(hand.cards, given.who)) == set(given.cards)
     )
     if lie and hand.stop is None:
-        raise RejectedError(f"{given.who} lies open already")
+        raise RejectedError("cards_already_up", who=given.who)
     turn.change_current(stop=None)
     _reveal(turn, given)
     _go_on(turn)
@@ -266,24 +244,19 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
     """
     cards, seat = turn.current.cards, turn.current.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
-    try:
-        if given.index is None:
-            if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
-                return why
-            dropped = (
-                seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
-            )
-            return show(
-                cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust
-            )
-        [card] = given.cards
-        found = show_one(cards, given.who, given.index, card, trust=trust)
-        others = tuple(
-            each for each in cards if each is not dealt(cards, given.who)[given.index - 1]
+    if given.index is None:
+        if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
+            return why
+        dropped = (
+            seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
         )
-        return trouble(others, given.cards, turn.rules.deck) or found
-    except ValueError as error:
-        raise RejectedError(f"{error}: say deal.error if there are more or fewer") from None
+        return show(
+            cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust
+        )
+    [card] = given.cards
+    found = show_one(cards, given.who, given.index, card, trust=trust)
+    others = tuple(each for each in cards if each is not dealt(cards, given.who)[given.index - 1])
+    return trouble(others, given.cards, turn.rules.deck) or found
 
 
 def unseen_discards(hand: HousePokerRound, who: str) -> bool:
@@ -319,14 +292,14 @@ def decide(turn: HousePokerTurn, given: CardDecide) -> None:
     """A person decides about what stopped the round."""
     hand = turn.current
     if hand.stop is None:
-        raise RejectedError("nothing waits for a decision")
+        raise RejectedError("nothing_to_decide")
     stop = hand.stop
     turn.change_current(stop=None, confirmed_by=f"{given.by} ({given.role})")
     if isinstance(stop.given, CardsShow):
         _accept_shown(turn, given, stop)
     elif stop.given is None:
         if given.action != "accept":
-            raise RejectedError(f"accept that no card is missing, or say {' or '.join(stop.asks)}")
+            raise RejectedError("accept_nothing_missing", commands=sent(stop.asks))
         turn.change_current(gap=hand.gap and stop.what != "silence")
     else:
         _about(turn, given, stop.what, stop.given)
@@ -350,7 +323,7 @@ def _accept_shown(turn: HousePokerTurn, given: CardDecide, stop: HousePokerStop)
     assert isinstance(stop.given, CardsShow)
     found = _shown(turn, stop.given, trust=True)
     if given.action != "accept" or isinstance(found, str):
-        raise RejectedError(f"say cards.show with the right cards, or {' or '.join(stop.asks[1:])}")
+        raise RejectedError("shown_cards_impossible", commands=sent(stop.asks))
     turn.put(found)
 
 
@@ -362,36 +335,31 @@ def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> No
             turn.say(CardRemoved(round=hand.round, why=what, card=None))
         return
     if not hand.closed:
-        raise RejectedError("bets are not closed: say bets.close, or remove it")
+        raise RejectedError("bets_not_closed")
     to_come = course.to_come(turn.rules, hand)
     if not to_come:
-        raise RejectedError("no card is to come: remove it, or say round.void")
+        raise RejectedError("waiting_card_not_due")
     if not isinstance(came, CardDrawn):
         if given.action != "accept":
             raise RejectedError(
-                "a packet counts as one of the right size: accept it, remove it, or say round.void"
+                "action_not_allowed", action=given.action, actions=("accept", "remove")
             )
         place(turn, came, packet(to_come))
         return
     card = given.card if given.action == "read" else came.card
     if given.action not in ("read", "accept"):
         raise RejectedError(
-            "say read and the card, read alone where nobody may look at it, accept, remove, or "
-            "round.void"
+            "action_not_allowed", action=given.action, actions=("accept", "read", "remove")
         )
     if card is None and course.faces_up(turn.rules, hand, to_come[0]):
-        raise RejectedError("it lies face up: say read and the card")
-    if card is not None and (why := trouble(hand.cards, [card], turn.rules.deck)):
-        raise RejectedError(
-            f"this card cannot be there ({why}): say read and the right one, or round.void"
-        )
+        raise RejectedError("card_needs_reading")
+    if card is not None and trouble(hand.cards, [card], turn.rules.deck):
+        raise RejectedError("card_impossible")
     place(turn, replace(came, card=card, frame=came.frame if card == came.card else None))
 
 
 def _no_stop(turn: HousePokerTurn) -> HousePokerRound:
     hand = turn.current
     if hand.stop is not None:
-        raise RejectedError(
-            f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}"
-        )
+        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
     return hand

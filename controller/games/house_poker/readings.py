@@ -223,8 +223,11 @@ def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
     who, (_, most) = f"box:{given.box}", turn.stakes("jackpot")
     if most is not None and given.amount > most:
         turn.irregular("stake_limit", detail=f"{who}: {given.amount}, the most is {most}")
-    elif why := turn.no_jackpot(given.amount):
-        turn.irregular("jackpot_stake", detail=f"{who}: {why}")
+    elif turn.no_jackpot(given.amount):
+        decided = turn.settings.jackpot_stake or "nothing"
+        turn.irregular(
+            "jackpot_stake", detail=f"{who}: {given.amount}; decided and displayed: {decided}"
+        )
     elif turn.jackpot_decided and hand.has_bet(who, "jackpot"):
         turn.irregular(
             "jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came"

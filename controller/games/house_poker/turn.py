@@ -55,6 +55,7 @@ from controller.games.poker.cards import (
 )
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry
+from controller.games.stakes import cited
 from controller.rulebooks.house_poker import HousePoker
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
@@ -125,20 +126,17 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         """
         return self.book.jackpot is not None and self.book.jackpot.decided
 
-    def no_jackpot(self, amount: int | None) -> str | None:
-        """Why a bet of this amount takes no part in the jackpot; None: it does."""
-        stake = self.settings.jackpot_stake
+    def no_jackpot(self, amount: int | None) -> RejectedError | None:
+        """Why a bet of this amount takes no part in the jackpot; None if it does."""
+        stake, law = self.settings.jackpot_stake, cited(self.book.laws.get("jackpot_stake"))
         if self.jackpot_decided and stake is None:
-            return (
-                "this table has no jackpot: its setting jackpot_stake says no amount that is "
-                "decided and displayed"
-            )
-        if amount is None:
-            return f"say the amount{f': {stake}' if stake is not None else ', which the meter rises by'}"
-        if stake is not None and amount != stake:
-            return (
-                f"a bet of {amount} takes no part in the jackpot: {stake} is decided and displayed"
-            )
+            return RejectedError("no_jackpot", law=law)
+        if amount is None and stake is None:
+            return RejectedError("jackpot_amount_required", law=law)
+        if amount is None and stake is not None:
+            return RejectedError("jackpot_stake_required", stake=stake, law=law)
+        if amount is not None and stake is not None and amount != stake:
+            return RejectedError("jackpot_stake_wrong", amount=amount, stake=stake, law=law)
         return None
 
     # The course of a round

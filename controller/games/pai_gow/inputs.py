@@ -19,7 +19,7 @@ from controller.games.banked.commands import dealing
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn
-from controller.games.session import session
+from controller.games.session import sent, session
 from devices.readings import (
     AnyReading,
     DiceFault,
@@ -40,7 +40,7 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
     if state.deal is not None:
-        raise RejectedError(f"round {state.deal.round} is in hand")
+        raise RejectedError("round_in_progress", round=state.deal.round)
     there = (*state.boxes, here)
     to = given.seat
     if to is None:
@@ -50,15 +50,11 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
             if position in there
         )
     if to not in there:
-        raise RejectedError(
-            f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is "
-            "the croupier's"
-        )
+        raise RejectedError("bank_not_at_place", places=tuple(map(str, there)), croupier=here)
     if to == turn.bank:
-        raise RejectedError(f"{who_at(book, to)} has the bank already")
+        raise RejectedError("bank_unchanged", who=who_at(book, to))
     if here in passed(book, turn.bank, to):
-        law = book.laws["bank_passed"]
-        raise RejectedError(f"the bank does not pass over the croupier: {law.rule}, {law.article}")
+        raise RejectedError("bank_passes_croupier", law=book.laws["bank_passed"].cited)
     turn.move_bank(to, given.by)
 
 
@@ -104,14 +100,14 @@ def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
     dealing(turn)
     deal = turn.current
     if not _right(turn, given.values):
-        raise RejectedError(f"there are {turn.book.dice} dice, each shows 1 to 6")
+        raise RejectedError("dice_values_wrong", dice=turn.book.dice)
     if turn.state.doubt not in (None, "dice_late"):
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     turn.settle("dice_late")
     if deal.table:
-        raise RejectedError("cards are dealt already")
+        raise RejectedError("cards_already_dealt")
     if deal.dice == given.values:
-        raise RejectedError("they are told already")
+        raise RejectedError("dice_unchanged")
     if deal.dice:
         turn.irregular("dice_differ", detail=f"{_spell(given.values)}, and not {_spell(deal.dice)}")
     turn.throw(given.values)
@@ -148,16 +144,16 @@ def act(turn: PaiGowTurn, given: HandAct) -> None:
     """A player has set his hand; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     if given.action != "set":
-        raise RejectedError("a hand is set")
+        raise RejectedError("action_not_allowed", action=given.action, actions=("set",))
     (turn.set_hand if given.valid else turn.unset_hand)(given.who, given.by)
     banked_readings.go_on(turn)
 
 
 def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
     """A hand is not only turned: it is set in two."""
-    raise RejectedError("say cards.show with the low hand: no reader knows how a hand is set")
+    raise RejectedError("show_with_low_hand")
 
 
 INPUTS = banked.INPUTS.also(

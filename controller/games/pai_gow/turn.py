@@ -110,10 +110,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def may_play(self) -> None:
         """The bank is at a place in play."""
         if self.bank not in (*self.state.boxes, croupier(self.book)):
-            raise RejectedError(
-                f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set "
-                "or boxes.set"
-            )
+            raise RejectedError("bank_not_in_play", who=who_at(self.book, self.bank))
 
     def begin_deal(self) -> None:
         """The dice say where the deal begins."""
@@ -182,40 +179,39 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def set_hand(self, who: str, by: str) -> None:
         """A player has set his hand in two, face down."""
         if not self.current.dice or self.current.due:
-            raise RejectedError("not all cards are dealt")
+            raise RejectedError("cards_not_dealt")
         if who not in self.players[1:]:
-            raise RejectedError(f"{who} has no hand to set")
+            raise RejectedError("no_hand", who=who)
         if who in self.current.set:
-            raise RejectedError(f"{who} has set already")
+            raise RejectedError("already_acted", who=who)
         self.change_deal(set=(*self.current.set, who))
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
         """That a player has set his hand was told by mistake; not once a hand lies open."""
         if who not in self.current.set:
-            raise RejectedError(f"{who} has not set: nothing can be taken back")
+            raise RejectedError("not_the_last_action", who=who, action="set")
         if self.current.low:
-            raise RejectedError(
-                "a hand lies open already: say round.void if the round cannot stand"
-            )
+            raise RejectedError("too_late_to_withdraw")
         self.change_deal(set=tuple(each for each in self.current.set if each != who))
         self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""
-        if self.current.due or who not in self.players:
-            raise RejectedError(
-                "not all cards are dealt" if self.current.due else f"{who} has no hand to show"
-            )
+        if self.current.due:
+            raise RejectedError("cards_not_dealt")
+        if who not in self.players:
+            raise RejectedError("no_hand", who=who)
         waits = [each for each in self.players[1:] if each not in self.current.set]
         if waits:
-            law = self.book.laws["dealer_early"]
-            raise RejectedError(f"{', '.join(waits)} has not set yet: {law.rule}, {law.article}")
+            raise RejectedError(
+                "hands_not_set", hands=tuple(waits), law=self.book.laws["dealer_early"].cited
+            )
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
         """A hand lies open: these are its cards, and those of them are the low hand."""
         if given.index is not None:
-            raise RejectedError("a hand is shown whole, with its low hand")
+            raise RejectedError("show_whole_hand")
         if not given.cards and poker_cards.is_known(self.current.table, given.who):
             given = replace(given, cards=poker_cards.known(self.current.table, given.who))
         if (
@@ -223,7 +219,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             or not set(given.low) < set(given.cards)
             or len(set(given.low)) < len(given.low)
         ):
-            raise RejectedError("say which of the cards are the low hand")
+            raise RejectedError("low_hand_required", who=given.who)
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
             self.change_deal(low={**self.current.low, given.who: given.low})
@@ -315,7 +311,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         for who, cards in hands.items() if told.keys() >= hands.keys() else ():
             low = named.get(who, lows.get(who, ()))
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
-                raise RejectedError(f"say {who}{LOW}, which of the cards are its low hand")
+                raise RejectedError("low_hand_correction_required", low=f"{who}{LOW}")
             lows[who] = low
         return replace(deal, low=lows), entry, replace(given, hands=hands)
 

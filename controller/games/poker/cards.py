@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.events import CardDealt, CardTurned, Frame
+from controller.contract.refusals import RejectedError
 
 Trouble = Literal[
     "card_foreign",  # it is no card of the deck
@@ -175,11 +176,11 @@ def show(
 
     ``dropped``: so many of the ``first`` cards that were dealt to it were discarded, nobody has
     seen which: they are those that are not among the cards. ``trust``: the person is right and not
-    the reader. Raises ``ValueError`` for a wrong number.
+    the reader. Raises ``RejectedError`` for a wrong number.
     """
     own = hand(table, who)
     if len(cards) != len(own) - dropped:
-        raise ValueError(f"{who} has {len(own) - dropped} cards, and {len(cards)} are shown")
+        raise RejectedError("cards_counted", who=who, cards=len(own) - dropped, count=len(cards))
     if trust:
         own = tuple(
             each if each.card in cards else replace(each, card=None, up=False, frame=None)
@@ -224,11 +225,11 @@ def show_one(
     table: Table, who: str, index: int, card: str, *, trust: bool = False
 ) -> Table | Trouble:
     """The ``index``-th card that was dealt to a hand lies face up, and it is this one. Raises
-    ``ValueError`` if there is none.
+    ``RejectedError`` if there is none.
     """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
-        raise ValueError(f"{who} has no card {index}")
+        raise RejectedError("no_such_card", who=who, index=index)
     was = own[index - 1]
     if was.card not in (None, card) and not trust:
         return "shown_differs"

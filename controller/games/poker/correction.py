@@ -47,22 +47,16 @@ def published(state: PokerState, given: ResultCorrect, *, decisions: bool = Fals
     """
     number = given.round
     if given.decisions is not None and not decisions:
-        raise RejectedError("no decision of a hand is corrected in this game")
+        raise RejectedError("decisions_not_corrected")
     entry = state.entry(number)
     if entry is None:
-        ago = (
-            f": the latest {REMEMBERED} are, and {state.round} was the last"
-            if 0 < number <= state.round
-            else ""
-        )
-        raise RejectedError(
-            f"round {number} is not among the rounds remembered of this session{ago}"
-        )
+        if 0 < number <= state.round:
+            raise RejectedError(
+                "round_too_old", round=number, remembered=REMEMBERED, last=state.round
+            )
+        raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "result":
-        raise RejectedError(
-            f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no "
-            "result to correct"
-        )
+        raise RejectedError("round_without_result", round=number)
     return entry
 
 
@@ -75,37 +69,27 @@ def right_cards(
     ``seen``: other cards that lay face up in the round.
     """
     if given.number is not None or given.dice is not None or given.winner is not None:
-        raise RejectedError(
-            "what comes out follows from the cards: say the hands that were told wrongly, each "
-            "with its right cards"
-        )
+        raise RejectedError("result_from_cards")
     told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not given.hands and given.decisions:
         return told
     if not given.hands:
-        raise RejectedError("say the hands that were told wrongly, each with its right cards")
+        raise RejectedError("hands_required")
     if not told:
-        raise RejectedError(
-            f"no hand of round {entry.round} lay open, or none is remembered any more: the latest "
-            f"{SHOWN} rounds are"
-        )
+        raise RejectedError("hands_not_remembered", round=entry.round, rounds=SHOWN)
     for who, cards in given.hands.items():
         if who not in told:
-            raise RejectedError(
-                f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}"
-            )
+            raise RejectedError("hand_not_up", who=who, round=entry.round, hands=tuple(told))
         if len(cards) != len(told[who]):
-            raise RejectedError(
-                f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said"
-            )
+            raise RejectedError("hand_size", who=who, cards=len(told[who]), count=len(cards))
     right = told | {
         who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])
     }
     every = [card for cards in right.values() for card in cards]
     if foreign := set(every) - set(deck):
-        raise RejectedError(f"{', '.join(sorted(foreign))} is none of the deck")
+        raise RejectedError("cards_foreign", cards=tuple(sorted(foreign)))
     if len(set(every)) < len(every) or set(every) & set(seen):
-        raise RejectedError("a card would be there twice in the round")
+        raise RejectedError("card_twice")
     return right
 
 
@@ -116,7 +100,7 @@ def came_to_lie(entry: PokerEntry, given: ResultCorrect, sizes: Mapping[str, int
     hands = given.hands or {}
     for who, size in sizes.items():
         if len(hands.get(who, ())) not in (0, size):
-            raise RejectedError(f"{who} has {size} cards, and {len(hands[who])} are said")
+            raise RejectedError("hand_size", who=who, cards=size, count=len(hands[who]))
     there = [
         replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each
         for each in entry.hands
@@ -159,7 +143,7 @@ def tell(
     nothing changes.
     """
     if after == before:
-        raise RejectedError(f"the hands of round {entry.round} lay so already")
+        raise RejectedError("hands_unchanged", round=entry.round)
     new = replace(entry, hands=after.hands, marks=after.marks, winner=after.winner, corrected=True)
     turn.state = turn.state.with_entry(new)
     turn.say(

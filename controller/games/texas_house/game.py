@@ -18,7 +18,7 @@ from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
-from controller.games.session import session
+from controller.games.session import sent, session
 from controller.games.texas_house.turn import TexasHouseRound, TexasHouseState, TexasHouseTurn
 
 
@@ -26,9 +26,9 @@ def act(turn: TexasHouseTurn, given: HandAct) -> None:
     """A player makes the second bet, or gives up; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     if given.action not in ("go", "pass"):
-        raise RejectedError("a player goes or gives up (pass)")
+        raise RejectedError("action_not_allowed", action=given.action, actions=("go", "pass"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
     go_on(turn)
 
@@ -37,9 +37,9 @@ def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
     session(turn)
     if turn.state.deal is None:
-        raise RejectedError("no bets are open")
+        raise RejectedError("bets_not_open")
     if given.bet != "txb":
-        raise RejectedError("the bet that is told is txb; the ante lies in every box in play")
+        raise RejectedError("unknown_bet", bet=given.bet, bets=("txb",))
     placed = isinstance(given, BetPlace)
     turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
 

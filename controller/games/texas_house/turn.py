@@ -140,7 +140,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
             if not poker_cards.hand(self.current.table, who):
-                raise RejectedError(f"{who} has no cards")
+                raise RejectedError("no_cards", who=who)
             if given.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
@@ -160,11 +160,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """A player makes the second bet, or gives up."""
         if self.current.due:
-            raise RejectedError("the flop is not dealt")
+            raise RejectedError("cards_not_dealt")
         if who not in self.boxes:
-            raise RejectedError(f"{who} has no hand")
+            raise RejectedError("no_hand", who=who)
         if who in self.current.spoke:
-            raise RejectedError(f"{who} has spoken already")
+            raise RejectedError("already_acted", who=who)
         self.decided(who, action, by)
         if action == "pass":
             self._withdraw(who, "pass")
@@ -177,17 +177,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
-            raise RejectedError(
-                f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken "
-                "back"
-            )
+            raise RejectedError("not_the_last_action", who=who, action=action)
         if len(self.current.table) > flop or any(
             poker_cards.is_up(self.current.table, each) for each in (DEALER, *self.boxes)
         ):
-            raise RejectedError(
-                "the turn card or a hand lies open already: say round.void if the round cannot "
-                "stand"
-            )
+            raise RejectedError("too_late_to_withdraw")
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
         table = (
             poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
@@ -198,12 +192,12 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
         """The supplementary bet is made, or taken back, before bets are closed."""
         if self.current.closed:
-            raise RejectedError("bets are closed")
+            raise RejectedError("bet_too_late")
         if who not in self.boxes:
-            raise RejectedError(f"{who} is not in play")
+            raise RejectedError("no_hand_in_play", who=who, hands=self.boxes)
         if placed == (who in self.current.bonus):
             raise RejectedError(
-                f"the bonus of {who} {'is placed already' if placed else 'is not placed'}"
+                "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
             )
         own = (who,) if placed else ()
         self.change_deal(bonus=(*(each for each in self.current.bonus if each != who), *own))
@@ -225,14 +219,12 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def may_show(self, who: str) -> None:
         """Players' hands after all have spoken, the bank's after turn and river."""
-        if len(self.current.spoke) < len(self.boxes) or (who == DEALER and self.current.due):
-            raise RejectedError(
-                "the players have not all spoken"
-                if not self.current.due
-                else "turn and river are not dealt"
-            )
+        if len(self.current.spoke) < len(self.boxes):
+            raise RejectedError("decisions_missing")
+        if who == DEALER and self.current.due:
+            raise RejectedError("cards_not_dealt")
         if who not in (DEALER, *self.going):
-            raise RejectedError(f"{who} has no hand to show")
+            raise RejectedError("no_hand", who=who)
 
     def missing(self) -> tuple[str, ...]:
         """When all common cards lie, the bank's hand and those that play against it."""
@@ -290,8 +282,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
                 raise RejectedError(
-                    f"{who} did not give up in round {deal.round}: that alone can have been told "
-                    "wrongly"
+                    "decision_not_wrong", who=who, round=deal.round, decision=decision
                 )
         if not given.decisions:
             return deal, entry, given
@@ -302,7 +293,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         there = came_to_lie(entry, given, sizes)
         lie = {each.who: len(each.cards) for each in there.hands}
         if lacking := [who for who, size in sizes.items() if lie.get(who) != size]:
-            raise RejectedError(f"say the cards of {', '.join(lacking)} too: they lay open then")
+            raise RejectedError("hands_also_required", hands=tuple(lacking))
         return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:

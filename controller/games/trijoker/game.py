@@ -18,6 +18,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
+from controller.games.session import sent
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import TrijokerRound, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
@@ -27,9 +28,9 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
     """A player takes back a bet, or leaves it; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
     if given.action not in ("go", "withdraw"):
-        raise RejectedError("a bet is taken back (withdraw) or left (go)")
+        raise RejectedError("action_not_allowed", action=given.action, actions=("go", "withdraw"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
 
 

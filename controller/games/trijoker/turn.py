@@ -113,9 +113,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.doubt("deal_error", detail=given.error)
             return
         if not poker_cards.hand(self.current.table, given.who):
-            raise RejectedError(f"{given.who} has no cards")
+            raise RejectedError("no_cards", who=given.who)
         if given.who in COMMON[: self.current.turned] or self._by_rule(given.who):
-            raise RejectedError(f"{given.who} lies face up by the rules")
+            raise RejectedError("up_by_the_rules", who=given.who)
         if given.who not in COMMON and given.index is not None:
             self.put(poker_cards.turn(self.current.table, given.who, given.index))
         self.exposed(given.who)
@@ -125,7 +125,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         no more.
         """
         if who not in self.boxes or who in self.current.told:
-            raise RejectedError(f"{who or 'nobody'} has no hand in play")
+            raise RejectedError("no_hand_in_play", who=who, hands=tuple(self.boxes))
         self.change_deal(
             told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who)
         )
@@ -134,12 +134,12 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def may_show(self, who: str) -> None:
         """First the left common card, then the right one, then the players' hands."""
         if self.current.due:
-            raise RejectedError("not all cards are dealt")
+            raise RejectedError("cards_not_dealt")
         if who not in (*COMMON, *self.boxes) or who in self.current.told:
-            raise RejectedError(f"{who} has no hand")
+            raise RejectedError("no_hand", who=who)
         place = COMMON.index(who) if who in COMMON else len(COMMON)
         if place > self.current.turned:
-            raise RejectedError(f"{COMMON[self.current.turned]} is turned first")
+            raise RejectedError("turned_first", who=COMMON[self.current.turned])
 
     def faced(self, who: str) -> None:
         """A common card that was turned in its turn: the next decision begins. Who has not spoken
@@ -153,13 +153,13 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """A player leaves the bet of this decision, or takes it back."""
         if self.current.due or self.current.turned >= len(COMMON):
-            raise RejectedError("no bet may be taken back now")
+            raise RejectedError("no_bet_to_withdraw")
         if who not in self.boxes:
-            raise RejectedError(f"{who} has no hand")
+            raise RejectedError("no_hand", who=who)
         if who in self.current.told:
-            raise RejectedError(f"{who} has lost: its cards were shown or told")
+            raise RejectedError("hand_lost", who=who)
         if who in self.current.spoke:
-            raise RejectedError(f"{who} has spoken already")
+            raise RejectedError("already_acted", who=who)
         self.change_deal(spoke=(*self.current.spoke, who))
         self.decided(who, action, by)
         if action == "withdraw":
@@ -170,13 +170,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """What a player was told to do was a mistake; not once the next common card is turned."""
         if who not in self.current.spoke:
-            raise RejectedError(
-                f"{who} has said nothing since the last card was turned: nothing can be taken back"
-            )
+            raise RejectedError("not_the_last_action", who=who, action=action)
         bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
         said = "withdraw" if bet in own else "go"
         if said != action:
-            raise RejectedError(f"{who} has said {said} last: that alone can be taken back")
+            raise RejectedError("not_the_last_action", who=who, action=action)
         self.change_deal(spoke=tuple(each for each in self.current.spoke if each != who))
         self.decided(who, action, by, valid=False)
         if action == "withdraw":

@@ -270,5 +270,4 @@ def _undecided(
         current,
         number,
         first=first,
-        has="has its result; to replace it say result.correct",
     )
