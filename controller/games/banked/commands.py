@@ -92,7 +92,7 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     if not state.boxes:
         raise RejectedError("no_boxes")
     if state.held:
-        raise RejectedError("table_waits", commands=sent(("card.decide",)))
+        raise RejectedError("table_waits_for", commands=sent(("card.decide",)))
     if state.defective:
         raise RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
     turn.may_play()
@@ -126,12 +126,12 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     )  # what waits came after what is told now
     if turn.state.doubt is not None or (held and not after_silence):
         raise RejectedError(
-            "table_waits", commands=sent(("card.decide",) if held else turn.state.stop_asks)
+            "table_waits_for", commands=sent(("card.decide",) if held else turn.state.stop_asks)
         )
     if why := turn.too_early():
         raise RejectedError("card_too_early", law=turn.book.laws[why].cited)
     if not deal.due:
-        raise RejectedError("no_card_due")
+        raise RejectedError("no_more_cards_due")
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
         raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=given.count)
@@ -167,7 +167,7 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
     if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
         raise RejectedError("card_unknown", who=given.who, index=given.index)
     if given.index is None and not poker_cards.is_known(deal.table, given.who):
-        raise RejectedError("cards_unknown", who=given.who)
+        raise RejectedError("hand_cards_unknown", who=given.who)
     turn.put(poker_cards.turn(deal.table, given.who, given.index))
     turn.faced(given.who)
     go_on(turn)
@@ -178,7 +178,7 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
 def _showing(turn: Turn, who: str) -> None:
     deal = dealing(turn)
     if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     if not poker_cards.hand(deal.table, who):
         raise RejectedError("no_cards", who=who)
     state = turn.state
@@ -231,7 +231,7 @@ def report_error(turn: Turn, given: DealError) -> None:
     if reason is not None and not put_right:
         turn.void(deal.round, reason, turn.book.void[reason], given)
     elif turn.state.doubt is not None:
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     else:
         turn.error(given)
     go_on(turn)
@@ -317,7 +317,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
             )
         turn.show(state.shown, trust=True)
     elif state.doubt is not None:
-        raise RejectedError("table_waits", commands=sent(state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(state.stop_asks))
     elif state.deal is not None and state.deal.gap:
         if given.action != "accept":
             raise RejectedError(
@@ -374,7 +374,7 @@ def dealing(turn: Turn) -> BankedDeal:
     if deal is None:
         raise RejectedError("no_round_in_progress")
     if not deal.closed:
-        raise RejectedError("bets_not_closed")
+        raise RejectedError("bets_still_open")
     return deal
 
 

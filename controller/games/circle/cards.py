@@ -76,7 +76,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
             if unread and given.who is None:
                 continue
             if unread:
-                raise RejectedError("cards_unknown", who=seat.who)
+                raise RejectedError("hand_cards_unknown", who=seat.who)
             for card in own:
                 if not card.up:
                     turn.turn(card, card.card or "")
@@ -162,7 +162,7 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
         raise RejectedError("not_to_be_turned", who=who)
     card = min((each for each in turn.current.of(who) if not each.up), key=lambda each: each.index)
     if card.card is None:
-        raise RejectedError("cards_unknown", who=who)
+        raise RejectedError("hand_cards_unknown", who=who)
     turn.change_current(due=due[1:])
     turn.turn(card, card.card)
     turn.dealt()
@@ -176,7 +176,7 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
     if not own and given.index is None:
         raise RejectedError("no_cards", who=given.who)
     if not own:
-        raise RejectedError("no_such_card", who=given.who, index=given.index or 0)
+        raise RejectedError("no_card_at_index", who=given.who, index=given.index or 0)
     unread = [each for each in own if each.up and each.card is None]
     if len(unread) == len(given.cards):
         own = unread
@@ -237,7 +237,7 @@ def _begin(turn: CircleTurn) -> None:
     if not hand.closed:
         turn.close_antes()
     if not turn.current.due or turn.current.due[0].turn:
-        raise RejectedError("no_card_due")
+        raise RejectedError("no_more_cards_due")
 
 
 def _skip_burn(turn: CircleTurn) -> None:

@@ -107,7 +107,7 @@ def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
     session(turn)
     seats = tuple(sorted({*given.boxes}))
     if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
-        raise RejectedError("seats_wrong")
+        raise RejectedError("boxes_not_seats")
     most = turn.book.most
     law = turn.book.laws["players_too_many"]
     if most is not None and len(seats) > most:

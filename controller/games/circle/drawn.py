@@ -152,7 +152,7 @@ def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
 def _turn_pile(turn: CircleTurn) -> None:
     pile = _pile(turn)
     if any(each.card is None for each in pile):
-        raise RejectedError("cards_unknown", who=PILE)
+        raise RejectedError("hand_cards_unknown", who=PILE)
     for card in pile:
         turn.turn(card, card.card or "")
     turn.settle()

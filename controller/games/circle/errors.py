@@ -286,7 +286,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
     hand = turn.state.current
     if given.action == "remove":
         if hand is None or not hand.held:
-            raise RejectedError("no_card_waits")
+            raise RejectedError("no_card_waiting")
         gone = tuple(each.card for each in hand.held if each.card is not None)
         turn.change_current(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))

@@ -250,7 +250,9 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
         seat = hand.seat(given.who)
         if seat is None or seat.told or not hand.closed:
             raise RejectedError(
-                "no_hand_in_play", who=given.who or "", hands=tuple(each.who for each in hand.seats)
+                "who_not_in_play",
+                who=given.who or "",
+                hands=tuple(each.who for each in hand.seats),
             )
         if "hand_told" not in turn.book.laws:
             raise RejectedError("no_law_for_shown_hand")

@@ -54,7 +54,7 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
     seat = hand.seat(given.who)
     if seat is None:
         raise RejectedError(
-            "no_hand_in_play", who=given.who, hands=tuple(each.who for each in hand.seats)
+            "who_not_in_play", who=given.who, hands=tuple(each.who for each in hand.seats)
         )
     if hand.stop is not None:
         raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
@@ -147,7 +147,7 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     """A person tells what was dealt: where no device does, or after a silence of the device."""
     hand = turn.current
     if not hand.closed:
-        raise RejectedError("bets_not_closed")
+        raise RejectedError("bets_still_open")
     if hand.stop is not None and hand.stop.what != "silence":
         raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
     to_come = course.to_come(turn.rules, hand)
@@ -335,7 +335,7 @@ def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> No
             turn.say(CardRemoved(round=hand.round, why=what, card=None))
         return
     if not hand.closed:
-        raise RejectedError("bets_not_closed")
+        raise RejectedError("bets_still_open")
     to_come = course.to_come(turn.rules, hand)
     if not to_come:
         raise RejectedError("waiting_card_not_due")

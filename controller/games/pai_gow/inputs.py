@@ -102,7 +102,7 @@ def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
     if not _right(turn, given.values):
         raise RejectedError("dice_values_wrong", dice=turn.book.dice)
     if turn.state.doubt not in (None, "dice_late"):
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     turn.settle("dice_late")
     if deal.table:
         raise RejectedError("cards_already_dealt")
@@ -144,7 +144,7 @@ def act(turn: PaiGowTurn, given: HandAct) -> None:
     """A player has set his hand; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     if given.action != "set":
         raise RejectedError("action_not_allowed", action=given.action, actions=("set",))
     (turn.set_hand if given.valid else turn.unset_hand)(given.who, given.by)

@@ -229,7 +229,7 @@ def show_one(
     """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
-        raise RejectedError("no_such_card", who=who, index=index)
+        raise RejectedError("no_card_at_index", who=who, index=index)
     was = own[index - 1]
     if was.card not in (None, card) and not trust:
         return "shown_differs"

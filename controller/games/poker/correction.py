@@ -56,7 +56,7 @@ def published(state: PokerState, given: ResultCorrect, *, decisions: bool = Fals
             )
         raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "result":
-        raise RejectedError("round_without_result", round=number)
+        raise RejectedError("no_result_to_correct", round=number)
     return entry
 
 

@@ -26,7 +26,7 @@ def act(turn: TexasHouseTurn, given: HandAct) -> None:
     """A player makes the second bet, or gives up; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     if given.action not in ("go", "pass"):
         raise RejectedError("action_not_allowed", action=given.action, actions=("go", "pass"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)

@@ -194,7 +194,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if self.current.closed:
             raise RejectedError("bet_too_late")
         if who not in self.boxes:
-            raise RejectedError("no_hand_in_play", who=who, hands=self.boxes)
+            raise RejectedError("who_not_in_play", who=who, hands=self.boxes)
         if placed == (who in self.current.bonus):
             raise RejectedError(
                 "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"

@@ -28,7 +28,7 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
     """A player takes back a bet, or leaves it; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
     if given.action not in ("go", "withdraw"):
         raise RejectedError("action_not_allowed", action=given.action, actions=("go", "withdraw"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)

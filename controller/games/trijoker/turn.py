@@ -125,7 +125,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         no more.
         """
         if who not in self.boxes or who in self.current.told:
-            raise RejectedError("no_hand_in_play", who=who, hands=tuple(self.boxes))
+            raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
         self.change_deal(
             told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who)
         )

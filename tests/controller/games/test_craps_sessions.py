@@ -138,7 +138,10 @@ def test_bets_are_opened_and_closed_once() -> None:
     with pytest.raises(RejectedError, match="bets are not open"):
         play.say("bets.close")
     play.bets()
-    for command, why in (("bets.open", "round 1 is in progress"), ("bets.close", "bets are not open")):
+    for command, why in (
+        ("bets.open", "round 1 is in progress"),
+        ("bets.close", "bets are not open"),
+    ):
         with pytest.raises(RejectedError, match=why):
             play.say(command)
 
