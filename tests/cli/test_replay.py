@@ -104,11 +104,11 @@ def test_rotated_recordings_are_one(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert replay(newer, older) == 0
     parts = events(capsys.readouterr().out)
     assert replay(whole) == 0
-    assert [(e["type"], e.get("number")) for e in events(capsys.readouterr().out)] == [
-        (e["type"], e.get("number")) for e in parts
-    ]
+    assert [
+        (e["type"], e.get("outcome", {}).get("number")) for e in events(capsys.readouterr().out)
+    ] == [(e["type"], e.get("outcome", {}).get("number")) for e in parts]
     assert parts[-1]["type"] == "round.result"
-    assert parts[-1]["number"] == 23
+    assert parts[-1]["outcome"]["number"] == 23
 
 
 def test_lines_of_another_kind_are_named_and_skipped(
@@ -118,7 +118,7 @@ def test_lines_of_another_kind_are_named_and_skipped(
     path.write_text(path.read_text() + "what is this\n")
     assert replay(path) == 0
     captured = capsys.readouterr()
-    assert events(captured.out)[-1]["number"] == 23
+    assert events(captured.out)[-1]["outcome"]["number"] == 23
     assert captured.err.startswith(f"{path}:19: ")
     assert captured.err.endswith("1 lines that are no recording\n")
 

@@ -34,7 +34,7 @@ class Standing:
                 self.hands, self.marks, self.winner = (
                     outcome_of(event).hands,
                     outcome_of(event).marks,
-                    outcome_of(event).winner,
+                    getattr(outcome_of(event), "winner", None),
                 )
             if isinstance(event, AwardQualified):
                 self.awards[msgspec.structs.replace(event, valid=True)] += 1 if event.valid else -1
