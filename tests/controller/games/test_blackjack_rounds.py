@@ -16,7 +16,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history, outcome_of
+from tests.controller.outcomes import history
 
 rule = pytest.mark.rule
 
