@@ -44,22 +44,11 @@ def test_a_day_in_play(capture: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert count["round.result"] == 135
     assert count["round.unresolved"] == 14
     assert count["round.void"] == 0
-    fields = {
-        "round",
-        "number",
-        "spin",
-        "colour",
-        "parity",
-        "half",
-        "dozen",
-        "column",
-        "frames",
-        "session",
-        "time",
-        "seq",
-    }
+    fields = {"round", "spin", "frames", "session", "time", "seq"}
+    chances = {"number", "colour", "parity", "half", "dozen", "column"}
     results = [event for event in said if event["type"] == "round.result"]
     assert all(fields <= event.keys() for event in results)
+    assert all(chances <= event["outcome"].keys() for event in results)
     assert all(event["frames"] for event in results)
     assert all("candidate" in event for event in said if event["type"] == "round.unresolved")
     assert [event["seq"] for event in said] == list(range(1, len(said) + 1))
