@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from subscribers.outcomes import outcome_of
+
 Fields = dict[str, Any]
 Kind = Literal["result", "void", "unresolved"]
 KEPT = 120
@@ -120,11 +122,12 @@ class Cards:
 
 def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
     kind = kind or fields.get("kind", "result")
+    outcome = outcome_of(fields)
     return Bead(
         round=fields.get("round", 0),
         kind=kind or "result",
-        winner=str(fields.get("winner") or "") if kind == "result" else "",
-        marks=tuple(map(str, fields.get("marks") or ())),
+        winner=str(outcome.get("winner") or "") if kind == "result" else "",
+        marks=tuple(map(str, outcome.get("marks") or ())),
         corrected=bool(fields.get("corrected")),
     )
 
@@ -179,7 +182,7 @@ def _result(cards: Cards, fields: Fields) -> None:
 
 
 def _lay(cards: Cards, fields: Fields) -> None:
-    hands = fields.get("hands") or ()
+    hands = outcome_of(fields).get("hands") or ()
     if hands:
         cards.hands |= {str(hand.get("who")): list(hand.get("cards") or ()) for hand in hands}
         cards.made = {str(hand.get("who")): _made(hand) for hand in hands}

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from subscribers.outcomes import outcome_of
+
 Fields = dict[str, Any]
 KEPT = 30
 """Throws that are kept."""
@@ -65,7 +67,7 @@ class Dice:
     def history(self, results: list[Fields]) -> None:
         """Take the latest throws: they settle what was missed."""
         for fields in results:
-            if "dice" in fields or fields.get("kind") != "result":
+            if "dice" in outcome_of(fields) or fields.get("kind") != "result":
                 self.put(_throw(fields, str(fields.get("kind"))))
 
     def put(self, throw: Throw) -> None:
@@ -75,22 +77,23 @@ class Dice:
 
 
 def _throw(fields: Fields, kind: str = "result") -> Throw:
+    outcome = outcome_of(fields) if kind == "result" else fields
     return Throw(
         round=fields.get("round", 0),
         kind=kind,
-        dice=tuple(fields.get("dice") or ()),
-        point=fields.get("point"),
+        dice=tuple(outcome.get("dice") or ()),
+        point=outcome.get("point"),
         corrected=bool(fields.get("corrected")),
     )
 
 
 def _result(dice: Dice, fields: Fields) -> None:
-    if "dice" in fields:
+    if "dice" in outcome_of(fields):
         dice.put(_throw(fields))
 
 
 def _corrected(dice: Dice, fields: Fields) -> None:
-    if "dice" in fields:
+    if "dice" in outcome_of(fields):
         dice.put(_throw({**fields, "corrected": True}))
 
 

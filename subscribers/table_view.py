@@ -17,6 +17,7 @@ import msgspec
 from controller.contract.messages.messages import first_of
 from subscribers.card_events import Cards
 from subscribers.dice_events import Dice
+from subscribers.outcomes import outcome_of
 
 Fields = dict[str, Any]
 Colour = Literal["red", "black", "green"]
@@ -216,40 +217,42 @@ class TableView:
 
 def _from_history(fields: Fields) -> Spin:
     kind: Literal["result", "void", "unresolved"] = fields.get("kind", "result")
-    number = fields.get("number") if kind == "result" else fields.get("candidate")
+    outcome = outcome_of(fields)
+    number = outcome.get("number") if kind == "result" else fields.get("candidate")
     return Spin(
         round=fields.get("round", 0),
         kind=kind,
         number=None if number is None else str(number),
-        colour=_colour(fields, number),
-        chances=_chances(fields),
+        colour=_colour(outcome, number),
+        chances=_chances(outcome),
         corrected=bool(fields.get("corrected")),
     )
 
 
-def _colour(fields: Fields, number: object) -> Colour | None:
+def _colour(outcome: Fields, number: object) -> Colour | None:
     """The colour that the table gives; a number without one is a zero."""
     if number is None:
         return None
-    if "colour" in fields:
-        return fields["colour"] or "green"
+    if "colour" in outcome:
+        return outcome["colour"] or "green"
     return "green" if not str(number).strip("0") else None
 
 
-def _chances(fields: Fields) -> tuple[tuple[str, str], ...]:
-    return tuple((name, str(fields[name])) for name in CHANCES if fields.get(name))
+def _chances(outcome: Fields) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(outcome[name])) for name in CHANCES if outcome.get(name))
 
 
 def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
-    if "number" not in fields:  # what the cards have made is with the cards
+    outcome = outcome_of(fields)
+    if "number" not in outcome:  # what the cards have made is with the cards
         return
     view.put(
         Spin(
             round=fields.get("round", 0),
             kind="result",
-            number=str(fields.get("number")),
-            colour=_colour(fields, fields.get("number")),
-            chances=_chances(fields),
+            number=str(outcome["number"]),
+            colour=_colour(outcome, outcome["number"]),
+            chances=_chances(outcome),
             corrected=corrected,
         )
     )
@@ -263,7 +266,8 @@ def _round_result(view: TableView, fields: Fields) -> None:
 
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
-    view.note(fields, "corrected", str(fields.get("number", fields.get("winner") or "")))
+    outcome = outcome_of(fields)
+    view.note(fields, "corrected", str(outcome.get("number", outcome.get("winner") or "")))
 
 
 def _void(view: TableView, fields: Fields) -> None:
@@ -281,7 +285,7 @@ def _unresolved(view: TableView, fields: Fields) -> None:
             round=fields.get("round", 0),
             kind="unresolved",
             number=number,
-            colour=_colour(fields, candidate),
+            colour=_colour({}, candidate),
         )
     )
     view.note(fields, "unresolved", str(fields.get("why")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from controller.contract.commands import Role
 from controller.contract.event_fields import Announcement, Event, Settled
@@ -22,7 +21,7 @@ class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
 
     who: str
     cards: tuple[str, ...]
-    points: int | UnsetType = UNSET
+    points: int | None = None
     kind: str | None = None
     outcome: Literal["win", "lose", "tie"] | None = None
     best: tuple[str, ...] = ()

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from msgspec import UNSET, UnsetType
-
 from controller.contract.card_events import AwardQualified as AwardQualified
 from controller.contract.card_events import BetPlaced as BetPlaced
 from controller.contract.card_events import BettingClosed as BettingClosed
@@ -42,11 +40,21 @@ from controller.contract.event_fields import Announcement as Announcement
 from controller.contract.event_fields import Event as Event
 from controller.contract.event_fields import Frame as Frame
 from controller.contract.event_fields import Settled as Settled
+from controller.contract.outcomes import AnyOutcome as AnyOutcome
+from controller.contract.outcomes import BaccaratOutcome as BaccaratOutcome
+from controller.contract.outcomes import BlackjackOutcome as BlackjackOutcome
+from controller.contract.outcomes import BouleOutcome as BouleOutcome
+from controller.contract.outcomes import CirclePokerOutcome as CirclePokerOutcome
+from controller.contract.outcomes import Colour as Colour
+from controller.contract.outcomes import CrapsOutcome as CrapsOutcome
+from controller.contract.outcomes import FortuneOutcome as FortuneOutcome
+from controller.contract.outcomes import Half as Half
+from controller.contract.outcomes import HousePokerOutcome as HousePokerOutcome
+from controller.contract.outcomes import Outcome as Outcome
+from controller.contract.outcomes import Parity as Parity
+from controller.contract.outcomes import RouletteOutcome as RouletteOutcome
+from controller.contract.outcomes import TrenteOutcome as TrenteOutcome
 from devices.readings import Number
-
-Colour = Literal["red", "black"]
-Parity = Literal["even", "odd"]
-Half = Literal["falta", "pasa"]
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
@@ -100,46 +108,21 @@ class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
-    """The round has its result. The fields of the other family of games are not there.
+    """The round has its result."""
 
-    Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or
-    column: they are null. ``zeros`` counts consecutive zeros up to this one; ``last_of_session``:
-    settlement of zero differs then. Boule, as roulette, without dozens and columns. Wheel of
-    fortune, always: ``number``, the symbol; ``cell``, its place, null where nobody told it;
-    ``bets``, what each bet does and pays. Craps, always: the ``dice``, their ``total``, the
-    ``point`` that the throw was played against, null at a come-out, and ``bets``. Card games,
-    always: the ``hands`` with their cards; ``winner``: a hand, ``tie``, or null where nobody has
-    won the pot or each box is for itself; ``marks``, what else wins or loses bets (``natural``,
-    ``pair_player``, ``tie``, ``colour`` ...). Black jack: ``bets``, what the bets beside those on
-    the hands do and pay, as far as they are decided. Trente et quarante, always: ``winner``, the
-    row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no stake goes
-    back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0
-    where it is none; ``choices``, what may be done with a bet then; ``last_of_session``.
-
-    ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
+    outcome: AnyOutcome
+    """What it came to; ``family`` names its shape."""
+    spin: int | None = None
+    """The wheel's own count of its spins, of a wheel that counts."""
+    bets: tuple[Settled, ...] = ()
+    """What bets do and pay: at craps and the wheel of fortune each kind of bet, then those that the
+    table was told of; at boule these alone; at black jack those beside the bets on the hands, as
+    far as they are decided. Bets on a hand are with the hand.
     """
-
-    number: Number | UnsetType = UNSET
-    spin: int | UnsetType | None = UNSET
-    colour: Colour | UnsetType | None = UNSET
-    parity: Parity | UnsetType | None = UNSET
-    half: Half | UnsetType | None = UNSET
-    dozen: int | UnsetType | None = UNSET
-    column: int | UnsetType | None = UNSET
-    zeros: int | UnsetType = UNSET
-    refaits: int | UnsetType = UNSET
-    choices: tuple[str, ...] | UnsetType = UNSET
-    last_of_session: bool | UnsetType = UNSET
-    cell: int | UnsetType | None = UNSET
-    dice: tuple[int, ...] | UnsetType = UNSET
-    total: int | UnsetType = UNSET
-    point: int | UnsetType | None = UNSET
-    bets: tuple[Settled, ...] | UnsetType = UNSET
-    hands: tuple[Hand, ...] | UnsetType = UNSET
-    winner: str | UnsetType | None = UNSET
-    marks: tuple[str, ...] | UnsetType = UNSET
     frames: tuple[Frame, ...]
+    """The evidence, oldest first."""
     confirmed_by: str | None = None
+    """Who stands for the result, where a person does."""
     announcement: Announcement | None = None
 
 
@@ -180,30 +163,20 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
-    """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no
-    longer holds, ``replaces_boot`` its ``boot``; null where the daemon no longer knows them.
-    """
+    """A person corrected a published result, or an earlier correction changed what it is worth."""
 
     replaces: int | None
+    """The ``seq`` of the event that no longer holds; null where the daemon no longer knows it."""
     replaces_boot: str | None
-    number: Number | UnsetType = UNSET
-    was: Number | UnsetType = UNSET
-    colour: Colour | UnsetType | None = UNSET
-    parity: Parity | UnsetType | None = UNSET
-    half: Half | UnsetType | None = UNSET
-    dozen: int | UnsetType | None = UNSET
-    column: int | UnsetType | None = UNSET
-    zeros: int | UnsetType = UNSET
-    winner: str | UnsetType | None = UNSET
-    hands: tuple[Hand, ...] | UnsetType = UNSET
-    marks: tuple[str, ...] | UnsetType = UNSET
-    refaits: int | UnsetType = UNSET
-    choices: tuple[str, ...] | UnsetType = UNSET
-    last_of_session: bool | UnsetType = UNSET
-    dice: tuple[int, ...] | UnsetType = UNSET
-    total: int | UnsetType = UNSET
-    point: int | UnsetType | None = UNSET
-    bets: tuple[Settled, ...] | UnsetType = UNSET
+    """The ``boot`` of that event."""
+    outcome: AnyOutcome
+    """What the round came to, whole: it takes the place of what was told before."""
+    was: Number | None = None
+    """The number or the winner that was told before, where a person says another; left out where
+    hands or dice changed.
+    """
+    bets: tuple[Settled, ...] = ()
+    """What bets do and pay, as in ``round.result``."""
     by: str
     role: Role
 

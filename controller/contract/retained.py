@@ -12,6 +12,7 @@ import msgspec
 
 from controller.contract.commands import Role
 from controller.contract.events import Announcement
+from controller.contract.history import AnyLine
 
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
 """One word for a table, the worst that holds, so that nobody has to join topics:
@@ -76,9 +77,10 @@ class State(Leaf, frozen=True, kw_only=True):
 
 
 class History(Leaf, frozen=True, kw_only=True):
-    """Topic ``history``: the latest results, oldest first."""
+    """Topic ``history``."""
 
-    results: list[dict[str, Any]]
+    results: list[AnyLine]
+    """The latest rounds of the session, oldest first."""
 
 
 class ShoeTopic(Leaf, frozen=True, kw_only=True):

@@ -14,6 +14,8 @@ Cell = Literal["T", "P", "O"]
 """``T``: a third card must be taken; ``P``: the hand must stand; ``O``: its holder chooses."""
 CELLS: Mapping[str, Cell] = {"T": "T", "P": "P", "O": "O"}
 Side = Literal["player", "banker"]
+Winner = Literal["player", "banker", "tie"]
+WINNERS: Mapping[str, Winner] = {"player": "player", "banker": "banker", "tie": "tie"}
 SIDES: tuple[Side, ...] = ("player", "banker")
 ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
 """To whom the first four cards go."""

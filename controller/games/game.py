@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from controller.contract.commands import AnyCommand
 from controller.contract.events import AnyEvent
+from controller.contract.history import AnyLine
 from devices.readings import AnyReading
 
 
@@ -55,6 +56,6 @@ class Game(Protocol):
         """
         ...
 
-    def history(self, state: Any) -> list[dict[str, Any]]:
-        """The latest results, oldest first, as the retained topic ``history`` tells them."""
+    def history(self, state: Any) -> list[AnyLine]:
+        """The latest rounds, oldest first, as the retained topic ``history`` tells them."""
         ...

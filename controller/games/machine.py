@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from controller.contract.commands import AnyCommand, CardDecide, Command, Role
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
+from controller.contract.history import AnyLine
+from controller.contract.outcomes import hands
 from controller.contract.refusals import RejectedError
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
@@ -164,7 +166,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         """What the retained state tells: of cards, those that lie face up."""
 
     @abstractmethod
-    def history(self, state: T) -> list[dict[str, Any]]:
+    def history(self, state: T) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
 
 
@@ -178,5 +180,5 @@ def told(events: Iterable[AnyEvent]) -> set[str]:
             case CardDealt() | CardTurned() | CardRemoved():
                 found.add(each.card)
             case ResultCorrected():
-                found.update(card for hand in each.hands or () for card in hand.cards)
+                found.update(card for hand in hands(each.outcome) for card in hand.cards)
     return {card for card in found if card is not None}

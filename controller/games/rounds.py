@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from controller.contract import commands as person
 from controller.contract.commands import Command, VoidReason
-from controller.contract.events import Announcement, Frame, Irregularity, RoundVoid
+from controller.contract.events import Announcement, AnyOutcome, Frame, Irregularity, RoundVoid
+from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
 from controller.games.moves import Moves, Remembered, frames_of
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
@@ -159,11 +160,34 @@ def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
     return tuple(sorted((*others, entry), key=lambda each: each.round))
 
 
-def line(entry: Any, **tells: Any) -> dict[str, Any]:
-    """One round in the retained history; ``tells``: what it says of a result."""
-    told: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.kind == "result":
-        told |= tells
+class Recorded(Decided, Protocol):
+    """The outcome of a round, as far as the history tells it in the same way for every game."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is void."""
+        ...
+
+    @property
+    def article(self) -> str | None:
+        """Where the law says so."""
+        ...
+
+
+def line(
+    entry: Recorded,
+    outcome: AnyOutcome | None,
+    *,
+    corrected: bool = False,
+    spin: int | None = None,
+    candidate: Number | None = None,
+    dice: tuple[int, ...] | None = None,
+) -> AnyLine:
+    """One round in the retained history; ``outcome``: what it came to, None without a result."""
+    if outcome is not None:
+        return ResultLine(round=entry.round, spin=spin, outcome=outcome, corrected=corrected)
     if entry.kind == "void":
-        told |= {"reason": entry.reason, "article": entry.article}
-    return told
+        return VoidLine(
+            round=entry.round, spin=spin, reason=entry.reason or "", article=entry.article or ""
+        )
+    return UnresolvedLine(round=entry.round, spin=spin, candidate=candidate, dice=dice)

@@ -16,13 +16,8 @@ PLAYED = [Spin(255, 7), Spin(256, 0), Spin(1, 17), Spin(2, 17), Spin(3, 32)]
 
 
 def result(spin: int, number: int, kind: str = "round.result") -> dict[str, Any]:
-    return {
-        "type": kind,
-        "spin": spin,
-        "candidate" if kind == "round.unresolved" else "number": number,
-        "session": 1,
-        "round": spin,
-    }
+    seen = {"candidate": number} if kind == "round.unresolved" else {"outcome": {"number": number}}
+    return {"type": kind, "spin": spin, "session": 1, "round": spin, **seen}
 
 
 def test_a_number_that_was_not_played_is_found() -> None:

@@ -22,7 +22,8 @@ def wrong_numbers(events: Iterable[dict[str, Any]], played: list[Spin]) -> list[
     wrong = []
     at = 0
     for event in events:
-        number = event.get("number") if event["type"] == "round.result" else event.get("candidate")
+        is_result = event["type"] == "round.result"
+        number = event["outcome"]["number"] if is_result else event.get("candidate")
         if event["type"] not in OUTCOMES or number is None:
             continue
         found = next(

@@ -47,7 +47,12 @@ def test_a_spin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("round.result", 4, "play"),
     ]
     result = said[-1]
-    assert (result["number"], result["spin"], result["colour"], result["time"]) == (
+    assert (
+        result["outcome"]["number"],
+        result["spin"],
+        result["outcome"]["colour"],
+        result["time"],
+    ) == (
         17,
         7,
         "black",

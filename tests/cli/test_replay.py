@@ -44,22 +44,11 @@ def test_a_day_in_play(capture: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert count["round.result"] == 135
     assert count["round.unresolved"] == 14
     assert count["round.void"] == 0
-    fields = {
-        "round",
-        "number",
-        "spin",
-        "colour",
-        "parity",
-        "half",
-        "dozen",
-        "column",
-        "frames",
-        "session",
-        "time",
-        "seq",
-    }
+    fields = {"round", "spin", "frames", "session", "time", "seq"}
+    chances = {"number", "colour", "parity", "half", "dozen", "column"}
     results = [event for event in said if event["type"] == "round.result"]
     assert all(fields <= event.keys() for event in results)
+    assert all(chances <= event["outcome"].keys() for event in results)
     assert all(event["frames"] for event in results)
     assert all("candidate" in event for event in said if event["type"] == "round.unresolved")
     assert [event["seq"] for event in said] == list(range(1, len(said) + 1))
@@ -104,11 +93,11 @@ def test_rotated_recordings_are_one(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert replay(newer, older) == 0
     parts = events(capsys.readouterr().out)
     assert replay(whole) == 0
-    assert [(e["type"], e.get("number")) for e in events(capsys.readouterr().out)] == [
-        (e["type"], e.get("number")) for e in parts
-    ]
+    assert [
+        (e["type"], e.get("outcome", {}).get("number")) for e in events(capsys.readouterr().out)
+    ] == [(e["type"], e.get("outcome", {}).get("number")) for e in parts]
     assert parts[-1]["type"] == "round.result"
-    assert parts[-1]["number"] == 23
+    assert parts[-1]["outcome"]["number"] == 23
 
 
 def test_lines_of_another_kind_are_named_and_skipped(
@@ -118,7 +107,7 @@ def test_lines_of_another_kind_are_named_and_skipped(
     path.write_text(path.read_text() + "what is this\n")
     assert replay(path) == 0
     captured = capsys.readouterr()
-    assert events(captured.out)[-1]["number"] == 23
+    assert events(captured.out)[-1]["outcome"]["number"] == 23
     assert captured.err.startswith(f"{path}:19: ")
     assert captured.err.endswith("1 lines that are no recording\n")
 

@@ -22,12 +22,14 @@ from controller.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
+    FortuneOutcome,
     ResultCorrected,
     RoundResult,
     SessionClosed,
     SessionOpened,
 )
 from controller.contract.events import RoundVoid as Void
+from controller.contract.history import AnyLine, ResultLine
 from controller.contract.refusals import RejectedError
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
@@ -99,27 +101,28 @@ class Counting:
             "asks": ["bets.open"] if state.waits else [],
         }
 
-    def history(self, state: Count) -> list[dict[str, Any]]:
-        return [{"number": number} for number in state.numbers]
+    def history(self, state: Count) -> list[AnyLine]:
+        return [
+            ResultLine(round=round_, outcome=_outcome(number), corrected=False)
+            for round_, number in enumerate(state.numbers, 1)
+        ]
 
 
-_NOTHING: dict[str, Any] = dict.fromkeys(("colour", "parity", "half", "dozen", "column"))
+def _outcome(number: int) -> FortuneOutcome:
+    return FortuneOutcome(number=number, cell=None, last_of_session=False)
 
 
 def _result(number: int, **fields: Any) -> RoundResult:
-    return RoundResult(
-        number=number, spin=None, zeros=0, last_of_session=False, frames=(), **_NOTHING, **fields
-    )
+    return RoundResult(outcome=_outcome(number), frames=(), **fields)
 
 
 def _corrected(number: int, by: str, role: Any, **fields: Any) -> ResultCorrected:
     return ResultCorrected(
         replaces=None,
         replaces_boot=None,
-        number=number,
+        outcome=_outcome(number),
         was=0,
         by=by,
         role=role,
-        **_NOTHING,
         **fields,
     )

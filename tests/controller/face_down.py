@@ -15,9 +15,11 @@ from controller.contract.events import (
     CardDealt,
     CardTurned,
     Hand,
+    HousePokerOutcome,
     RoundResult,
     SessionOpened,
 )
+from controller.contract.history import AnyLine, ResultLine
 from devices.readings import AnyReading, CardDrawn, ShoeReset
 
 
@@ -55,7 +57,7 @@ class FaceDown:
                 )
                 return Cards(last=state.cards), (
                     *turned,
-                    RoundResult(frames=(), hands=(hand,), winner=None, marks=()),
+                    RoundResult(frames=(), outcome=HousePokerOutcome(hands=(hand,), marks=())),
                 )
             case BetsClose() | ShoeReset():
                 raise ValueError(f"a defect with {state.cards}")
@@ -71,5 +73,8 @@ class FaceDown:
             "cards": len(state.cards),
         }
 
-    def history(self, state: Cards) -> list[dict[str, Any]]:
-        return [{"cards": state.last}]
+    def history(self, state: Cards) -> list[AnyLine]:
+        hand = Hand(who="player", cards=tuple(card for card in state.last if card))
+        return [
+            ResultLine(round=1, outcome=HousePokerOutcome(hands=(hand,), marks=()), corrected=False)
+        ]

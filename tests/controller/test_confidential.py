@@ -57,6 +57,7 @@ from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.controller.decrees import PAIRS
 from tests.controller.face_down import FaceDown
 from tests.controller.monkey import Monkey, frame
+from tests.controller.outcomes import outcome_of
 
 SURVEILLANCE = PrivateKey.generate()
 CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)
@@ -143,7 +144,7 @@ def confirmed_by(events: Iterable[AnyEvent]) -> set[str]:
     open.
     """
     results = [event for event in events if isinstance(event, RoundResult) and event.confirmed_by]
-    return {card for event in results for hand in event.hands or () for card in hand.cards}
+    return {card for event in results for hand in outcome_of(event).hands for card in hand.cards}
 
 
 class Floor:

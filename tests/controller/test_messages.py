@@ -236,8 +236,9 @@ def told() -> list[dict[str, Any]]:
 
 
 TOLD = told()
-HANDS = [hand for event in TOLD for hand in event.get("hands", ()) if isinstance(hand, dict)]
-MARKS = {mark for event in TOLD for mark in event.get("marks", ())}
+OUTCOMES = [event["outcome"] for event in TOLD if isinstance(event.get("outcome"), dict)]
+HANDS = [hand for outcome in OUTCOMES for hand in outcome.get("hands", ())]
+MARKS = {mark for outcome in OUTCOMES for mark in outcome.get("marks", ())}
 AWARDS = {
     page.jackpot.award
     for decree in get_args(Decree)

@@ -270,11 +270,11 @@ def test_the_result_is_the_valid_one() -> None:
     table = make()
     assert table.retained()["result"] == b"null"
     take(table, OPEN, NUMBER, WheelNumber(at=3.0, device="wheel", number=5))
-    assert (leaf(table, "result")["number"], leaf(table, "result")["round"]) == (5, 2)
+    assert (leaf(table, "result")["outcome"]["number"], leaf(table, "result")["round"]) == (5, 2)
     take(table, ResultCorrect(**HEAD, round=1, number=9))
-    assert leaf(table, "result")["number"] == 5
+    assert leaf(table, "result")["outcome"]["number"] == 5
     take(table, ResultCorrect(**HEAD, round=2, number=6))
-    assert (leaf(table, "result")["type"], leaf(table, "result")["number"]) == (
+    assert (leaf(table, "result")["type"], leaf(table, "result")["outcome"]["number"]) == (
         "result.corrected",
         6,
     )
@@ -285,7 +285,20 @@ def test_the_result_is_the_valid_one() -> None:
 def test_history_and_info_are_shown() -> None:
     table = make()
     take(table, NUMBER, NUMBER)
-    assert leaf(table, "history")["results"] == [{"number": 17}, {"number": 17}]
+    assert leaf(table, "history")["results"] == [
+        {
+            "round": round_,
+            "kind": "result",
+            "outcome": {
+                "family": "fortune-wheel",
+                "number": 17,
+                "cell": None,
+                "last_of_session": False,
+            },
+            "corrected": False,
+        }
+        for round_ in (1, 2)
+    ]
     assert leaf(table, "info")["about"]["devices"] == {"wheel": "driver"}
     assert leaf(table, "info")["table"] == "t1"
 
@@ -330,7 +343,7 @@ def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
     assert [type(e) for e in take(table, lost())] == [DeviceState, AlertRaised]
     take(table, AlertAcknowledge(**HEAD, alert="table-fault"))
     assert leaf(table, "state")["status"] == "fault"
-    assert leaf(table, "result")["number"] == 17
+    assert leaf(table, "result")["outcome"]["number"] == 17
 
     again = make(saved=table.saved(), boot="b2")
     assert [e.alert for e in take(again, *again.gap(4.0)) if isinstance(e, AlertCleared)] == [

@@ -192,6 +192,11 @@ class Subscriber:
         found = self.on(ending)
         return found[-1].body if found else None
 
+    def number(self) -> Any:
+        """The number of the last result that is retained."""
+        result = self.latest("/result")
+        return result["outcome"]["number"] if result else None
+
     def gone(self, ending: str) -> bool:
         """Whether a topic that ends so held something, and holds nothing any more."""
         found = self.on(ending)

@@ -183,14 +183,16 @@ def first(heard: Subscriber, kind: str) -> dict[str, Any]:
 def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> None:
     scan(scanner, *COUP)
     result = first(heard, "round.result")
-    assert result["winner"] == "player"
+    assert result["outcome"]["winner"] == "player"
     assert [event["card"] for event in heard.events("card.dealt") if event["to"] != "burn"] == list(
         COUP
     )
     assert [event["count"] for event in heard.events("cards.burned")] == [2]
     assert len(result["frames"]) == len(COUP)
     scan(scanner, *OTHER)
-    assert [event["winner"] for event in until_more(heard, "round.result", 1)] == ["banker"]
+    assert [event["outcome"]["winner"] for event in until_more(heard, "round.result", 1)] == [
+        "banker"
+    ]
     assert heard.events("irregularity") == []
 
 

@@ -190,7 +190,7 @@ def test_boule(play: Play) -> None:
     )
     floor.start("boule-board")
     results = until_said(floor.heard, "round.result", 4)
-    assert [(result["number"], result["spin"]) for result in results] == [
+    assert [(result["outcome"]["number"], result["spin"]) for result in results] == [
         (7, 1),
         (7, 2),
         (3, 3),
@@ -235,7 +235,7 @@ def test_craps(play: Play) -> None:
     floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22,22,61"))
     floor.start("dice-board")
     results = until_said(floor.heard, "round.result", 4)
-    assert [result["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
+    assert [result["outcome"]["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
     assert wrong(floor.heard, 4) == []
     floor.prove()
 

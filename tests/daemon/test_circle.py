@@ -102,8 +102,8 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     say("cards.show", who="seat:3", cards=["Kh", "Ks"])
     say("hand.act", who="seat:1", action="muck")
     (result,) = until_said(heard, "round.result", 1)
-    assert result["winner"] == "seat:4"
-    assert [(hand["who"], hand["cards"]) for hand in result["hands"]] == [
+    assert result["outcome"]["winner"] == "seat:4"
+    assert [(hand["who"], hand["cards"]) for hand in result["outcome"]["hands"]] == [
         ("seat:4", ["Ah", "As"]),
         ("seat:3", ["Kh", "Ks"]),
         ("board", list(BOARD)),

@@ -136,7 +136,7 @@ min_draw = 0.0
     sent = [shoe.draw(card, to, index) for card, to, index in hidden]
     until_said("card.dealt", 4)
     assert command(heard, "session.open", "novamas/v1/palma/r1")["ok"]
-    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
     count = len(heard.on(f"{TABLE}/sealed"))
     shoe.send(b"\x00garbage\xc7" + shoe.frame(b"P"))
     until_sealed(count + 2)
@@ -185,7 +185,7 @@ min_draw = 0.0
         for card, whose, index in hidden
         if whose == to
     ]
-    assert until_said("round.result", 1)[0]["winner"] == "player"
+    assert until_said("round.result", 1)[0]["outcome"]["winner"] == "player"
     assert made.stop() == 0
 
     assert main(["audit", str(tmp_path / "journal.sqlite3"), "--unseal", str(key)]) == 0

@@ -97,7 +97,9 @@ options = {{ late_after = 1000.0 }} # this machine may keep bytes for longer tha
 def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
     heard, _ = play("--throws", "35,66,34,56")
     results = until_said(heard, "round.result", 4)
-    assert [(result["dice"], result["total"], result["point"]) for result in results] == [
+    assert [
+        tuple(result["outcome"][name] for name in ("dice", "total", "point")) for result in results
+    ] == [
         ([3, 5], 8, None),
         ([6, 6], 12, 8),
         ([3, 4], 7, 8),
@@ -120,7 +122,7 @@ def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
     )
     assert command(heard, "dice.tell", TABLE, values=[3, 5])["ok"]
     (result,) = until_said(heard, "round.result", 1)
-    assert (result["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")
+    assert (result["outcome"]["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")
 
 
 def test_a_series_is_taken_up_after_a_kill_and_everything_follows(play: Play) -> None:

@@ -140,7 +140,7 @@ def test_work_that_no_table_waits_for_ends_nothing(
     until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-seal"), made.log)
     assert "OverflowError" in heard.latest(f"{TABLE}/alert/journal-seal")["detail"]
     assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
     assert made.stop() == 0
 
 

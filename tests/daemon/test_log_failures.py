@@ -46,7 +46,7 @@ def test_the_tables_go_on_and_health_counts(
         lambda: heard.events("device.state") and heard.events("device.state")[-1]["state"] == "up",
     )
     assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
     until("health says so", lambda: heard.latest("/health")["log"]["trouble"] == TROUBLE[kind])
     assert heard.latest("/health")["log"]["lost"] >= 3
     assert made.stop() == 0

@@ -33,7 +33,7 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     until_up(heard, made)
     assert command(heard, "session.open")["ok"]
     live = spin(wheel, heard, "17", 2)
-    until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
+    until("the result is retained", lambda: heard.number() == 17)
     mosquitto.kill()
     made.until_logged("broker lost")
     heard.subscribed.clear()

@@ -65,7 +65,7 @@ def test_a_round_from_the_dice_to_the_result(
     say("cards.show", who="dealer", cards=BANK.split(), low=BANK_LOW.split())
     say("cards.show", who="box:1", cards=BOX.split(), low=BOX_LOW.split())
     (result,) = until_said(heard, "round.result", 1)
-    assert [hand["outcome"] for hand in result["hands"] if "outcome" in hand] == ["win"]
+    assert [hand["outcome"] for hand in result["outcome"]["hands"] if "outcome" in hand] == ["win"]
     assert run.stop() == 0
 
 

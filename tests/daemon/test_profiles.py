@@ -112,7 +112,7 @@ stale_after = 20.0
         rota.say(said)
     rota.state = b"S4215"
     result = until_more(heard, "round.result", 0)[0]
-    assert (result["number"], result["spin"]) == (17, 4)
+    assert (result["outcome"]["number"], result["spin"]) == (17, 4)
     assert r"N17004" in "".join(frame["frame"] for frame in result["frames"])
     assert heard.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "profile"}
     until("the wheel is asked for its state", lambda: b"\x02?\x033C" in rota.heard(), made.log)

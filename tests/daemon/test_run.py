@@ -27,13 +27,13 @@ def test_a_spin_from_the_wire_to_a_subscriber(
     assert command(heard, "session.open")["ok"]
     result = spin(wheel, heard, "17", 2)
     assert (
-        result["number"],
+        result["outcome"]["number"],
         result["session"],
         result["round"],
         result["frames"][-1]["device"],
     ) == (17, 1, 1, "wheel")
     assert "historical" not in result
-    until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
+    until("the result is retained", lambda: heard.number() == 17)
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest(f"{NODE}/status")["status"] == "offline", made.log)
     seqs = [
@@ -54,12 +54,12 @@ def test_a_late_subscriber_finds_everything_retained(
     result = spin(wheel, early, "17", 2)
     until(
         "the result is retained",
-        lambda: (early.latest("/result") or {}).get("number") == 17,
+        lambda: early.number() == 17,
         made.log,
     )
     until(
         "the history is",
-        lambda: [r["number"] for r in early.latest("/history")["results"]] == [17],
+        lambda: [r["outcome"]["number"] for r in early.latest("/history")["results"]] == [17],
         made.log,
     )
     late = subscribe(mosquitto.port)
@@ -68,7 +68,7 @@ def test_a_late_subscriber_finds_everything_retained(
     until("all retained topics", lambda: topics <= {heard.topic for heard in late.heard})
     assert late.latest("/info")["about"]["devices"] == {"wheel": "cammegh-ss2"}
     assert late.latest("/result")["seq"] == result["seq"]
-    assert late.latest("/history")["results"][-1]["number"] == 17
+    assert late.latest("/history")["results"][-1]["outcome"]["number"] == 17
     assert late.latest("/status") == {"status": "online", "boot": result["boot"]}
 
 
@@ -103,7 +103,7 @@ def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
     assert (second["session"], second["round"]) == (1, 2)
     until(
         "both results",
-        lambda: [r["number"] for r in heard.latest("/history")["results"]] == [17, 32],
+        lambda: [r["outcome"]["number"] for r in heard.latest("/history")["results"]] == [17, 32],
     )
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline", made.log)
@@ -201,7 +201,9 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
         spin(wheel, heard, "17", 2)
         spin(other, heard, " 4", 2)
         results = heard.events("round.result")
-        assert [(r["table"], r["number"], r.get("simulated", False)) for r in results] == [
+        assert [
+            (r["table"], r["outcome"]["number"], r.get("simulated", False)) for r in results
+        ] == [
             ("r1", 17, False),
             ("r2", 4, True),
         ]
@@ -274,7 +276,7 @@ def test_the_embedded_broker_serves_this_machine(
     heard = subscribe(port, v5=False)
     until_up(heard, made)
     assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
     assert made.stop() == 0
     assert "Traceback" not in made.log()
 

@@ -79,7 +79,7 @@ options = {{ poll = 0.1, fields = {{ {PLACES}, phases = {{ {PHASES} }} }} }}
         return heard.events("round.result") if len(heard.events("round.result")) > 1 else []
 
     results = until("two results", two, made.log, patience=3 * PATIENCE)
-    played = [NUMBERS.index(result["number"]) for result in results]
+    played = [NUMBERS.index(result["outcome"]["number"]) for result in results]
     assert played == sorted(
         set(played)
     )  # in their order; the first may have been before us, and a busy machine may miss one

@@ -107,7 +107,7 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
 def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
     heard = play(protocol)
     results = until_said(heard, "round.result", 3)
-    assert [result["winner"] for result in results] == WINNERS
+    assert [result["outcome"]["winner"] for result in results] == WINNERS
     assert [event["count"] for event in heard.events("cards.burned")] == [2]
     dealt = [
         event["card"] for event in heard.events("card.dealt") if event["to"] in ("player", "banker")
@@ -118,7 +118,9 @@ def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
 
 def test_a_lost_report_leaves_its_coup_to_a_person(play: Play) -> None:
     heard = play("angel-eye", "--fault", "14.9:lost_report")
-    assert [result["winner"] for result in until_said(heard, "round.result", 2)] == WINNERS[1:]
+    assert [
+        result["outcome"]["winner"] for result in until_said(heard, "round.result", 2)
+    ] == WINNERS[1:]
     assert [(event["round"], event["why"]) for event in heard.events("round.unresolved")] == [
         (1, "silence")
     ]

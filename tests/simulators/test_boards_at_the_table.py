@@ -26,6 +26,7 @@ from simulators.board import Scene
 from simulators.dice.dice import Dice
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.fortune import FortuneWheel
+from tests.controller.outcomes import outcome_of
 from tests.devices.board.pens import make
 
 STALE = 5.0
@@ -176,7 +177,11 @@ class Table:
 
 
 def told(kind: str, event: RoundResult) -> Any:
-    return {"boule": event.number, "fortune": event.cell, "dice": event.dice}[kind]
+    return {
+        "boule": outcome_of(event).number,
+        "fortune": outcome_of(event).cell,
+        "dice": outcome_of(event).dice,
+    }[kind]
 
 
 def true(kind: str, value: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tests.steps.outcomes import flat
+
 GIVEN: Mapping[str, Mapping[str, str]] = {
     "hand.act": {"stands": "valid"},
     "deal.error": {"stands": "valid"},
@@ -35,6 +37,7 @@ def given_now(line: dict[str, Any]) -> dict[str, Any]:
 
 def told_then(told: Any) -> Any:
     """What a table of this checkout says, in the words of the recording."""
+    told = flat(told)
     events = told["events"]
     if events != "refused":
         events = [event_then(event) for event in events]

@@ -56,8 +56,8 @@ def played() -> tuple[TableView, Narrator]:
     view.retained("state", state("waiting"))
     for fields in (
         narrator.event("session.opened", by="M. Lasa", role="table_head"),
-        narrator.event("round.result", round=1, number=1, **RED),
-        narrator.event("round.result", round=2, number=0, **ZERO),
+        narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
+        narrator.event("round.result", round=2, outcome={"number": 0, **ZERO}),
         narrator.event(
             "round.void",
             round=3,
@@ -67,7 +67,7 @@ def played() -> tuple[TableView, Narrator]:
             announcement={"es": "bola nula"},
         ),
         narrator.event("round.unresolved", round=4, why="silence", candidate=12),
-        narrator.event("round.result", round=5, number=2, **BLACK),
+        narrator.event("round.result", round=5, outcome={"number": 2, **BLACK}),
         narrator.event("round.opened", round=6),
         narrator.event(
             "bets.closed", round=6, announcement={"es": "no va más", "ca": "prou apostes"}
@@ -123,7 +123,7 @@ def coup(
             for card in cards[2:]
         ]
     result = {"hands": hands(player, banker), "winner": winner, "marks": list(marks)}
-    return [*events, narrator.event("round.result", round=number, **result)]
+    return [*events, narrator.event("round.result", round=number, outcome=result)]
 
 
 def dealt() -> tuple[TableView, Narrator]:

@@ -70,8 +70,8 @@ def test_a_new_shoe_begins_a_new_plate() -> None:
         "history",
         {
             "results": [
-                {"round": 3, "kind": "result", "winner": "tie"},
-                {"round": 6, "winner": "player"},
+                {"round": 3, "kind": "result", "outcome": {"winner": "tie"}},
+                {"round": 6, "outcome": {"winner": "player"}},
             ]
         },
     )
@@ -81,7 +81,9 @@ def test_a_new_shoe_begins_a_new_plate() -> None:
 def test_a_corrected_winner_takes_the_place_of_the_first() -> None:
     view, narrator = dealt()
     view.event(
-        narrator.event("result.corrected", round=2, winner="player", was="banker", by="M. Lasa")
+        narrator.event(
+            "result.corrected", round=2, was="banker", by="M. Lasa", outcome={"winner": "player"}
+        )
     )
     assert [(bead.round, bead.winner, bead.corrected) for bead in view.cards.beads][1] == (
         2,
@@ -95,7 +97,8 @@ def test_corrected_hands_lie_as_they_are_right_while_their_round_is_the_last() -
     view, narrator = dealt()
     number = view.cards.round
     right = [{"who": "box:1", "cards": ["Ah", "Ad"], "kind": "pair", "outcome": "win"}]
-    fields = {"hands": right, "winner": None, "marks": ["dealer_qualifies"], "by": "M. Lasa"}
+    outcome = {"family": "house-poker", "hands": right, "marks": ["dealer_qualifies"]}
+    fields = {"outcome": outcome, "by": "M. Lasa"}
     view.event(narrator.event("result.corrected", round=number, **fields))
     assert (view.cards.hands["box:1"], view.cards.made["box:1"].outcome) == (["Ah", "Ad"], "win")
     assert view.cards.beads[-1].corrected
@@ -111,7 +114,9 @@ def test_an_unresolved_round_that_is_confirmed() -> None:
     assert view.cards.beads[-1].kind == "unresolved"
     view.event(
         narrator.event(
-            "round.result", round=5, hands=hands("2c 4c", "9d Kc"), winner="banker", marks=[]
+            "round.result",
+            round=5,
+            outcome={"hands": hands("2c 4c", "9d Kc"), "winner": "banker", "marks": []},
         )
     )
     assert [(bead.round, bead.kind) for bead in view.cards.beads][-1] == (5, "result")
@@ -123,7 +128,15 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     view.retained("state", card_state("dealing", round=9, hands=lying, expected="banker"))
     view.retained(
         "history",
-        {"results": [{"round": 8, "kind": "result", "winner": "banker", "marks": ["natural"]}]},
+        {
+            "results": [
+                {
+                    "round": 8,
+                    "kind": "result",
+                    "outcome": {"winner": "banker", "marks": ["natural"]},
+                }
+            ]
+        },
     )
     assert (view.phase, view.cards.hands, view.cards.expected) == ("dealing", lying, "banker")
     assert view.cards.shoe["left"] == 301
@@ -157,7 +170,9 @@ EVENTS = st.fixed_dictionaries(
         "index": st.integers(-1, 4),
         "card": st.sampled_from([None, "7h", "Ts"]),
         "was": st.sampled_from([None, "player"]),
-        "winner": st.sampled_from([None, "player", "banker", "tie"]),
+        "outcome": st.sampled_from(
+            [None, *({"winner": who} for who in (None, "player", "banker", "tie"))]
+        ),
     }
 )
 

@@ -66,9 +66,7 @@ def test_the_bead_plate_goes_down_and_then_to_the_right() -> None:
             narrator.event(
                 "round.result",
                 round=number,
-                hands=hands("9c Kc", "2d Kd"),
-                winner="player",
-                marks=[],
+                outcome={"hands": hands("9c Kc", "2d Kd"), "winner": "player", "marks": []},
             )
         )
     rows = [
@@ -91,7 +89,9 @@ def test_a_plate_that_is_full_drops_its_first_column() -> None:
         winner = "banker" if number <= 6 else "player"
         view.event(
             narrator.event(
-                "round.result", round=number, hands=hands("9c Kc", "2d Kd"), winner=winner, marks=[]
+                "round.result",
+                round=number,
+                outcome={"hands": hands("9c Kc", "2d Kd"), "winner": winner, "marks": []},
             )
         )
     text = drawn(view)

@@ -64,10 +64,12 @@ def test_events_as_json_lines_once_each_through_an_outage(
         opened,
         b"{ no JSON",
         b'["no object"]',
-        narrator.event("round.result", round=1, number=1, **RED),
+        narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
     ):
         table.say(f"{ROOT}/ruleta-1/event", body)
-    table.say(f"{ROOT}/other/event", narrator.event("round.result", round=1, number=1, **RED))
+    table.say(
+        f"{ROOT}/other/event", narrator.event("round.result", round=1, outcome={"number": 1, **RED})
+    )
     table.close()
     assert display.stdout is not None
     seen = [
@@ -80,7 +82,9 @@ def test_events_as_json_lines_once_each_through_an_outage(
     table = Subscriber(broker.port)
     table.say(
         f"{ROOT}/ruleta-1/event",
-        json.dumps(narrator.event("round.result", round=2, number=1, **RED), indent=1).encode(),
+        json.dumps(
+            narrator.event("round.result", round=2, outcome={"number": 1, **RED}), indent=1
+        ).encode(),
     )
     table.close()
     out, errors = display.communicate(timeout=PATIENCE)

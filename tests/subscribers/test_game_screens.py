@@ -37,11 +37,11 @@ def seen(game: str, *events: tuple[str, dict[str, Any]], **shown: Any) -> TableV
 
 
 def result(played: int, /, **fields: Any) -> tuple[str, dict[str, Any]]:
-    return "round.result", {"round": played, "frames": [], **fields}
+    return "round.result", {"round": played, "frames": [], "outcome": fields}
 
 
 def throw(played: int, *dice: int, point: int | None = None) -> tuple[str, dict[str, Any]]:
-    return result(played, dice=list(dice), total=sum(dice), point=point, bets=[])
+    return result(played, dice=list(dice), total=sum(dice), point=point)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -61,13 +61,13 @@ def test_boule_with_a_five_that_has_no_colour(width: int) -> None:
 def test_a_wheel_of_fortune_shows_numbers_and_jokers(width: int) -> None:
     view = seen(
         "fortune-wheel",
-        result(1, number=24, cell=7, bets=[]),
-        result(2, number="joker", cell=54, bets=[]),
+        result(1, number=24, cell=7),
+        result(2, number="joker", cell=54),
     )
     text = drawn(view, width)
     assert "JOKER" in text
     assert "joker 24" in text
-    again = seen("fortune-wheel", result(1, number=24, cell=7, bets=[]))
+    again = seen("fortune-wheel", result(1, number=24, cell=7))
     for line in large("24"):
         assert line.rstrip() in drawn(again, width)
 
@@ -105,7 +105,10 @@ def test_a_throw_that_was_corrected_takes_its_place() -> None:
     view = seen(
         "craps",
         throw(1, 2, 2),
-        ("result.corrected", {"round": 1, "dice": [2, 3], "by": "M. Lasa", "role": "inspector"}),
+        (
+            "result.corrected",
+            {"round": 1, "outcome": {"dice": [2, 3]}, "by": "M. Lasa", "role": "inspector"},
+        ),
     )
     assert [(each.dice, each.corrected) for each in view.dice.throws] == [((2, 3), True)]
 
@@ -117,7 +120,13 @@ def test_whoever_joins_later_finds_the_throws_in_the_history() -> None:
         "history",
         {
             **ENVELOPE,
-            "results": [{"round": 4, "kind": "result", "dice": [5, 3], "total": 8, "point": None}],
+            "results": [
+                {
+                    "round": 4,
+                    "kind": "result",
+                    "outcome": {"dice": [5, 3], "total": 8, "point": None},
+                }
+            ],
         },
     )
     text = drawn(view)
@@ -153,7 +162,7 @@ def test_hands_of_poker(width: int) -> None:
         "poker-no-draw",
         ("round.opened", {"round": 1}),
         *dealt,
-        result(1, hands=HANDS, winner=None, marks=["dealer_qualifies"]),
+        result(1, hands=HANDS, marks=["dealer_qualifies"]),
     )
     text = drawn(after, width)
     assert "box 1  A♥ A♦ K♣ 7♦ 2♠" in text

@@ -94,14 +94,14 @@ def craps() -> TableView:
 
 def fortune() -> TableView:
     void = {"round": 2, "reason": "inspector", "law": "x", "article": "y", "last_number": None}
-    return seen("fortune-wheel", result(1, number="joker", cell=54, bets=[]), ("round.void", void))
+    return seen("fortune-wheel", result(1, number="joker", cell=54), ("round.void", void))
 
 
 def poker() -> TableView:
     return seen(
         "poker-no-draw",
         ("round.opened", {"round": 1}),
-        result(1, hands=HANDS, winner=None, marks=["dealer_qualifies"]),
+        result(1, hands=HANDS, marks=["dealer_qualifies"]),
     )
 
 
@@ -223,10 +223,16 @@ def test_nothing_of_a_picture_stays_in_english(name: str, language: str) -> None
 def test_numbers_and_words_have_room_in_their_lanes(size: tuple[int, int]) -> None:
     view, narrator = played()
     for number, chances in ((22, BLACK), (30, RED)):
-        view.event(narrator.event("round.result", round=number, number=number, **chances))
+        view.event(
+            narrator.event("round.result", round=number, outcome={"number": number, **chances})
+        )
         view.event(
             narrator.event(
-                "result.corrected", round=number, number=number, was=1, by="x", **chances
+                "result.corrected",
+                round=number,
+                was=1,
+                by="x",
+                outcome={"number": number, **chances},
             )
         )
     view.event(narrator.event("round.void", round=31, reason="ball_out", law="", article=""))
@@ -306,6 +312,10 @@ def test_words_of_the_wire() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_corrected_result_is_noted(language: str) -> None:
     view, narrator = played()
-    view.event(narrator.event("result.corrected", round=5, number=2, was=4, by="M. Lasa", **BLACK))
+    view.event(
+        narrator.event(
+            "result.corrected", round=5, was=4, by="M. Lasa", outcome={"number": 2, **BLACK}
+        )
+    )
     told = text("note.corrected_result", language, was="4", right="2", person="M. Lasa")
     assert told in words(drawn(view, language, (120, 40)))

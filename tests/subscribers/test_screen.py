@@ -118,7 +118,9 @@ def test_missed_events_are_admitted() -> None:
 
 def test_a_corrected_number_is_marked() -> None:
     view, narrator = played()
-    view.event(narrator.event("result.corrected", round=5, number=2, was=4, by="x", **BLACK))
+    view.event(
+        narrator.event("result.corrected", round=5, was=4, by="x", outcome={"number": 2, **BLACK})
+    )
     assert "2*" in drawn(view)
 
 

@@ -37,18 +37,22 @@ def test_the_course_of_a_table() -> None:
 
 def test_doubles_are_dropped_and_gaps_counted() -> None:
     view, narrator = played()
-    again = narrator.event("round.result", round=6, number=1, **RED)
+    again = narrator.event("round.result", round=6, outcome={"number": 1, **RED})
     assert view.event(again)
     assert not view.event(again)
     narrator.seq += 3
-    assert view.event(narrator.event("round.result", round=8, number=1, **RED))
+    assert view.event(narrator.event("round.result", round=8, outcome={"number": 1, **RED}))
     assert (view.results, view.missed) == (5, 3)
     assert view.event({**again, "boot": "b2", "seq": 1})  # another boot counts from one again
 
 
 def test_a_corrected_result_takes_the_place_of_the_first() -> None:
     view, narrator = played()
-    view.event(narrator.event("result.corrected", round=5, number=1, was=2, by="M. Lasa", **RED))
+    view.event(
+        narrator.event(
+            "result.corrected", round=5, was=2, by="M. Lasa", outcome={"number": 1, **RED}
+        )
+    )
     assert view.last is not None
     assert (view.last.number, view.last.colour, view.last.corrected) == ("1", "red", True)
     assert note(view.notes[-1], "en") == "2 corrected to 1 by M. Lasa"
@@ -57,7 +61,11 @@ def test_a_corrected_result_takes_the_place_of_the_first() -> None:
 
 def test_an_unresolved_round_that_is_confirmed() -> None:
     view, narrator = played()
-    view.event(narrator.event("round.result", round=4, number=12, confirmed_by="M. Lasa", **BLACK))
+    view.event(
+        narrator.event(
+            "round.result", round=4, confirmed_by="M. Lasa", outcome={"number": 12, **BLACK}
+        )
+    )
     assert [spin.kind for spin in view.spins] == ["result", "result", "void", "result", "result"]
 
 
@@ -74,20 +82,17 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     view.retained(
         "state", state("decision", status="waiting", round=9, asks=["round.confirm", "round.void"])
     )
-    view.retained("result", {"type": "round.result", "round": 8, "number": 1, **RED})
+    view.retained("result", {"type": "round.result", "round": 8, "outcome": {"number": 1, **RED}})
     results = [
         {"round": 6, "kind": "unresolved", "candidate": 5},
         {"round": 7, "kind": "void", "reason": "ball_out", "article": "art. 3"},
-        {"round": 8, "kind": "result", "number": 1, "colour": "red", "corrected": False},
+        {"round": 8, "kind": "result", "outcome": {"number": 1, **RED}, "corrected": False},
     ]
     view.retained("history", {"results": results})
     assert (view.phase, view.round, view.asks) == ("decision", 9, ("round.confirm", "round.void"))
     assert [spin.kind for spin in view.spins] == ["unresolved", "void", "result"]
     assert view.last is not None
-    assert view.last.chances[-1] == (
-        "column",
-        "1",
-    )  # the history is shorter, and takes nothing away
+    assert view.last.chances[-1] == ("column", "1")
     assert [(each.round, each.kind, each.what, each.article) for each in view.notes] == [
         (7, "void", "ball_out", "art. 3")
     ]
@@ -97,7 +102,7 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
 
 def test_events_know_the_phase_better_than_the_state_that_follows_them() -> None:
     view, narrator = played()
-    view.event(narrator.event("round.result", round=6, number=1, **RED))
+    view.event(narrator.event("round.result", round=6, outcome={"number": 1, **RED}))
     view.retained("state", state("waiting", round=6))
     assert view.phase == "result"
     view.retained("state", state("closed", status="closed"))
@@ -121,7 +126,7 @@ def test_alerts_come_and_go() -> None:
 def test_only_the_latest_spins_are_kept() -> None:
     view, narrator = TableView("t"), Narrator()
     for number in range(1, 31):
-        view.event(narrator.event("round.result", round=number, number=1, **RED))
+        view.event(narrator.event("round.result", round=number, outcome={"number": 1, **RED}))
     assert [spin.round for spin in view.spins] == list(range(31 - SPINS, 31))
 
 
@@ -140,7 +145,7 @@ def test_a_result_is_counted_once_however_often_it_comes(seqs: list[int]) -> Non
     taken = []
     for seq in seqs:
         narrator.seq = seq - 1
-        if view.event(narrator.event("round.result", round=seq, number=1, **RED)):
+        if view.event(narrator.event("round.result", round=seq, outcome={"number": 1, **RED})):
             taken.append(seq)
     assert taken == sorted(set(taken))
     assert view.results == len(taken)

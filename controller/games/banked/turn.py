@@ -291,12 +291,11 @@ class BankedTurn(PokerMoves[B, S, T]):
         open.
         """
         deal = self.current
+        entry = PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
             RoundResult(
                 round=deal.round,
-                hands=made.hands,
-                winner=None,
-                marks=made.marks,
+                outcome=self.outcome_of(entry),
                 frames=poker_cards.frames(deal.table),
                 confirmed_by=deal.confirmed_by,
             )
@@ -306,7 +305,7 @@ class BankedTurn(PokerMoves[B, S, T]):
             deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, confirmed_by=None
         )
         self.change(played=(*self.state.played, kept))
-        self.record(PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
+        self.record(entry)
         self.count_down(deal.round)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
@@ -338,15 +337,11 @@ class BankedTurn(PokerMoves[B, S, T]):
         """A round that was left unresolved was settled at the table: what lay open is its
         result.
         """
-        self.record(PokerEntry(round=entry.round, kind="result", hands=entry.hands))
+        entry = PokerEntry(round=entry.round, kind="result", hands=entry.hands)
+        self.record(entry)
         self.say(
             RoundResult(
-                round=entry.round,
-                hands=entry.hands,
-                winner=None,
-                marks=(),
-                frames=(),
-                confirmed_by=by,
+                round=entry.round, outcome=self.outcome_of(entry), frames=(), confirmed_by=by
             )
         )
 

@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, decisions, readings
 from controller.games.blackjack.course import BlackjackRules
@@ -124,10 +125,10 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: BlackjackState) -> list[dict[str, Any]]:
+    def history(self, state: BlackjackState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
         return [
-            line(entry, hands=msgspec.to_builtins(entry.hands), marks=list(entry.marks))
+            line(entry, entry.outcome if entry.kind == "result" else None)
             for entry in state.entries
         ]
 

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import Frame, Hand
+from controller.contract.events import BlackjackOutcome, Frame, Hand
 from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
@@ -102,6 +102,11 @@ class BlackjackEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     marks: tuple[str, ...] = ()
     reason: str | None = None
     article: str | None = None
+
+    @property
+    def outcome(self) -> BlackjackOutcome:
+        """What a round that has a result came to."""
+        return BlackjackOutcome(hands=self.hands, marks=self.marks)
 
 
 class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

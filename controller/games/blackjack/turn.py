@@ -265,18 +265,17 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         marks: tuple[str, ...],
         bets: tuple[Settled, ...] = (),
     ) -> None:
+        entry = BlackjackEntry(round=deal.round, kind="result", hands=hands, marks=marks)
         self.say(
             RoundResult(
                 round=deal.round,
-                hands=hands,
-                winner=None,
-                marks=marks,
+                outcome=entry.outcome,
                 bets=bets,
                 frames=deal.frames,
                 confirmed_by=deal.confirmed_by,
             )
         )
-        self._record(BlackjackEntry(round=deal.round, kind="result", hands=hands, marks=marks))
+        self._record(entry)
         self._count_down(deal.round)
 
     def void(self, reason: VoidReason, law: Law, by: Command) -> None:

@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from msgspec.structs import asdict
-
 from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
+from controller.contract.events import BouleOutcome, Settled
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
@@ -72,11 +71,22 @@ class BouleTurn(CellsTurn):
         super().forget()
         self.change(thrower=None, throws=0)
 
-    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
-        """Its simple chances, and what becomes of each bet that was told."""
-        return asdict(chances(int(number), self.book)) | {
-            "bets": settled(int(number), bets, self.book)
-        }
+    def outcome(self, entry: WheelEntry) -> BouleOutcome:
+        """The number and its simple chances."""
+        assert entry.number is not None
+        number = int(entry.number)
+        own = chances(number, self.book)
+        return BouleOutcome(
+            number=number,
+            colour=own.colour,
+            parity=own.parity,
+            half=own.half,
+            last_of_session=entry.last,
+        )
+
+    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
+        """What becomes of each bet that was placed."""
+        return settled(int(number), bets, self.book)
 
 
 def open_session(turn: BouleTurn, given: SessionOpen) -> None:
@@ -151,10 +161,6 @@ class BouleGame(CellsGame):
             "throws": state.throws,
             **super().own(state),
         }
-
-    def tells(self, entry: WheelEntry) -> dict[str, Any]:
-        """The colour."""
-        return {"colour": self._colour(entry.number)}
 
     def _colour(self, number: Number | None) -> str | None:
         return None if number is None else chances(int(number), self.book).colour

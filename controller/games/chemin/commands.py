@@ -126,7 +126,7 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     of = _undecided(turn, given.round)
     who = confirmer(given)
     if isinstance(of, CheminEntry) or of.question == "silence":
-        turn.told_result(of.round, _winner(turn, given.winner), who)
+        turn.told_result(of.round, _winners(turn, given.winner), who)
         turn.expect()
         return
     if "round.confirm" not in turn.asks():
@@ -142,19 +142,18 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     settle(turn)
 
 
-def _winner(turn: CheminTurn, said: str | None) -> str:
+def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
     """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a
     comma.
     """
-    said = said or ""
-    given = said.split(",")
+    given = (said or "").split(",")
     if len(given) != len(turn.book.hands) or any(
         each not in (who, turn.book.bank, "tie")
         for each, who in zip(given, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
         raise RejectedError("which_winners", hands=example, bank=turn.book.bank)
-    return said
+    return tuple(given)
 
 
 def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed

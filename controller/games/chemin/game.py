@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, next_to_act, shows
@@ -122,9 +123,12 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: CheminState) -> list[dict[str, Any]]:
+    def history(self, state: CheminState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
-        return [line(entry, **_outcomes(entry)) for entry in state.entries[-SHOWN:]]
+        return [
+            line(entry, entry.outcome if entry.kind == "result" else None)
+            for entry in state.entries[-SHOWN:]
+        ]
 
     def _phase(self, turn: CheminTurn) -> str:
         """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``,

@@ -8,7 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.events import Frame, Hand
+from controller.contract.events import BaccaratOutcome, Frame, Hand
+from controller.games.baccarat import Winner
 from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
@@ -90,10 +91,17 @@ class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     round: int
     kind: Literal["result", "void", "unresolved"]
-    winner: str | None = None
+    winner: Winner | None = None
     hands: tuple[Hand, ...] = ()
     reason: str | None = None
     article: str | None = None
+
+    @property
+    def outcome(self) -> BaccaratOutcome:
+        """What a round that has a result came to."""
+        natural = ("natural",) if any(each.kind == "natural" for each in self.hands) else ()
+        tie = ("tie",) if self.winner == "tie" else ()
+        return BaccaratOutcome(winner=self.winner, hands=self.hands, marks=natural + tie)
 
 
 class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):

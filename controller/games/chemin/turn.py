@@ -20,12 +20,14 @@ from controller.contract.events import (
     CardRemoved,
     CardTurned,
     Frame,
+    Hand,
     HandDecided,
     RoundResult,
     RoundUnresolved,
 )
 from controller.contract.topics import level
 from controller.games import shoe
+from controller.games.baccarat import WINNERS, Winner
 from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import CheminCard, CheminCoup, CheminEntry, CheminState, Word
@@ -178,21 +180,14 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             return
         single = len(self.book.hands) == 1
         tied = single and hands[0].outcome == "tie"
-        winner = next(
-            (each.who for each in hands if single and each.outcome == "win"),
-            "tie" if tied else None,
-        )
-        marks: tuple[str, ...] = (
-            ("natural",) if any(each.kind == "natural" for each in hands) else ()
-        )
-        marks += ("tie",) if tied else ()
-        self._record(CheminEntry(round=coup.round, kind="result", winner=winner, hands=hands))
+        won = next((each.who for each in hands if single and each.outcome == "win"), None)
+        winner: Winner | None = "tie" if tied else WINNERS[won] if won else None
+        entry = CheminEntry(round=coup.round, kind="result", winner=winner, hands=hands)
+        self._record(entry)
         self.say(
             RoundResult(
                 round=coup.round,
-                hands=hands,
-                winner=winner,
-                marks=marks,
+                outcome=entry.outcome,
                 frames=frames_up(coup),
                 confirmed_by=coup.confirmed_by,
             )
@@ -200,17 +195,19 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         count_down(self, coup.round)
         self._over()
 
-    def told_result(self, number: int, winner: str, by: str) -> None:
-        """A person stands for the result of a round whose cards are not all known."""
+    def told_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
+        """A person stands for the result of a round whose cards are not all known. ``winners``: for
+        each hand that is bet on, itself, the bank or ``tie``.
+        """
         coup = self.state.current
         frames = frames_up(coup) if coup is not None and coup.round == number else ()
-        marks = ("tie",) if winner == "tie" else ()
-        self._record(CheminEntry(round=number, kind="result", winner=winner))
-        self.say(
-            RoundResult(
-                round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by
-            )
-        )
+        if len(winners) == 1:
+            entry = CheminEntry(round=number, kind="result", winner=WINNERS[winners[0]])
+        else:
+            hands = tuple(map(_told, self.book.hands, winners))
+            entry = CheminEntry(round=number, kind="result", hands=hands)
+        self._record(entry)
+        self.say(RoundResult(round=number, outcome=entry.outcome, frames=frames, confirmed_by=by))
         count_down(self, number)
         self._over()
 
@@ -287,3 +284,12 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 def frames_up(coup: CheminCoup) -> tuple[Frame, ...]:
     """The frames of those cards that lie face up: a frame tells its card."""
     return tuple(card.frame for card in coup.cards if card.up and card.frame is not None)
+
+
+def _told(who: str, winner: str) -> Hand:
+    """A hand of which only what it came to is known."""
+    return Hand(
+        who=who,
+        cards=(),
+        outcome="tie" if winner == "tie" else "win" if winner == who else "lose",
+    )

@@ -7,7 +7,6 @@ given without that, or hands of the round are not remembered any more, a person 
 
 from __future__ import annotations
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
@@ -74,7 +73,7 @@ def _by_word(
     after = PokerOutcome(
         hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner
     )
-    tell(turn, entry, before, after, given, UNSET if was is None else was)
+    tell(turn, entry, before, after, given, was)
 
 
 def _may_win(who: str, hand: CircleRound | None) -> None:

@@ -23,6 +23,7 @@ from controller.contract.events import (
     CardRemoved,
     CardsBurned,
     CardTurned,
+    CirclePokerOutcome,
     Frame,
     RoundOpened,
     RoundResult,
@@ -388,9 +389,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.say(
             RoundResult(
                 round=of.round,
-                hands=shown.hands,
-                winner=shown.winner,
-                marks=shown.marks,
+                outcome=self.outcome_of(entry),
                 frames=frames,
                 confirmed_by=confirmer,
             )
@@ -418,6 +417,10 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.state = self.state.with_entry(entry)
         if self.state.current is not None and self.state.current.round == entry.round:
             self.change(current=None, troubles=())
+
+    def outcome_of(self, entry: PokerEntry) -> CirclePokerOutcome:
+        """What a round that has a result came to."""
+        return CirclePokerOutcome(winner=entry.winner, hands=entry.hands, marks=entry.marks)
 
     # What is said besides
 

@@ -203,16 +203,13 @@ def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
 
 
 def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
-    assert entry.dice is not None
     turn.state = turn.state.after(entry, turn.book.points)
     turn.say(
         ResultCorrected(
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            dice=entry.dice,
-            total=sum(entry.dice),
-            point=entry.point,
+            outcome=entry.outcome,
             bets=turn.settled(entry),
             by=given.by,
             role=given.role,

@@ -18,12 +18,14 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings
-from controller.games.craps.state import SHOWN, CrapsEntry, CrapsState
+from controller.games.craps.state import SHOWN, CrapsState
 from controller.games.craps.turn import DECISIONS, CrapsTurn
 from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
 from devices import readings as device
 
@@ -117,11 +119,19 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: CrapsState) -> list[dict[str, Any]]:
-        """The latest throws of the session, oldest first: results, null throws and
+    def history(self, state: CrapsState) -> list[AnyLine]:
+        """The latest throws of the session, oldest first: results, void throws and
         unresolved ones.
         """
-        return [_line(entry) for entry in state.entries[-SHOWN:]]
+        return [
+            line(
+                entry,
+                entry.outcome if entry.dice else None,
+                corrected=entry.corrected,
+                dice=entry.candidate,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]
 
     def _asks(self, state: CrapsState) -> list[str]:
         """The commands one of which the table waits for: of the throw in hand, of an unresolved
@@ -133,22 +143,6 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
             return list(DECISIONS)
         lacking = self.turn(state).lacking() if state.open and state.last != 0 else None
         return [lacking] if lacking else []
-
-
-def _line(entry: CrapsEntry) -> dict[str, Any]:
-    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.dice:
-        line |= {
-            "dice": list(entry.dice),
-            "total": sum(entry.dice),
-            "point": entry.point,
-            "corrected": entry.corrected,
-        }
-    if entry.kind == "void":
-        line |= {"reason": entry.reason, "article": entry.article}
-    if entry.kind == "unresolved":
-        line |= {"candidate": list(entry.candidate) if entry.candidate else None}
-    return line
 
 
 def _phase(state: CrapsState, asks: list[str]) -> str:

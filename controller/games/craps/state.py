@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from controller.contract.events import Frame
+from controller.contract.events import CrapsOutcome, Frame
 from controller.games.craps.bets import Dice, next_point
 from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
@@ -71,6 +71,13 @@ class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
     article: str | None = None
     corrected: bool = False
+
+    @property
+    def outcome(self) -> CrapsOutcome:
+        """What a throw that has a result came to."""
+        assert self.dice is not None
+        first, second = self.dice
+        return CrapsOutcome(dice=(first, second), total=first + second, point=self.point)
 
 
 class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=True):

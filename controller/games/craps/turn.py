@@ -164,9 +164,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.say(
             RoundResult(
                 round=of.round,
-                dice=dice,
-                total=total,
-                point=point,
+                outcome=entry.outcome,
                 bets=self.settled(entry),
                 frames=of.frames,
                 confirmed_by=confirmed_by,

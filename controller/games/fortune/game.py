@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.contract.events import Settled
+from controller.contract.events import FortuneOutcome, Settled
 from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
@@ -51,14 +51,15 @@ class FortuneTurn(CellsTurn):
             for name in self.book.bets
         }
 
-    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
-        """What each bet does: that on each symbol, then those that were told."""
-        of = {each.bet: each for each in settled(number, self.book, self.settings)}
-        return {"bets": (*of.values(), *(replace(of[bet.bet], who=bet.who) for bet in bets))}
+    def outcome(self, entry: WheelEntry) -> FortuneOutcome:
+        """The symbol, and its cell if that was told."""
+        assert entry.number is not None
+        return FortuneOutcome(number=entry.number, cell=entry.cell, last_of_session=entry.last)
 
-    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - the same in every round
-        """The cell, if it was told."""
-        return {"cell": cell}
+    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
+        """What each bet does: that on each symbol, then those that were placed."""
+        of = {each.bet: each for each in settled(number, self.book, self.settings)}
+        return (*of.values(), *(replace(of[bet.bet], who=bet.who) for bet in bets))
 
 
 def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
@@ -123,7 +124,3 @@ class FortuneGame(CellsGame):
             "cells": list(cells),
             **super().own(state),
         }
-
-    def tells(self, entry: WheelEntry) -> dict[str, Any]:
-        """The cell."""
-        return {"cell": entry.cell}

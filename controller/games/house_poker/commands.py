@@ -280,11 +280,10 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
             raise RejectedError("round_not_over", round=of.round)
         turn.result(of, by)
     else:
-        turn.record(PokerEntry(round=of.round, kind="result", hands=of.hands))
+        entry = PokerEntry(round=of.round, kind="result", hands=of.hands)
+        turn.record(entry)
         turn.say(
-            RoundResult(
-                round=of.round, hands=of.hands, winner=None, marks=(), frames=(), confirmed_by=by
-            )
+            RoundResult(round=of.round, outcome=turn.outcome_of(entry), frames=(), confirmed_by=by)
         )
     turn.settle()
 

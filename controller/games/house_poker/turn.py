@@ -315,13 +315,12 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             if course.is_open(rules, hand, seat)
         } | {DEALER: up(cards, DEALER)}
         made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
-        self.record(PokerEntry(round=hand.round, kind="result", hands=made.hands, marks=made.marks))
+        entry = PokerEntry(round=hand.round, kind="result", hands=made.hands, marks=made.marks)
+        self.record(entry)
         self.say(
             RoundResult(
                 round=hand.round,
-                hands=made.hands,
-                winner=None,
-                marks=made.marks,
+                outcome=self.outcome_of(entry),
                 frames=frames(cards),
                 confirmed_by=confirmed_by or hand.confirmed_by,
             )

@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
-from controller.contract.events import AnyEvent, AwardQualified, Hand, ResultCorrected
+from controller.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
 from controller.contract.refusals import RejectedError
 from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerState
 
@@ -38,6 +37,10 @@ class PokerAtTheTable(Protocol):
 
     def say(self, event: AnyEvent) -> None:
         """Add an event."""
+        ...
+
+    def outcome_of(self, entry: PokerEntry) -> AnyOutcome:
+        """What a round that has a result came to."""
         ...
 
 
@@ -134,7 +137,7 @@ def tell(
     before: PokerOutcome,
     after: PokerOutcome,
     given: ResultCorrect,
-    was: str | UnsetType = UNSET,
+    was: str | None = None,
 ) -> None:
     """The result is replaced. An award that does not stand any more is taken back, and one that
     newly stands is given.
@@ -151,10 +154,8 @@ def tell(
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            hands=after.hands,
-            winner=after.winner,
+            outcome=turn.outcome_of(new),
             was=was,
-            marks=after.marks,
             by=given.by,
             role=given.role,
         )

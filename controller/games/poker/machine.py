@@ -7,9 +7,11 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from controller.contract.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
+from controller.contract.history import AnyLine
 from controller.games.machine import Decree, Machine
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import PokerState
+from controller.games.poker.state import SHOWN, PokerState
+from controller.games.rounds import line
 from devices.readings import AnyReading
 
 B = TypeVar("B", bound=Decree)
@@ -32,6 +34,14 @@ class PokerGame(Machine[B, S, T, M]):
                 return {card for cards in (hands or {}).values() for card in cards}
         return super().named(given)
 
-    def history(self, state: T) -> list[dict[str, Any]]:
+    def history(self, state: T) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
-        return state.history()
+        turn = self.turn(state)
+        return [
+            line(
+                entry,
+                turn.outcome_of(entry) if entry.kind == "result" else None,
+                corrected=entry.corrected,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]

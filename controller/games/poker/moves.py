@@ -8,7 +8,7 @@ from abc import abstractmethod
 from typing import TypeVar
 
 from controller.contract.commands import Command, VoidReason
-from controller.contract.events import Announcement
+from controller.contract.events import Announcement, AnyOutcome, HousePokerOutcome
 from controller.games.poker.state import PokerEntry, PokerState
 from controller.games.rounds import Lawful, LawfulMoves
 from controller.games.session import count_down
@@ -25,6 +25,10 @@ class PokerMoves(LawfulMoves[B, S, T]):
     @abstractmethod
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
+
+    def outcome_of(self, entry: PokerEntry) -> AnyOutcome:
+        """What a round that has a result came to: each hand for itself, against the bank."""
+        return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
     def annul(
         self,

@@ -32,20 +32,6 @@ class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
     corrected: bool = False
 
-    def line(self) -> dict[str, Any]:
-        """What the retained history tells of it."""
-        line: dict[str, Any] = {"round": self.round, "kind": self.kind}
-        if self.kind == "result":
-            line |= {
-                "winner": self.winner,
-                "hands": msgspec.to_builtins(self.hands),
-                "marks": list(self.marks),
-            }
-            line |= {"corrected": self.corrected}
-        if self.kind == "void":
-            line |= {"reason": self.reason, "article": self.article}
-        return line
-
 
 class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of poker between two inputs, as far as all of them are alike.
@@ -87,7 +73,3 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     def unresolved(self) -> list[PokerEntry]:
         """The rounds whose result a person may still give."""
         return [entry for entry in self.entries if entry.kind == "unresolved"]
-
-    def history(self) -> list[dict[str, Any]]:
-        """What the retained history tells: the latest rounds of the session, oldest first."""
-        return [entry.line() for entry in self.entries[-SHOWN:]]

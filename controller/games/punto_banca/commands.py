@@ -18,7 +18,7 @@ from controller.contract.commands import (
 from controller.contract.events import ResultCorrected
 from controller.contract.refusals import RejectedError
 from controller.games import coups, talla
-from controller.games.baccarat import SIDES, Side
+from controller.games.baccarat import SIDES, WINNERS, Side
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup, PuntoBancaEntry
@@ -94,7 +94,8 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     """
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
-    if given.winner not in (None, "player", "banker", "tie"):
+    winner = None if given.winner is None else WINNERS.get(given.winner)
+    if winner is None and given.winner is not None:
         raise RejectedError("which_winner", winners=(*SIDES, "tie"))
     if isinstance(of, PuntoBancaCoup):
         if not of.gap:
@@ -104,12 +105,12 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     else:
         cards, frames = of.cards, of.frames
     hands = redealt(turn.book.third, cards)
-    if hands is None and given.winner is None:
+    if hands is None and winner is None:
         raise RejectedError("cards_unknown", round=of.round)
     player, banker = hands or ((), ())
-    if hands is not None and given.winner in (None, winner_of(player, banker)):
+    if hands is not None and winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
-    turn.result(of.round, player, banker, frames, confirmer(given), given.winner)
+    turn.result(of.round, player, banker, frames, confirmer(given), winner)
     if isinstance(of, PuntoBancaCoup):
         turn.change(out_of_sync=True)  # its last cards may still come
     turn.expect()
@@ -122,21 +123,20 @@ def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
     entry: PuntoBancaEntry = coups.to_correct(turn, given)
     was = entry.winner
     assert was is not None
-    if given.winner not in (*SIDES, "tie"):
+    winner = WINNERS.get(given.winner or "")
+    if winner is None:
         raise RejectedError("which_winner", winners=(*SIDES, "tie"))
-    if given.winner == was:
+    if winner == was:
         raise RejectedError("winner_already", round=given.round, winner=was)
-    winner = given.winner
     marks = ("tie",) if winner == "tie" else ()
-    turn.state = turn.state.with_entry(
-        replace(entry, winner=winner, hands=(), marks=marks, corrected=True, compared=True)
-    )
+    now = replace(entry, winner=winner, hands=(), marks=marks, corrected=True, compared=True)
+    turn.state = turn.state.with_entry(now)
     turn.say(
         ResultCorrected(
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            winner=winner,
+            outcome=now.outcome,
             was=was,
             by=given.by,
             role=given.role,

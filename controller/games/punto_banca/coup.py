@@ -11,6 +11,7 @@ from controller.games.baccarat import (
     ORDER,
     SIDES,
     Side,
+    Winner,
     is_natural,
     is_pair,
     next_card,
@@ -70,7 +71,7 @@ def redealt(
     return (hands["player"], hands["banker"]) if whole else None
 
 
-def winner_of(player: tuple[str, ...], banker: tuple[str, ...]) -> str:
+def winner_of(player: tuple[str, ...], banker: tuple[str, ...]) -> Winner:
     """``player``, ``banker`` or ``tie``."""
     return winner(player, banker) or "tie"
 

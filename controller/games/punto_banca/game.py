@@ -20,12 +20,13 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import SHOWN, PuntoBancaEntry, PuntoBancaState
+from controller.games.punto_banca.state import SHOWN, PuntoBancaState
 from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
@@ -125,20 +126,16 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: PuntoBancaState) -> list[dict[str, Any]]:
+    def history(self, state: PuntoBancaState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
-        return [_line(entry) for entry in state.entries[-SHOWN:]]
-
-
-def _line(entry: PuntoBancaEntry) -> dict[str, Any]:
-    points = {hand.who: hand.points for hand in entry.hands}
-    return line(
-        entry,
-        winner=entry.winner,
-        points=points,
-        marks=list(entry.marks),
-        corrected=entry.corrected,
-    )
+        return [
+            line(
+                entry,
+                entry.outcome if entry.kind == "result" else None,
+                corrected=entry.corrected,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]
 
 
 def _asks(state: PuntoBancaState) -> tuple[str, ...]:

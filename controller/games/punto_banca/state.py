@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import Frame, Hand
-from controller.games.baccarat import ORDER, SIDES, Side
+from controller.contract.events import BaccaratOutcome, Frame, Hand
+from controller.games.baccarat import ORDER, SIDES, Side, Winner
 from controller.games.coups import Coup, CoupEntry, CoupState, Waiting
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
@@ -102,7 +102,7 @@ class PuntoBancaEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
 
     round: int
     kind: Literal["result", "void", "unresolved"]
-    winner: str | None = None
+    winner: Winner | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
     cards: tuple[PuntoBancaCard, ...] = ()
@@ -111,6 +111,11 @@ class PuntoBancaEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
     corrected: bool = False
     reason: str | None = None
     article: str | None = None
+
+    @property
+    def outcome(self) -> BaccaratOutcome:
+        """What a round that has a result came to."""
+        return BaccaratOutcome(winner=self.winner, hands=self.hands, marks=self.marks)
 
 
 class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omit_defaults=True):

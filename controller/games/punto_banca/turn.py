@@ -23,7 +23,7 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.games import shoe
-from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
+from controller.games.baccarat import SIDES, Side, Winner, is_natural, next_card, points
 from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import (
@@ -216,7 +216,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """Whether the shoe's verdict is not ours, as far as it says something."""
         if isinstance(coup, PuntoBancaCoup):
             player, banker = announced(coup, "player"), announced(coup, "banker")
-            ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
+            ours: str = winner_of(player, banker)
+            marks = marks_of(player, banker, self.settings)
         else:
             ours, marks = coup.winner or "", coup.marks
         pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
@@ -231,7 +232,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         banker: tuple[str, ...],
         frames: tuple[Frame, ...],
         confirmed_by: str | None = None,
-        winner: str | None = None,
+        winner: Winner | None = None,
     ) -> None:
         """The round has its result: by its cards, or by the word of a person where these are not
         all known.
@@ -246,23 +247,20 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         )
         was = self.state.current
         compared = was is not None and was.round == number and was.verdict is not None
-        self.record(
-            PuntoBancaEntry(
-                round=number,
-                kind="result",
-                winner=winner,
-                hands=hands,
-                marks=marks,
-                frames=frames,
-                compared=compared,
-            )
+        entry = PuntoBancaEntry(
+            round=number,
+            kind="result",
+            winner=winner,
+            hands=hands,
+            marks=marks,
+            frames=frames,
+            compared=compared,
         )
+        self.record(entry)
         self.say(
             RoundResult(
                 round=number,
-                hands=hands,
-                winner=winner,
-                marks=marks,
+                outcome=entry.outcome,
                 frames=frames,
                 confirmed_by=confirmed_by,
             )

@@ -16,7 +16,7 @@ from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
-from controller.games.roulette.state import RouletteState, WheelEntry
+from controller.games.roulette.state import RouletteState
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
@@ -67,10 +67,6 @@ class RouletteGame(WheelGame):
                 choices(self.book.zero, last_of_session=bool(current and current.last))
             ),
         }
-
-    def tells(self, entry: WheelEntry) -> dict[str, Any]:
-        """The colour."""
-        return {"colour": self._colour(entry.number)}
 
     def _colour(self, number: Number | None) -> Colour | None:
         return None if number is None else chances(int(number), self.book).colour

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
-
-from msgspec.structs import asdict
+from typing import TypeGuard
 
 from controller.contract.commands import Command, VoidReason
+from controller.contract.events import RouletteOutcome
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import RouletteState, WheelEntry, WheelRound
-from controller.games.stakes import Bounds, Stake, bounds
+from controller.games.stakes import Bounds, bounds
 from controller.games.wheels.turn import WheelTurn
 from controller.rulebooks.rulebook import Law, Roulette
 from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
@@ -35,9 +34,21 @@ class RouletteTurn(WheelTurn):
         """The numbers of the wheel, in words."""
         return f"0–{self.book.pockets - 1}"
 
-    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:  # noqa: ARG002 - what lies in prison is not told
-        """Its colour and the other chances."""
-        return asdict(chances(int(number), self.book))
+    def outcome(self, entry: WheelEntry) -> RouletteOutcome:
+        """The number, its chances, and the zeros running up to it."""
+        assert entry.number is not None
+        number = int(entry.number)
+        own = chances(number, self.book)
+        return RouletteOutcome(
+            number=number,
+            colour=own.colour,
+            parity=own.parity,
+            half=own.half,
+            dozen=own.dozen,
+            column=own.column,
+            zeros=0 if number else self.state.tally(upto=entry.round).zeros,
+            last_of_session=entry.last,
+        )
 
     def offered(self) -> Mapping[str, Bounds]:
         """Every kind of bet, the simple ones by their chance."""
@@ -48,14 +59,6 @@ class RouletteTurn(WheelTurn):
         }
         simple = kinds.pop("simple")
         return {**kinds, **dict.fromkeys(self.book.chances, simple)}
-
-    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - a pocket is its number
-        """The zeros running up to this round."""
-        return {"zeros": self.state.tally(upto=number).zeros}
-
-    def corrects(self, entry: WheelEntry) -> dict[str, Any]:
-        """The zeros running up to this round, and whether its spin was the last of the session."""
-        return {**self.tells_of_round(entry.round, None), "last_of_session": entry.last}
 
     def concerns(self, fault: str, current: WheelRound) -> bool:
         """A launch that failed has launched nothing."""

@@ -17,13 +17,14 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games import coups, shoe, stakes, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.trente import commands, readings, refait
 from controller.games.trente.rows import ROWS, points, rows
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import SHOWN, TrenteEntry, TrenteState
+from controller.games.trente.state import SHOWN, TrenteState
 from controller.games.trente.turn import TrenteTurn
 from controller.games.zero import choices
 from controller.rulebooks.trente import Trente
@@ -100,22 +101,16 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: TrenteState) -> list[dict[str, Any]]:
+    def history(self, state: TrenteState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
-        return [self._line(state, entry) for entry in state.entries[-SHOWN:]]
-
-    def _line(self, state: TrenteState, entry: TrenteEntry) -> dict[str, Any]:
-        points = {hand.who: hand.points for hand in entry.hands}
-        told = refait.told(state, self.settings, entry)
-        told["choices"] = list(told["choices"])
-        return line(
-            entry,
-            winner=entry.winner,
-            points=points,
-            marks=list(entry.marks),
-            **told,
-            corrected=entry.corrected,
-        )
+        return [
+            line(
+                entry,
+                refait.outcome(state, self.settings, entry) if entry.kind == "result" else None,
+                corrected=entry.corrected,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]
 
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from controller.contract.events import TrenteOutcome
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import TrenteEntry, TrenteState
 from controller.games.zero import choices
@@ -35,11 +34,17 @@ def counts(state: TrenteState) -> dict[int, int]:
     }
 
 
-def told(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> dict[str, Any]:
-    """What a result tells of it: how many running, whether the hand was the last of the session,
-    and what may be done with the bets that lie. None running: it was no refait.
+def outcome(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> TrenteOutcome:
+    """What a coup that has a result came to: of a refait, how many are running and what may be done
+    with the bets that lie.
     """
-    if entry.winner != "refait":
-        return {"refaits": 0, "last_of_session": entry.last, "choices": ()}
-    may = choices(settings.refait, last_of_session=entry.last)
-    return {"refaits": running(state, entry.round), "last_of_session": entry.last, "choices": may}
+    assert entry.winner is not None
+    is_refait = entry.winner == "refait"
+    return TrenteOutcome(
+        winner=entry.winner,
+        hands=entry.hands,
+        marks=entry.marks,
+        refaits=running(state, entry.round) if is_refait else 0,
+        choices=choices(settings.refait, last_of_session=entry.last) if is_refait else (),
+        last_of_session=entry.last,
+    )

@@ -154,10 +154,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.say(
             RoundResult(
                 round=number,
-                hands=shown,
-                winner=won,
-                marks=also,
-                **refait.told(self.state, self.settings, entry),
+                outcome=refait.outcome(self.state, self.settings, entry),
                 frames=frames,
                 confirmed_by=confirmed_by,
                 announcement=self.book.announcements.get(_CALLS.get(also[0] if also else "", "")),
@@ -176,16 +173,13 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.tell_refaits(before, now.round, by)
 
     def _corrected(self, entry: TrenteEntry, was: Winner | None, by: Command) -> None:
-        assert entry.winner is not None
         self.say(
             ResultCorrected(
                 round=entry.round,
                 replaces=None,
                 replaces_boot=None,
-                winner=entry.winner,
+                outcome=refait.outcome(self.state, self.settings, entry),
                 was=was or entry.winner,
-                marks=entry.marks,
-                **refait.told(self.state, self.settings, entry),
                 by=by.by,
                 role=by.role,
             )

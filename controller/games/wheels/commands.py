@@ -4,8 +4,6 @@ rejected, and the person is told why.
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from controller.contract.commands import (
@@ -20,7 +18,7 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
+from controller.contract.events import AnyOutcome, LastRounds, ResultCorrected, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import (
@@ -165,28 +163,23 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            number=entry.number,
+            outcome=turn.outcome(entry),
             was=was,
+            bets=turn.settled(entry.number, entry.bets),
             by=by.by,
             role=by.role,
-            **turn.tells(entry.number, entry.bets),
-            **turn.corrects(entry),
         )
     )
 
 
-def _told(turn: WheelTurn) -> dict[int, dict[str, Any]]:
-    """What is told of each result besides its number."""
+def _told(turn: WheelTurn) -> dict[int, AnyOutcome]:
+    """What each result came to, as it was told."""
     return {
-        entry.round: turn.corrects(entry)
-        for entry in turn.state.entries
-        if entry.number is not None
+        entry.round: turn.outcome(entry) for entry in turn.state.entries if entry.number is not None
     }
 
 
-def _tell_later(
-    turn: WheelTurn, before: dict[int, dict[str, Any]], number: int, by: Command
-) -> None:
+def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by: Command) -> None:
     """Say the later results anew of which something has changed with this round: at roulette, how
     many zeros run.
     """
@@ -194,7 +187,7 @@ def _tell_later(
         if (
             entry.number is not None
             and entry.round > number
-            and before[entry.round] != turn.corrects(entry)
+            and before[entry.round] != turn.outcome(entry)
         ):
             _corrected(turn, entry, entry.number, by)
 

@@ -11,16 +11,18 @@ says, ``wheels.turn`` for the moves that both are made of, ``wheels.state`` for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.history import AnyLine
 from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.rounds import line
 from controller.games.wheels import commands, readings
-from controller.games.wheels.state import SHOWN, WheelEntry, WheelState
+from controller.games.wheels.state import SHOWN, WheelState
 from controller.games.wheels.turn import WheelTurn
 from devices.readings import AnyReading, WheelFault
 
@@ -71,10 +73,6 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         """What the retained state tells of this game alone."""
         return {}
 
-    def tells(self, entry: WheelEntry) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
-        """What the history tells of a result besides its number."""
-        return {}
-
     def show(self, state: Any) -> dict[str, Any]:
         """What the retained state tells. ``phase`` is the table's, not the wheel's."""
         return {
@@ -89,11 +87,21 @@ class WheelGame(Machine[Any, Any, Any, Any]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: Any) -> list[dict[str, Any]]:
-        """The latest rounds of the session, oldest first: results, null spins and
+    def history(self, state: Any) -> list[AnyLine]:
+        """The latest rounds of the session, oldest first: results, void spins and
         unresolved ones.
         """
-        return [line(entry, self.tells(entry)) for entry in state.entries[-SHOWN:]]
+        turn = self.turn(state)
+        return [
+            line(
+                entry,
+                None if entry.number is None else turn.outcome(entry),
+                corrected=entry.corrected,
+                spin=entry.spin,
+                candidate=entry.candidate,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]
 
 
 def phase(state: WheelState) -> str:
@@ -122,15 +130,3 @@ def course(state: WheelState) -> dict[str, Any]:
         "asks": list(current.asks) if current else [],
         "unresolved": [entry.round for entry in state.unresolved()],
     }
-
-
-def line(entry: WheelEntry, tells: Mapping[str, Any]) -> dict[str, Any]:
-    """One round in the retained history; ``tells``: what the game says of its number there."""
-    told: dict[str, Any] = {"round": entry.round, "kind": entry.kind, "spin": entry.spin}
-    if entry.number is not None:
-        told |= {"number": entry.number, **tells, "corrected": entry.corrected}
-    if entry.kind == "void":
-        told |= {"reason": entry.reason, "article": entry.article}
-    if entry.kind == "unresolved":
-        told |= {"candidate": entry.candidate}
-    return told

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import (
+    AnyOutcome,
     BetsClosed,
     Frame,
     LastRounds,
@@ -21,6 +22,7 @@ from controller.contract.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
+    Settled,
 )
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
@@ -69,24 +71,16 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """The numbers of the wheel, in words."""
 
     @abstractmethod
-    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
-        """What is told of a number with a result and with its correction: the fields of both
-        events. ``bets``: those that lay.
-        """
+    def outcome(self, entry: WheelEntry) -> AnyOutcome:
+        """What a round that has a number came to. It may change with an earlier round."""
 
     @abstractmethod
     def offered(self) -> Mapping[str, Bounds]:
         """The bets that there are, and between what a stake is."""
 
-    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
-        """What is told besides with the result of this round, that lies in this cell."""
-        return {}
-
-    def corrects(self, entry: WheelEntry) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
-        """What is told of a round besides with its correction. It may change with an
-        earlier round.
-        """
-        return {}
+    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:  # noqa: ARG002 - what roulette leaves out
+        """What bets do and pay when this number comes; ``bets``: those that were placed."""
+        return ()
 
     def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
         """Whether a fault of the spin is one of the round in hand: its ball was launched, or its
@@ -200,27 +194,24 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     ) -> None:
         """The ball lies, or the wheel stands, definitively, or a person stands for it."""
         last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
-        self._record(
-            WheelEntry(
-                round=of.round,
-                kind="result",
-                spin=of.spin,
-                number=number,
-                cell=cell,
-                last=last,
-                bets=of.bets,
-            )
+        entry = WheelEntry(
+            round=of.round,
+            kind="result",
+            spin=of.spin,
+            number=number,
+            cell=cell,
+            last=last,
+            bets=of.bets,
         )
+        self._record(entry)
         self.say(
             RoundResult(
                 round=of.round,
-                number=number,
+                outcome=self.outcome(entry),
                 spin=of.spin,
-                last_of_session=last,
+                bets=self.settled(number, of.bets),
                 frames=of.frames,
                 confirmed_by=confirmed_by,
-                **self.tells(number, of.bets),
-                **self.tells_of_round(of.round, cell),
             )
         )
         self._count_down(of.round)

@@ -12,6 +12,7 @@ from controller.contract.events import AnyEvent, Irregularity, RoundResult, Roun
 from controller.games.banked.game import BankedGame
 from devices.readings import DiceRead
 from tests.controller.games.play import AnyPlay, of_kind
+from tests.controller.outcomes import outcome_of
 
 PAIRS = (
     ("trijoker", "BAL05"),
@@ -71,5 +72,5 @@ def voids(events: list[AnyEvent]) -> list[tuple[str, str]]:
 
 def bets_of(result: RoundResult, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
     """What became of the bets of a hand."""
-    [hand] = [hand for hand in result.hands or () if hand.who == who]
+    [hand] = [hand for hand in outcome_of(result).hands if hand.who == who]
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}

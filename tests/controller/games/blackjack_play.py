@@ -10,6 +10,7 @@ from controller.contract.events import AnyEvent, RoundResult
 from controller.games.blackjack.game import BlackjackGame
 from controller.games.blackjack.state import BlackjackState
 from tests.controller.games.play import AnyPlay
+from tests.controller.outcomes import outcome_of
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 PAIRS = (*(("blackjack", decree) for decree in DECREES), ("blackjack-triple", "EUS96"))
@@ -51,5 +52,4 @@ def dealing(play: Play) -> Play:
 
 def outcomes(result: RoundResult) -> dict[str, tuple[int | UnsetType, str | None, str | None]]:
     """Hand -> points, what it makes, what becomes of it."""
-    assert isinstance(result.hands, tuple)
-    return {hand.who: (hand.points, hand.kind, hand.outcome) for hand in result.hands}
+    return {hand.who: (hand.points, hand.kind, hand.outcome) for hand in outcome_of(result).hands}

@@ -14,6 +14,7 @@ from controller.contract.events import AnyEvent, RoundResult
 from controller.games.chemin.game import CheminGame
 from controller.games.chemin.state import CheminState
 from tests.controller.games.play import AnyPlay, only
+from tests.controller.outcomes import outcome_of
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")
@@ -77,7 +78,7 @@ def result_of(
     events: list[AnyEvent],
 ) -> dict[str, tuple[tuple[str, ...], int | UnsetType, str | None, str | None]]:
     """The hands of the one result: cards, points, kind and outcome, by hand."""
-    hands = only(events, RoundResult).hands
+    hands = outcome_of(only(events, RoundResult)).hands
     assert isinstance(hands, tuple)
     return {hand.who: (hand.cards, hand.points, hand.kind, hand.outcome) for hand in hands}
 

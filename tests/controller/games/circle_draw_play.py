@@ -5,6 +5,7 @@ from __future__ import annotations
 from controller.contract.events import AnyEvent, Irregularity, RoundResult
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 DEAL = "7c 8c 9c Jc  7d 8d 9d Jd  8h 9h Td Qc  9s Tc Js Kc  Ac Kd Qh 8s"
 """Five cards each to 4, 1, 2, 3: a pair of sevens, eights, nines, jacks."""
@@ -48,4 +49,7 @@ def irregularities(events: list[AnyEvent]) -> list[str]:
 
 
 def results(events: list[AnyEvent]) -> list[tuple[str | None, tuple[str, ...]]]:
-    return [(event.winner or None, event.marks or ()) for event in of_kind(events, RoundResult)]
+    return [
+        (outcome_of(event).winner or None, outcome_of(event).marks)
+        for event in of_kind(events, RoundResult)
+    ]

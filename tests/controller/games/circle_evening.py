@@ -28,6 +28,7 @@ from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdi
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 ROUNDS = 1000
 ERRORS = (
@@ -274,8 +275,8 @@ class Evening:
                 assert event.card in self.given
                 assert event.card in self.pack
                 self.told.add(event.card)
-            if isinstance(event, RoundResult) and isinstance(event.hands, tuple):
-                hands = {hand.who: hand.cards for hand in event.hands}
+            if isinstance(event, RoundResult) and isinstance(outcome_of(event).hands, tuple):
+                hands = {hand.who: hand.cards for hand in outcome_of(event).hands}
                 cards = [card for own in hands.values() for card in own]
                 assert len({*cards}) == len(cards)
                 assert {*cards} <= self.told

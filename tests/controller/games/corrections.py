@@ -15,6 +15,7 @@ import msgspec
 from controller.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import AnyPlay
+from tests.controller.outcomes import outcome_of
 
 
 class Standing:
@@ -30,7 +31,11 @@ class Standing:
         """Take the events of one step."""
         for event in events:
             if isinstance(event, RoundResult | ResultCorrected):
-                self.hands, self.marks, self.winner = event.hands, event.marks, event.winner
+                self.hands, self.marks, self.winner = (
+                    outcome_of(event).hands,
+                    outcome_of(event).marks,
+                    getattr(outcome_of(event), "winner", None),
+                )
             if isinstance(event, AwardQualified):
                 self.awards[msgspec.structs.replace(event, valid=True)] += 1 if event.valid else -1
         assert set(self.awards.values()) <= {0, 1}, (
@@ -78,8 +83,10 @@ def there_and_back(
         return False
     [corrected] = [event for event in events if isinstance(event, ResultCorrected)]
     standing.see(events)
-    assert {each.cards for each in corrected.hands or () if each.who == hand.who} == {tuple(cards)}
-    changed = {each.who: each.cards for each in corrected.hands or ()}
+    assert {each.cards for each in outcome_of(corrected).hands if each.who == hand.who} == {
+        tuple(cards)
+    }
+    changed = {each.who: each.cards for each in outcome_of(corrected).hands}
     assert {each.who: each.cards for each in before[0]} | {hand.who: tuple(cards)} == changed
     standing.see(
         play.say("result.correct", round=number, hands={hand.who: list(hand.cards), **back})

@@ -27,6 +27,7 @@ from devices.readings import (
     SlotCoin,
 )
 from tests.controller.games.play import AnyPlay, of_kind, said
+from tests.controller.outcomes import outcome_of
 
 PAIRS = (
     ("poker-no-draw", "BAL05"),
@@ -140,7 +141,8 @@ def result(events: list[AnyEvent]) -> RoundResult:
 
 def box(events: list[AnyEvent], number: int = 1) -> Hand:
     """The hand of a box in the one result."""
-    return next(hand for hand in result(events).hands or () if hand.who == f"box:{number}")
+    hands: tuple[Hand, ...] = outcome_of(result(events)).hands
+    return next(hand for hand in hands if hand.who == f"box:{number}")
 
 
 def bets(hand: Hand) -> dict[str, tuple[str, tuple[int, int] | None]]:

@@ -11,6 +11,7 @@ from controller.contract.events import AwardQualified, ResultCorrected
 from controller.contract.refusals import RejectedError
 from tests.controller.games.banked_play import Play
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import history, outcome_of
 
 TRIJOKER = "Ah 2c Kd Ac 3c 9d 7h 8s"
 """Box 1 has aces, box 2 nothing; the common cards are the king and the nine of diamonds."""
@@ -83,9 +84,9 @@ def awards(events: list[Any]) -> list[tuple[str, str, bool]]:
 def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:
     play, other = trijoker(), trijoker(TRIJOKER.replace("Kd", "2d").replace("Ac", "2h"))
     now = corrected(correct(play, common="2d 9d", box1="Ah 2h 7h"))
-    assert now.hands == other.result().hands
-    assert play.game.history(play.state)[-1] == {
-        **other.game.history(other.state)[-1],
+    assert outcome_of(now).hands == outcome_of(other.result()).hands
+    assert history(play)[-1] == {
+        **history(other)[-1],
         "corrected": True,
     }
 
@@ -95,7 +96,10 @@ def test_texas_is_as_the_right_cards_would_have_made_it_and_its_bonus_too() -> N
     other = texas("Ah 2c Qh Qs 7c Jd Tc 4d 9h 4c 6s")
     events = correct(play, box1="Ah Qs", dealer="Qh Jd")
     now, then = corrected(events), other.result()
-    assert (now.hands, now.marks) == (then.hands, then.marks)
+    assert (outcome_of(now).hands, outcome_of(now).marks) == (
+        outcome_of(then).hands,
+        outcome_of(then).marks,
+    )
     assert awards(play.events) == [("box:1", "pair", True), ("box:1", "pair", False)]
     assert awards(correct(play, box1="Ah As")) == [("box:1", "pair", True)]
     assert awards(correct(play, box1="Ah Ad")) == [
@@ -106,21 +110,29 @@ def test_texas_is_as_the_right_cards_would_have_made_it_and_its_bonus_too() -> N
 
 def test_pai_gow_is_as_the_right_hands_would_have_made_it() -> None:
     play, other = pai_gow(), pai_gow("Ah 4d")
-    assert corrected(correct(play, box1_low="Ah 4d")).hands == other.result().hands
+    assert (
+        outcome_of(corrected(correct(play, box1_low="Ah 4d"))).hands
+        == outcome_of(other.result()).hands
+    )
     play.again()
-    assert corrected(correct(play, box1_low="Kd Kc")).hands != other.result().hands
+    assert (
+        outcome_of(corrected(correct(play, box1_low="Kd Kc"))).hands
+        != outcome_of(other.result()).hands
+    )
 
 
 def test_a_hand_that_was_told_as_wrongly_set() -> None:
     play = pai_gow("Kc")
-    [hand] = [each for each in play.result().hands or () if each.who == "box:1"]
+    [hand] = [each for each in outcome_of(play.result()).hands if each.who == "box:1"]
     assert (hand.kind, hand.outcome) == ("wrongly_set", "lose")
     now = corrected(correct(play, box1_low="Kc Kd"))
     assert [
-        (each.kind, each.low_kind, each.outcome) for each in now.hands or () if each.who == "box:1"
+        (each.kind, each.low_kind, each.outcome)
+        for each in outcome_of(now).hands
+        if each.who == "box:1"
     ] == [("straight", "pair", "win")]
     back = corrected(correct(play, box1_low="5c Ah 4d"))
-    assert [each.kind for each in back.hands or () if each.who == "box:1"] == ["wrongly_set"]
+    assert [each.kind for each in outcome_of(back).hands if each.who == "box:1"] == ["wrongly_set"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +164,7 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
     with pytest.raises(RejectedError, match="box:2 did not lie open"):
         correct(play, box2="2c 7d")
-    assert corrected(correct(play, dealer="Ks 7c")).hands, (
+    assert outcome_of(corrected(correct(play, dealer="Ks 7c"))).hands, (
         "the card of a hand that gave up: nobody may tell"
     )
 
@@ -173,7 +185,7 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play.say("session.close")
     play.say("round.confirm", round=1)
     now = corrected(correct(play, board="Tc 4d 9s"))
-    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [
+    assert [(hand.who, hand.cards, hand.settled) for hand in outcome_of(now).hands] == [
         ("board", ("Tc", "4d", "9s"), ())
     ]
 

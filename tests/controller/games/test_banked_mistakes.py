@@ -20,6 +20,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 ONE, TWO = "Ts Td Tc", "As Ac 5d"
 
@@ -55,7 +56,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     said = play.say("card.decide", action="accept")
     assert {event.card for event in of_kind(said, CardTurned)} == set(ONE.split())
     show(play, "box:2", TWO)
-    assert [hand.cards for hand in play.result().hands or ()][:2] == [
+    assert [hand.cards for hand in outcome_of(play.result()).hands][:2] == [
         tuple(ONE.split()),
         tuple(TWO.split()),
     ]
@@ -145,7 +146,7 @@ def test_an_unresolved_round_that_was_settled_at_the_table() -> None:
     play.say("session.close")
     assert play.shown["unresolved"] == [1]
     [result] = of_kind(play.say("round.confirm", round=1), RoundResult)
-    assert (result.hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
+    assert (outcome_of(result).hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
     assert play.shown["unresolved"] == []
     with pytest.raises(RejectedError):
         play.say("round.confirm", round=1)
@@ -173,8 +174,8 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
         "bet_2": ("lose", None),
         "bet_3": ("lose", None),
     }
-    assert (result.hands or ())[0] == Hand(
-        who="box:1", cards=(), outcome="lose", settled=(result.hands or ())[0].settled
+    assert outcome_of(result).hands[0] == Hand(
+        who="box:1", cards=(), outcome="lose", settled=outcome_of(result).hands[0].settled
     ), "its cards are told to nobody"
     assert bets_of(result, "box:2")["bet_3"] == ("win", (1, 1))
     play.say("result.correct", round=1, hands={"common": ["2c", "Ad"]})

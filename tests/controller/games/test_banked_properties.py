@@ -37,6 +37,7 @@ from devices.readings import (
 from tests.controller.games.banked_play import PAIRS, Play
 from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 ROUNDS = 1000
 STEPS = 120
@@ -321,7 +322,7 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str) -> None:
             corrected += there_and_back(
                 play, chance, standing, number, deck(play.game.book.deck), lows=game == "pai-gow"
             )
-            cards = [card for hand in result.hands or () for card in hand.cards]
+            cards = [card for hand in outcome_of(result).hands for card in hand.cards]
             assert len(set(cards)) == len(cards), "a card is there twice"
             assert set(cards) <= told(play.events)
             assert all(read_event(write(event)) == event for event in play.events)

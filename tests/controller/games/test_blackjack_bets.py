@@ -13,6 +13,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import only
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 MINIMUM = 500
@@ -178,8 +179,7 @@ def test_an_insurance_that_lies_is_decided_though_no_hand_is_left(game: str, dec
             assert play.state.expected == "dealer"
             said = play.cards("Kd")
         result = only(said, RoundResult)
-        assert isinstance(result.marks, tuple)
-        assert ("insurance_wins" if insured else "insurance_undecided") in result.marks
+        assert ("insurance_wins" if insured else "insurance_undecided") in outcome_of(result).marks
         assert outcomes(result)["dealer"] == (
             (21, "blackjack", None) if insured else (11, None, None)
         )

@@ -21,6 +21,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only
+from tests.controller.outcomes import history
 
 rule = pytest.mark.rule
 
@@ -219,7 +220,7 @@ def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None
         play.say("round.void", role="croupier", reason="misdeal")
     said = only(play.say("round.void", reason="misdeal"), RoundVoid)
     assert said.law == play.game.book.void["misdeal"].rule
-    assert play.game.history(play.state)[-1]["kind"] == "void"
+    assert history(play)[-1]["kind"] == "void"
     play.deal((2,), "Th")
     with pytest.raises(RejectedError, match="round 2 is in progress, not the one named"):
         play.say("round.void", reason="misdeal", round=1)

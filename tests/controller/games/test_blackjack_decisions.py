@@ -8,6 +8,7 @@ from controller.contract.events import CardDealt, HandDecided, Insurance, RoundR
 from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 
@@ -185,8 +186,7 @@ def test_insurance_until_the_first_third_card(play: Play) -> None:
     play.key("stand")
     play.key("stand")
     result = only(play.cards("Kc"), RoundResult)
-    assert isinstance(result.marks, tuple)
-    assert "insurance_wins" in result.marks
+    assert "insurance_wins" in outcome_of(result).marks
     assert outcomes(result)["dealer"] == (21, "blackjack", None)
 
 
@@ -196,8 +196,7 @@ def test_insurance_loses_where_the_dealer_has_no_black_jack(play: Play) -> None:
     play.key("stand")
     play.key("stand")
     result = only(play.cards("6c"), RoundResult)
-    assert isinstance(result.marks, tuple)
-    assert "insurance_loses" in result.marks
+    assert "insurance_loses" in outcome_of(result).marks
     assert [event.offered for event in of_kind(play.events, Insurance)] == [True, False]
 
 

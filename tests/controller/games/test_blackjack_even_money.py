@@ -10,6 +10,7 @@ from controller.contract.events import HandDecided, Insurance, RoundResult, Sett
 from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 having = pytest.mark.parametrize(
@@ -35,8 +36,7 @@ def dealt(
 
 def paid(result: RoundResult) -> dict[str, tuple[Settled, ...]]:
     """What each hand's bet does and pays."""
-    assert isinstance(result.hands, tuple)
-    return {hand.who: hand.settled for hand in result.hands}
+    return {hand.who: hand.settled for hand in outcome_of(result).hands}
 
 
 @having
@@ -118,8 +118,7 @@ def test_a_hand_that_was_paid_is_no_reason_for_the_dealer_to_draw(game: str, dec
     play.key("draw")
     result = only(play.cards("8d"), RoundResult)  # box 2 has 26
     assert outcomes(result)["dealer"] == (11, None, None)
-    assert isinstance(result.marks, tuple)
-    assert "insurance_undecided" in result.marks
+    assert "insurance_undecided" in outcome_of(result).marks
 
 
 @having

@@ -13,6 +13,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import Play
 from tests.controller.games.play import of_kind, only
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 
@@ -90,7 +91,7 @@ def test_who_has_no_accumulated_bet_has_no_right_to_it() -> None:
     bet(play, "box:2")
     said = sevens(play)
     assert of_kind(said, AwardQualified) == []
-    assert only(said, RoundResult).marks == ("box:1 sevens_3_suited",)
+    assert outcome_of(only(said, RoundResult)).marks == ("box:1 sevens_3_suited",)
 
 
 def test_of_several_winners_the_decree_says_nothing() -> None:
@@ -145,7 +146,7 @@ def test_a_pair_of_sevens_that_is_split_and_another_seven(
     play.cards(again)
     if resplit and again != "9h":
         play.key("split", "box:1")
-    assert to_the_end(play).marks == (f"box:1 {mark}",)
+    assert outcome_of(to_the_end(play)).marks == (f"box:1 {mark}",)
     assert bool(of_kind(play.events, AwardQualified)) == (mark == "sevens_3_suited")
 
 

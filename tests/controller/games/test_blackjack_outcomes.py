@@ -16,6 +16,7 @@ from controller.games.blackjack.hands import (
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -241,7 +242,7 @@ def test_results_tell_the_side_bets_of_each_box_where_the_table_has_them() -> No
     play.key("draw", "box:3")
     play.cards("7d")
     result = only(play.cards("7s"), RoundResult)
-    assert result.marks == (
+    assert outcome_of(result).marks == (
         "box:1 pair_mixed",
         "box:1 sevens_2",
         "box:2 pair_perfect",
@@ -254,7 +255,7 @@ def test_and_nothing_of_them_where_it_has_not() -> None:
     play = table("EUS96")
     play.deal((1,), "7h Kd 7c")
     play.key("stand")
-    assert only(play.cards("7s"), RoundResult).marks == ()
+    assert outcome_of(only(play.cards("7s"), RoundResult)).marks == ()
 
 
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
@@ -280,7 +281,7 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     triple.key("stand")
     triple.key("stand")
     first = only(triple.cards("7h"), RoundResult)
-    assert first.marks == ("play 1", "box:2 pair_colour", "box:3 pair_colour")
+    assert outcome_of(first).marks == ("play 1", "box:2 pair_colour", "box:3 pair_colour")
     assert outcomes(first)["box:1"] == (23, "bust", "lose")
     assert triple.state.expected == "dealer"
     assert triple.game.show(triple.state)["round"] == 1
@@ -288,7 +289,7 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     assert triple.game.show(triple.state)["round"] == 2
     second = only(triple.cards("8h"), RoundResult)
     third = only(triple.cards("Ts"), RoundResult)
-    assert [each.marks for each in (second, third)] == [("play 2",), ("play 3",)]
+    assert [outcome_of(each).marks for each in (second, third)] == [("play 2",), ("play 3",)]
     assert [each.round for each in (first, second, third)] == [1, 2, 3]
     assert isinstance(first.bets, tuple)
     assert [(each.who, each.bet, each.pays) for each in first.bets] == [
@@ -314,7 +315,7 @@ def test_boxes_for_a_new_round_show_that_nobody_had_a_bet_in_the_next_play(tripl
     triple.deal((2,), "Th Kd 8d")
     triple.key("stand")
     second, third = only(triple.cards("7h"), RoundResult), only(triple.cards("9h"), RoundResult)
-    assert [(second.round, second.marks), (third.round, third.marks)] == [
+    assert [(second.round, outcome_of(second).marks), (third.round, outcome_of(third).marks)] == [
         (2, ("play 1",)),
         (3, ("play 2",)),
     ]
@@ -332,7 +333,7 @@ def test_insurance_is_settled_with_each_play(triple: Play) -> None:
     triple.deal((1,), "Th Ad 8d")
     triple.key("stand")
     results = [only(triple.cards(card), RoundResult) for card in ("Kh", "7h", "Jh")]
-    assert [each.marks for each in results] == [
+    assert [outcome_of(each).marks for each in results] == [
         ("play 1", "insurance_wins"),
         ("play 2", "insurance_loses"),
         ("play 3", "insurance_wins"),
@@ -340,8 +341,7 @@ def test_insurance_is_settled_with_each_play(triple: Play) -> None:
 
 
 def dealer_of(result: RoundResult) -> tuple[str, ...]:
-    assert isinstance(result.hands, tuple)
-    hand: Hand = result.hands[-1]
+    hand: Hand = outcome_of(result).hands[-1]
     assert hand.who == "dealer"
     return hand.cards
 

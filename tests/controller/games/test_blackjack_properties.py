@@ -39,6 +39,7 @@ from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
 from tests.controller.games.holds import goes_on, holds, spoken, step, taken_up
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -142,14 +143,14 @@ def check(play: Play) -> None:
         results = of_kind(said, RoundResult)
         if number == 0 or not results:
             continue
-        hands = results[0].hands
+        hands = outcome_of(results[0]).hands
         assert isinstance(hands, tuple)
         told = cards_of(of_kind(said, CardDealt)) - cards_of(of_kind(said, CardRemoved))
         if not of_kind(
             said, RoundOpened
         ):  # a later play: the hands lie there from before, the dealer's first card too
             told += kept
-        if results[0].marks != ("hands_unknown",):
+        if outcome_of(results[0]).marks != ("hands_unknown",):
             assert Counter(card for hand in hands for card in hand.cards) == told
             kept = told - Counter(hands[-1].cards[1:])
             for hand in hands[:-1]:

@@ -19,6 +19,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.blackjack_play import Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 
 def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
@@ -43,7 +44,7 @@ def test_without_keys_the_dealers_hand_is_told_where_one_is_left() -> None:
     play.deal((1, 3), "Th 9s Kd Ad 9c 7h")
     result = only(play.boxes(1), RoundResult)
     assert outcomes(result) == {"dealer": (17, None, None)}
-    assert result.marks == ("hands_unknown",)
+    assert outcome_of(result).marks == ("hands_unknown",)
 
 
 @pytest.mark.parametrize("cards", ["Th 9s Kd Ad 9c 5c 7h", "Th 9s Kd 8d 9c 7h", "Th 9s Kd Ad 9c"])

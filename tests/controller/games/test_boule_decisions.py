@@ -25,6 +25,7 @@ from controller.games.games import make_game
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
@@ -78,14 +79,16 @@ def test_the_number_that_waits_is_the_result_when_a_person_stands_for_it() -> No
     assert play.cell(4, 1) == []
     play.again()
     result = only(play.say("round.confirm", "inspector"), RoundResult)
-    assert (result.number, result.confirmed_by) == (4, "M. Lasa (inspector)")
+    assert (outcome_of(result).number, result.confirmed_by) == (4, "M. Lasa (inspector)")
 
 
 def test_of_a_ball_between_two_holes_the_person_in_charge_may_say_the_number() -> None:
     play = table()
     play.until_closed(1)
     play.fault("between")
-    assert only(play.say("round.confirm", "inspector", number=8), RoundResult).number == 8
+    assert (
+        outcome_of(only(play.say("round.confirm", "inspector", number=8), RoundResult)).number == 8
+    )
 
 
 def test_before_bets_are_closed_nobody_tells_a_number() -> None:
@@ -103,10 +106,10 @@ def test_before_bets_are_closed_nobody_tells_a_number() -> None:
 
 def test_a_ball_that_made_too_few_turns_asks_where_they_are_counted() -> None:
     play = table(turns=4)
-    assert only(play.spin(1, 1, turns=4), RoundResult).number == 1
+    assert outcome_of(only(play.spin(1, 1, turns=4), RoundResult)).number == 1
     assert whats(play.spin(2, 2, turns=3))[-1] == "too_few_turns"
-    assert only(play.say("round.confirm"), RoundResult).number == 2
-    assert only(table(turns=0).spin(1, 1, turns=0), RoundResult).number == 1
+    assert outcome_of(only(play.say("round.confirm"), RoundResult)).number == 2
+    assert outcome_of(only(table(turns=0).spin(1, 1, turns=0), RoundResult)).number == 1
 
 
 @pytest.mark.parametrize("setting", BREACHES)
@@ -119,7 +122,7 @@ def test_a_breach_is_only_reported_where_the_table_has_it_so(setting: str) -> No
     if setting == "launched_again":
         play.phase("launched", 2)
     play.phase("settled", 2)
-    assert only(play.cell(3, 2), RoundResult).number == 3
+    assert outcome_of(only(play.cell(3, 2), RoundResult)).number == 3
     assert [event.asks for event in of_kind(play.events, Irregularity)] == [()]
 
 
@@ -177,7 +180,12 @@ def test_a_number_shown_differently_afterwards_asks_for_a_correction() -> None:
     play.spin(3, 1)
     assert whats(play.fault("number_changed")) == ["number_changed", "number_changed"]
     corrected = only(play.say("result.correct", round=1, number=2), ResultCorrected)
-    assert (corrected.number, corrected.was, corrected.colour, corrected.half) == (
+    assert (
+        outcome_of(corrected).number,
+        corrected.was,
+        outcome_of(corrected).colour,
+        outcome_of(corrected).half,
+    ) == (
         2,
         3,
         "red",
@@ -249,7 +257,7 @@ def test_the_last_rounds_before_closing_are_counted() -> None:
     play.say("last_rounds.announce", "croupier")
     for spin in (1, 2, 3):
         play.spin(1, spin)
-    assert [result.last_of_session for result in of_kind(play.events, RoundResult)] == [
+    assert [outcome_of(result).last_of_session for result in of_kind(play.events, RoundResult)] == [
         False,
         False,
         True,
@@ -283,7 +291,7 @@ def test_a_map_that_the_decree_does_not_allow_is_refused(decree: str, holes: Any
 
 def test_a_map_of_the_site_says_which_hole_has_which_number() -> None:
     play = table(holes=(tuple(reversed(ROW)), ROW))
-    assert only(play.spin(1, 1), RoundResult).number == 9
+    assert outcome_of(only(play.spin(1, 1), RoundResult)).number == 9
     assert isinstance(play.game, BouleGame)
     assert isinstance(play.game.settings, BouleSettings)
 

@@ -24,6 +24,7 @@ from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -64,7 +65,7 @@ def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     assert [list((event.announcement or {}).values()) for event in calls] == [
         [call] for call in CALLS[decree]
     ]
-    assert only(said[3:], RoundResult).number == 5
+    assert outcome_of(only(said[3:], RoundResult)).number == 5
 
 
 @every
@@ -91,7 +92,7 @@ def test_a_board_that_knows_places_only_is_enough() -> None:
     play = table()
     play.say("bets.open")
     play.say("bets.close")
-    assert only(play.cell(3), RoundResult).number == 3
+    assert outcome_of(only(play.cell(3), RoundResult)).number == 3
     assert of_kind(play.events, Irregularity) == []
 
 
@@ -99,7 +100,7 @@ def test_a_device_that_claims_the_number_itself_is_taken_by_its_word() -> None:
     play = table()
     play.until_closed(1)
     play.phase("settled", 1)
-    assert only(play.number(9, 1), RoundResult).colour == "red"
+    assert outcome_of(only(play.number(9, 1), RoundResult)).colour == "red"
 
 
 def test_the_same_place_said_again_is_no_other_result() -> None:
@@ -168,7 +169,7 @@ def test_a_place_told_while_the_ball_moves_waits_until_it_lies(decree: str, phas
     assert play.cell(4, 1) == []
     play.again()
     assert play.cell(6, 1) == []
-    assert only(play.phase("settled", 1), RoundResult).number == 6
+    assert outcome_of(only(play.phase("settled", 1), RoundResult)).number == 6
 
 
 def test_bets_that_nobody_saw_open_are_told() -> None:
@@ -200,7 +201,7 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
 @every
 def test_each_hole_has_its_number(decree: str) -> None:
     play = table("boule", decree)
-    numbers = [only(play.spin(hole, hole), RoundResult).number for hole in range(1, 19)]
+    numbers = [outcome_of(only(play.spin(hole, hole), RoundResult)).number for hole in range(1, 19)]
     assert numbers == [*range(1, 10), *range(1, 10)]
     assert play.shown["counts"] == {str(number): 2 for number in range(1, 10)}
     assert len(play.game.history(play.state)) == 18
@@ -221,7 +222,7 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
         RejectedError, match=r"the wheel has no number 10; numbers: 1, 2, 3, 4, 5, 6, 7, 8, 9"
     ):
         play.say("round.confirm", number=10)
-    assert only(play.say("round.confirm", number=7), RoundResult).number == 7
+    assert outcome_of(only(play.say("round.confirm", number=7), RoundResult)).number == 7
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-039", "ARA02-029", "EUS96-036", "GAL07-029"))
@@ -265,7 +266,12 @@ def test_falta_is_below_five_and_pasa_above(decree: str) -> None:
 def test_five_belongs_to_no_simple_chance(decree: str) -> None:
     book = book_of(decree)
     result = only(table("boule", decree).spin(5, 1), RoundResult)
-    assert (result.number, result.colour, result.parity, result.half) == (5, None, None, None)
+    assert (
+        outcome_of(result).number,
+        outcome_of(result).colour,
+        outcome_of(result).parity,
+        outcome_of(result).half,
+    ) == (5, None, None, None)
     assert winning(5, book) == ("5",)
 
 
@@ -300,7 +306,10 @@ def test_the_result_tells_the_simple_chances(decree: str) -> None:
     play = table("boule", decree)
     for spin, (number, chances_of_it) in enumerate(WINS.items(), 1):
         result = only(play.spin(number + 9 * (spin % 2), spin), RoundResult)
-        assert (result.number, (result.colour, result.parity, result.half)) == (
+        assert (
+            outcome_of(result).number,
+            (outcome_of(result).colour, outcome_of(result).parity, outcome_of(result).half),
+        ) == (
             number,
             chances_of_it,
         )
@@ -335,7 +344,7 @@ def test_what_a_roulette_wheel_says_is_told_and_disturbs_nothing() -> None:
     assert play.phase("ball_in_rim", 2, device="rota") == []
     assert [*play.phase("settled", 2, device="rota"), *play.number(7, 2, device="rota")] == []
     play.phase("settled", 1)
-    assert only(play.cell(2, 1), RoundResult).number == 2
+    assert outcome_of(only(play.cell(2, 1), RoundResult)).number == 2
 
 
 def test_without_a_session_nothing_is_said() -> None:

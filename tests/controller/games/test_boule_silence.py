@@ -17,6 +17,7 @@ from controller.contract.events import (
 from devices.readings import Phase, WheelFaultName
 from tests.controller.games.cells_play import table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
@@ -36,7 +37,7 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
     assert of_kind(said, RoundResult) == []
     assert play.shown["unresolved"] == [1]
     play.again()
-    assert only(play.say("round.confirm", round=1), RoundResult).number == 4
+    assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).number == 4
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_close
     assert only(said, BetsClosed).unobserved is not launched_live
     assert bool(of_kind(said, BetsLastCall)) == (launched_live and phase == "settling")
     play.phase("settled", 2)
-    assert only(play.cell(4, 2), RoundResult).number == 4
+    assert outcome_of(only(play.cell(4, 2), RoundResult)).number == 4
 
 
 @pytest.mark.parametrize("phases", ["person", "device"])

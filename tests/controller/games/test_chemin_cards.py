@@ -18,6 +18,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkUp
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import history, outcome_of
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -144,7 +145,7 @@ def test_cards_stuck_together_make_the_round_null(decree: str) -> None:
     play.dealt("2h 3c 4d")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.book.void["cards_stuck"].rule)
-    assert play.game.history(play.state)[-1]["kind"] == "void"
+    assert history(play)[-1]["kind"] == "void"
 
 
 @rules("ARA02-092", "EUS96-143", "GAL07-117")
@@ -288,7 +289,7 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     with pytest.raises(RejectedError, match="give the winner as player"):
         play.say("round.confirm")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
-    assert (result.hands, result.winner, result.confirmed_by) == (
+    assert (outcome_of(result).hands, outcome_of(result).winner, result.confirmed_by) == (
         (),
         "player",
         "M. Lasa (inspector)",

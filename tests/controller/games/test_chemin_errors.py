@@ -17,6 +17,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -162,8 +163,7 @@ def test_a_card_of_the_hands_in_the_basket_makes_nine(decree: str) -> None:
     assert only(said, Irregularity).what == "bank_word"  # he has seven
     play.decide("remove")
     result = only(play.events, RoundResult)
-    assert isinstance(result.hands, tuple)
-    assert [(hand.who, hand.points, hand.kind) for hand in result.hands] == [
+    assert [(hand.who, hand.points, hand.kind) for hand in outcome_of(result).hands] == [
         ("player", 9, "nine"),
         ("banker", 7, None),
     ]
@@ -219,8 +219,8 @@ def test_a_banker_who_gives_a_card_may_not_lay_down_any_more(decree: str) -> Non
     play.cards("5c")
     play.stand("banker")
     said = play.turn()
-    assert only(said, RoundResult).winner == "player"
-    assert [hand.kind for hand in only(said, RoundResult).hands or ()] == [None, None]
+    assert outcome_of(only(said, RoundResult)).winner == "player"
+    assert [hand.kind for hand in outcome_of(only(said, RoundResult)).hands] == [None, None]
 
 
 # The player
@@ -294,7 +294,7 @@ def test_a_card_asked_for_with_a_natural_is_the_bankers_to_decide(decree: str) -
     play.stand()
     assert only(play.turn(), Irregularity).asks == ("card.decide", "round.confirm", "round.void")
     result = only(play.say("round.confirm"), RoundResult)
-    assert (result.winner, result.confirmed_by) == ("banker", "M. Lasa (inspector)")
+    assert (outcome_of(result).winner, result.confirmed_by) == ("banker", "M. Lasa (inspector)")
 
 
 @rules("GAL07-120")

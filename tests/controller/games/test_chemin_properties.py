@@ -24,6 +24,7 @@ from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play
 from tests.controller.games.holds import holds, spoken, step
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
 PEOPLE = st.sampled_from(["inspector", "inspector", "inspector", "table_head", "croupier"])
@@ -183,21 +184,22 @@ def test_a_result_has_all_its_cards_open_or_a_person_behind_it(
     for each in script:
         before = play.state.current
         for result in of_kind(step(play, each), RoundResult):
-            assert isinstance(result.hands, tuple)
-            if not result.hands:
+            if not outcome_of(result).hands:
                 assert result.confirmed_by is not None
                 continue
             assert before is not None
-            for hand in result.hands:
+            for hand in outcome_of(result).hands:
                 if hand.kind in (None, "natural"):
                     assert len(hand.cards) in (2, 3) or before.overdealt
-            assert {hand.outcome for hand in result.hands if hand.who in play.book.hands} <= {
+            assert {
+                hand.outcome for hand in outcome_of(result).hands if hand.who in play.book.hands
+            } <= {
                 "win",
                 "lose",
                 "tie",
                 None,
             }
-            losers = [hand for hand in result.hands if hand.outcome == "lose"]
+            losers = [hand for hand in outcome_of(result).hands if hand.outcome == "lose"]
             assert len(play.book.hands) > 1 or len(losers) <= 1
 
 

@@ -14,6 +14,7 @@ from controller.games.cards import DECK
 from controller.games.chemin.state import CheminState
 from tests.controller.games.chemin_play import PAIRS, Play
 from tests.controller.games.play import of_kind, only
+from tests.controller.outcomes import outcome_of
 
 WORTH: dict[str, int] = {rank: at if at < 10 else 0 for at, rank in enumerate("A23456789TJQK", 1)}
 
@@ -141,10 +142,9 @@ def test_a_talla_from_the_first_card_to_the_last(game: str, decree: str, seed: i
     while not of_kind(play.events, ShoeEnded):
         result = talla.round()
         rounds += 1
-        assert isinstance(result.hands, tuple)
-        told = {hand.who: (list(hand.cards), hand.points) for hand in result.hands}
+        told = {hand.who: (list(hand.cards), hand.points) for hand in outcome_of(result).hands}
         assert told == {who: (cards, worth(cards)) for who, cards in talla.hands.items()}
-        for hand in result.hands[:-1]:
+        for hand in outcome_of(result).hands[:-1]:
             assert hand.outcome == talla.outcome(hand.who)
         assert result.confirmed_by is None
     cut = only(play.events, ShoeCut)

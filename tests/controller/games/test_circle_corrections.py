@@ -17,6 +17,7 @@ from controller.games.poker.state import SHOWN
 from tests.controller.games.circle_draw_play import covered
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import history, outcome_of
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 
@@ -47,7 +48,7 @@ def to_the_end(
 
 def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     """What a result says."""
-    return event.hands, event.winner, event.marks
+    return outcome_of(event).hands, outcome_of(event).winner, outcome_of(event).marks
 
 
 @pytest.mark.parametrize(
@@ -70,9 +71,7 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     [then] = of_kind(other.events, RoundResult)
     play.again()
     assert told(correct(play, **said)) == told(then)
-    assert play.game.history(play.state) == [
-        {**other.game.history(other.state)[0], "corrected": True}
-    ]
+    assert history(play) == [{**history(other)[0], "corrected": True}]
     assert play.game.show(play.state)["last_winner"] == other.game.show(other.state)["last_winner"]
 
 
@@ -83,8 +82,7 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
     deal_out(play)
     play.turn()
     [result] = of_kind(play.events, RoundResult)
-    assert isinstance(result.hands, tuple)
-    lie = {hand.who: hand.cards for hand in result.hands}
+    lie = {hand.who: hand.cards for hand in outcome_of(result).hands}
     free = next(
         card
         for card in pack(play.game.book, 4)
@@ -92,8 +90,7 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
     )
     own = lie["seat:4"]
     now = correct(play, seat4=" ".join((*own[:-1], free)))
-    assert isinstance(now.hands, tuple)
-    assert len(now.hands) == len(result.hands)
+    assert len(outcome_of(now).hands) == len(outcome_of(result).hands)
     assert told(correct(play, seat4=" ".join(own))) == told(result)
 
 
@@ -127,7 +124,7 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
     with pytest.raises(RejectedError, match="seat:1 did not lie open"):
         correct(play, seat1="Jh Jd")
-    assert correct(play, seat4="Ah Jh").winner == "seat:3", (
+    assert outcome_of(correct(play, seat4="Ah Jh")).winner == "seat:3", (
         "a card of the hand that gave up: nobody may tell"
     )
 
@@ -137,12 +134,23 @@ def test_without_showdown_a_person_says_the_winner() -> None:
     play.street(STREETS[0])
     play.close(winner=4)
     now = correct(play, winner="seat:3", board="3c 4c 8d")
-    assert (now.winner, now.was, now.marks) == ("seat:3", "seat:4", ("no_showdown",))
-    assert now.hands == (Hand(who="board", cards=("3c", "4c", "8d")),)
+    assert (outcome_of(now).winner, now.was, outcome_of(now).marks) == (
+        "seat:3",
+        "seat:4",
+        ("no_showdown",),
+    )
+    assert outcome_of(now).hands == (Hand(who="board", cards=("3c", "4c", "8d")),)
     again = correct(play, board="3c 4c 9d")
-    assert (again.winner, again.hands) == ("seat:3", (Hand(who="board", cards=("3c", "4c", "9d")),))
+    assert (outcome_of(again).winner, outcome_of(again).hands) == (
+        "seat:3",
+        (Hand(who="board", cards=("3c", "4c", "9d")),),
+    )
     both = correct(play, winner="tie")
-    assert (both.winner, both.was, both.marks) == ("tie", "seat:3", ("split",))
+    assert (outcome_of(both).winner, both.was, outcome_of(both).marks) == (
+        "tie",
+        "seat:3",
+        ("split",),
+    )
 
 
 def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
@@ -158,7 +166,7 @@ def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
     ):
         correct(play, winner="seat:2")
     now = correct(play, seat2="Tc Ts", winner="seat:2")
-    assert (now.winner, now.was) == ("seat:2", "seat:4")
+    assert (outcome_of(now).winner, now.was) == ("seat:2", "seat:4")
 
 
 def test_a_blank_hand_and_a_pot_that_stays() -> None:
@@ -171,7 +179,7 @@ def test_a_blank_hand_and_a_pot_that_stays() -> None:
     other.close(winner=2)
     other.turn(2)
     now = correct(other, winner="seat:2")
-    assert (now.winner, now.marks) == ("seat:2", ("no_showdown",))
+    assert (outcome_of(now).winner, outcome_of(now).marks) == ("seat:2", ("no_showdown",))
 
 
 def test_a_round_of_long_ago_and_of_another_session() -> None:

@@ -22,6 +22,7 @@ from tests.controller.games.circle_play import (
     whats,
 )
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 GENERAL = ("BAL09", "EUS96")
 
@@ -63,7 +64,7 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
     for seat, cards in ((3, "Kh Ks"), (2, "Qh Qs")):
         play.show(seat, cards)
     [result] = of_kind(play.show(1, "Jh Js"), RoundResult)
-    assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
+    assert (outcome_of(result).winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
     assert {frame.frame for frame in result.frames} == {
         f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")
     }

@@ -26,6 +26,7 @@ from tests.controller.games.circle_draw_play import (
 )
 from tests.controller.games.circle_play import table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 
@@ -92,7 +93,7 @@ def test_figures_beat_two_pairs() -> None:
         discard(play, seat, 0)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    kinds = {hand.who: hand.kind for hand in result.hands or ()}
+    kinds = {hand.who: hand.kind for hand in outcome_of(result).hands}
     assert kinds == {
         "seat:4": "figures",
         "seat:1": "figures",

@@ -14,6 +14,7 @@ from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 ROUNDS = 100
 
@@ -95,7 +96,7 @@ class Truth:
             assert "deal_false_opening" in {event.what for event in of_kind(said, Irregularity)}
         else:
             assert {event.what for event in of_kind(said, Irregularity)} <= {"opening_unproven"}
-        assert {hand.who for hand in result.hands or () if hand.outcome != "lose"} == ahead
+        assert {hand.who for hand in outcome_of(result).hands if hand.outcome != "lose"} == ahead
 
 
 @pytest.mark.parametrize(("decree", "players"), [("BAL09", 5), ("BAL09", 8), ("EUS96", 5)])
@@ -117,7 +118,7 @@ def test_stud(decree: str, game: str) -> None:
         worth = {
             who: found.key for who, own in hands.items() if (found := best(own, name)) is not None
         }
-        won = {hand.who for hand in result.hands or () if hand.outcome != "lose"}
+        won = {hand.who for hand in outcome_of(result).hands if hand.outcome != "lose"}
         assert won == {who for who in worth if worth[who] == max(worth.values())}
 
 

@@ -21,6 +21,7 @@ from devices.readings import ShufflerState, ShufflerVerdict
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, Play, holdem, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 # Places and the hand
@@ -258,7 +259,7 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
     ):
         play.say("round.confirm", winner="seat:7")
     [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
-    assert (result.winner, result.confirmed_by, entry.round) == (
+    assert (outcome_of(result).winner, result.confirmed_by, entry.round) == (
         "seat:2",
         "M. Lasa (table_head)",
         1,

@@ -10,6 +10,7 @@ from controller.contract.events import AnyEvent, Irregularity, RoundResult
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, LinkLost, LinkUp
 from tests.controller.games.circle_play import Play, table
+from tests.controller.outcomes import outcome_of
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 
@@ -59,7 +60,7 @@ def test_one_word_answers_what_a_restart_asks() -> None:
     [result] = [
         event for event in play.turn() if isinstance(event, RoundResult)
     ]  # the reader told all that was due
-    assert (result.winner, len(silences(play.events))) == ("seat:4", 1)
+    assert (outcome_of(result).winner, len(silences(play.events))) == ("seat:4", 1)
     assert {frame.frame for frame in result.frames} >= {"frame Ah", "frame As"}
 
 

@@ -19,6 +19,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)
@@ -168,7 +169,12 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
     play.act(1, "fold")
     play.act(2, "fold")
     [result] = of_kind(play.act(3, "fold"), RoundResult)
-    assert (result.winner, result.hands, result.marks, result.frames) == (
+    assert (
+        outcome_of(result).winner,
+        outcome_of(result).hands,
+        outcome_of(result).marks,
+        result.frames,
+    ) == (
         "seat:4",
         (),
         ("no_showdown",),
@@ -187,7 +193,7 @@ def test_the_croupier_says_to_whom_all_others_gave_up(decree: str, game: str) ->
     with pytest.raises(RejectedError, match="'seat:9' does not play for the pot"):
         play.close(winner=9)
     [result] = of_kind(play.close(winner=2), RoundResult)
-    assert (result.winner, result.marks) == ("seat:2", ("no_showdown",))
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("seat:2", ("no_showdown",))
 
 
 def test_where_all_are_all_in_there_are_no_more_intervals() -> None:

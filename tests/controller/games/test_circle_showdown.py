@@ -20,6 +20,7 @@ from controller.games.hands.of import CONTESTS
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import history, outcome_of
 
 rule = pytest.mark.rule
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
@@ -37,8 +38,7 @@ def shown(decree: str = "EUS96") -> Play:
 
 def told(result: RoundResult) -> dict[str, Hand]:
     """The first hand of each player, and the boards."""
-    assert isinstance(result.hands, tuple)
-    return {hand.who: hand for hand in reversed(result.hands)}
+    return {hand.who: hand for hand in reversed(outcome_of(result).hands)}
 
 
 # Who shows
@@ -65,16 +65,27 @@ def test_without_a_bet_who_has_the_hand_shows_first() -> None:
 def test_hands_that_a_reader_knows_are_turned() -> None:
     play = shown()
     [result] = of_kind(play.turn(), RoundResult)
-    assert isinstance(result.hands, tuple)
-    assert [hand.who for hand in result.hands] == ["seat:4", "seat:3", "seat:2", "seat:1", "board"]
-    assert [hand.outcome for hand in result.hands] == ["win", "lose", "lose", "lose", None]
+    assert [hand.who for hand in outcome_of(result).hands] == [
+        "seat:4",
+        "seat:3",
+        "seat:2",
+        "seat:1",
+        "board",
+    ]
+    assert [hand.outcome for hand in outcome_of(result).hands] == [
+        "win",
+        "lose",
+        "lose",
+        "lose",
+        None,
+    ]
     best = told(result)["seat:4"]
     assert (best.cards, best.kind, best.best) == (
         ("Ah", "As"),
         "pair",
         ("Ah", "As", "Td", "9d", "7d"),
     )
-    assert (result.winner, result.marks) == ("seat:4", ())
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("seat:4", ())
     assert len(result.frames) == 13
 
 
@@ -99,7 +110,7 @@ def test_what_is_not_shown_is_never_told() -> None:
     play.act(2, "muck")
     [result] = of_kind(play.act(3, "muck"), RoundResult)
     assert [event.decision for event in of_kind(play.events, HandDecided)][-3:] == ["muck"] * 3
-    assert result.winner == "seat:4"
+    assert outcome_of(result).winner == "seat:4"
     public = str(play.events) + str(play.game.history(play.state)) + str(play.game.show(play.state))
     for card in ("Kh", "Ks", "Qh", "Qs", "Jh", "Js", "2c", "2d", "2h", "As"):
         assert f"'{card}'" not in public or card == "As"
@@ -124,8 +135,8 @@ def test_equal_hands_share_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == ("tie", ("split",))
-    assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("tie", ("split",))
+    assert [(hand.who, hand.outcome) for hand in outcome_of(result).hands][:2] == [
         ("seat:4", "tie"),
         ("seat:3", "tie"),
     ]
@@ -139,7 +150,7 @@ def test_a_player_with_nothing_left_is_marked() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert result.marks == ("all_in",)  # the side pots are the croupier's
+    assert outcome_of(result).marks == ("all_in",)  # the side pots are the croupier's
 
 
 @pytest.mark.parametrize("decree", of("BAL09-059", "EUS96-207"))
@@ -173,8 +184,8 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
         return found
 
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
-    assert low.marks == ("low", "split")
-    assert low.winner == "tie"
+    assert outcome_of(low).marks == ("low", "split")
+    assert outcome_of(low).winner == "tie"
     hands = told(low)
     assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (
         ("8c", "5d", "4c", "2s", "Ah"),
@@ -186,7 +197,7 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     ]
     assert hands["seat:3"].low == ()
     none = result(("3h 4c 5d 9c", "4h 9s", "3s Ts"))
-    assert none.marks == ("no_low",)
+    assert outcome_of(none).marks == ("no_low",)
     assert told(none)["seat:4"].low == ()
 
 
@@ -216,7 +227,7 @@ def test_whether_own_cards_of_a_low_hand_may_be_higher_is_a_doubt(
     [result] = of_kind(play.turn(), RoundResult)
     hands = told(result)
     assert hands["seat:4"].low == low
-    assert result.marks == marks
+    assert outcome_of(result).marks == marks
 
 
 @rule("EUS96-206")
@@ -228,8 +239,12 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == ("tie", ("split",))
-    wins = [(hand.who, hand.settled[0].bet) for hand in result.hands or () if hand.outcome == "win"]
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("tie", ("split",))
+    wins = [
+        (hand.who, hand.settled[0].bet)
+        for hand in outcome_of(result).hands
+        if hand.outcome == "win"
+    ]
     assert wins == [("seat:4", "board"), ("seat:3", "board:2")]
     boards = told(result)
     assert boards["board"].cards == ("3c", "4c", "9d", "Td", "7d")
@@ -247,10 +262,10 @@ def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
         play.turn("board")
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert {hand.who: hand.kind for hand in result.hands or () if hand.kind} == {
+    assert {hand.who: hand.kind for hand in outcome_of(result).hands if hand.kind} == {
         f"seat:{seat}": "full_house" for seat in (1, 2, 3, 4)
     }
-    assert result.winner == "seat:4"
+    assert outcome_of(result).winner == "seat:4"
 
 
 @rule("BAL05-139")
@@ -266,11 +281,13 @@ def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
         play.turn("board")
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    found = {hand.who: (hand.kind, set(hand.best)) for hand in result.hands or () if hand.kind}
+    found = {
+        hand.who: (hand.kind, set(hand.best)) for hand in outcome_of(result).hands if hand.kind
+    }
     assert found == dict.fromkeys(
         ("seat:1", "seat:2", "seat:3", "seat:4"), ("straight_flush", {"8d", "9d", "Td", "Jd", "Ad"})
     )
-    assert result.marks == ("split",)
+    assert outcome_of(result).marks == ("split",)
 
 
 # The word of a person
@@ -287,8 +304,8 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
     ):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
-    assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
-    assert [hand.who for hand in result.hands or ()] == [
+    assert (outcome_of(result).winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
+    assert [hand.who for hand in outcome_of(result).hands] == [
         "seat:4",
         "seat:2",
         "board",
@@ -309,18 +326,21 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
     play = holdem()
     play.say("betting.close", winner="seat:4")
     [corrected] = of_kind(play.say("result.correct", round=1, winner="seat:3"), ResultCorrected)
-    assert (corrected.winner, corrected.was, corrected.marks) == (
+    assert (outcome_of(corrected).winner, corrected.was, outcome_of(corrected).marks) == (
         "seat:3",
         "seat:4",
         ("no_showdown",),
     )
-    assert play.game.history(play.state) == [
+    assert history(play) == [
         {
             "round": 1,
             "kind": "result",
-            "winner": "seat:3",
-            "hands": (),
-            "marks": ["no_showdown"],
+            "outcome": {
+                "family": "circle-poker",
+                "winner": "seat:3",
+                "hands": [],
+                "marks": ["no_showdown"],
+            },
             "corrected": True,
         }
     ]
@@ -374,12 +394,16 @@ def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str)
         play.bets()
         deal_out(play, seed)
         [result] = of_kind(play.turn(), RoundResult)
-        rows = {hand.who: hand.cards for hand in result.hands or () if hand.who.startswith("board")}
+        rows = {
+            hand.who: hand.cards
+            for hand in outcome_of(result).hands
+            if hand.who.startswith("board")
+        }
         for row, board in rows.items():
             bet = {"omaha-hi-lo": "high", "holdem-double": row}.get(game, "pot")
             own = {
                 hand.who: hand.cards
-                for hand in result.hands or ()
+                for hand in outcome_of(result).hands
                 if hand.settled and hand.settled[0].bet == bet
             }
             maker = HIGH.get(game, OmahaHoldemHand)
@@ -402,7 +426,7 @@ def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str)
 
 def winners(result: RoundResult, bet: str) -> set[str]:
     """Who wins this bet, or has a share of it."""
-    settled = [(hand.who, each) for hand in result.hands or () for each in hand.settled]
+    settled = [(hand.who, each) for hand in outcome_of(result).hands for each in hand.settled]
     return {who for who, each in settled if each.bet == bet and each.outcome != "lose"}
 
 

@@ -10,6 +10,7 @@ from controller.contract.events import AnyEvent, RoundResult
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.circle_play import HOLES, Play, table
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
@@ -50,8 +51,7 @@ def result(play: Play) -> RoundResult:
 
 
 def outcomes(found: RoundResult) -> dict[str, str | None]:
-    assert isinstance(found.hands, tuple)
-    return {hand.who: hand.outcome for hand in found.hands if hand.settled}
+    return {hand.who: hand.outcome for hand in outcome_of(found).hands if hand.settled}
 
 
 @rule("BAL09-054")
@@ -70,11 +70,13 @@ def test_who_is_beaten_only_by_players_who_were_all_in_is_not_said_to_lose(
 ) -> None:
     found = result(showdown(all_in))
     assert outcomes(found) == told
-    assert (found.winner, found.marks) == ("seat:4", ("all_in",) if all_in else ())
-    assert isinstance(found.hands, tuple)
+    assert (outcome_of(found).winner, outcome_of(found).marks) == (
+        "seat:4",
+        ("all_in",) if all_in else (),
+    )
     main = {
         hand.who: [(bet.bet, bet.outcome) for bet in hand.settled]
-        for hand in found.hands
+        for hand in outcome_of(found).hands
         if hand.settled
     }
     assert main == {
@@ -99,7 +101,7 @@ def test_a_hand_may_win_a_side_pot_by_its_low_too(
     """
     holes = "Ah Kd Qh Jh  2s Ks Qs Js  Ad 5h Qd Jd  As 6s Qc Jc"
     found = result(showdown(all_in, "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
-    assert (found.winner, found.marks) == ("seat:4", ("low", "all_in"))
+    assert (outcome_of(found).winner, outcome_of(found).marks) == ("seat:4", ("low", "all_in"))
     told = outcomes(found)
     assert (told["seat:4"], told["seat:3"]) == ("win", of_three)
     assert told["seat:1"] == "lose"  # by the queens of 2, who could have bet more
@@ -111,7 +113,6 @@ def test_a_beaten_high_may_win_a_side_pot_by_its_low() -> None:
     """
     holes = "Ah Qd Kh Jh  2s Qs Ks Js  Ad 5h Kd Jd  As 6s Kc Jc"
     found = result(showdown((4,), "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
-    assert isinstance(found.hands, tuple)
-    [three] = [hand for hand in found.hands if hand.who == "seat:3"]
+    [three] = [hand for hand in outcome_of(found).hands if hand.who == "seat:3"]
     assert [bet.outcome for bet in three.settled] == ["lose", "lose"]
     assert three.outcome is None

@@ -17,6 +17,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_draw_play import covered, discard, opened
 from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 
 def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
@@ -53,7 +54,7 @@ def test_the_last_to_give_up_after_the_bets_were_closed_leaves_a_winner() -> Non
     play.act(2, "fold")
     play.close()
     [result] = of_kind(play.act(3, "fold"), RoundResult)
-    assert (result.winner, result.marks) == ("seat:4", ("no_showdown",))
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("seat:4", ("no_showdown",))
 
 
 def test_nobody_gives_up_before_the_first_bets() -> None:

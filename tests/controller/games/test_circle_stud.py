@@ -20,6 +20,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 FIRST = "2c 3c 4c 5c 2d 3d 4d 5d 9s Jh Kc Qd 6c"
@@ -129,7 +130,7 @@ def test_five_cards_the_first_covered_and_an_interval_after_each_deal(
     ]
     play.close()
     said = play.turn()
-    assert of_kind(said, RoundResult)[0].winner == second
+    assert outcome_of(of_kind(said, RoundResult)[0]).winner == second
 
 
 @rule("BAL09-056")
@@ -144,7 +145,7 @@ def test_flush_over_full_house_with_thirty_two_cards() -> None:
     play.show(1, "8d Ad 9h Kd As")
     play.show(2, "9c Jh Jc Tc Kc")
     said = play.turn(3)
-    assert of_kind(said, RoundResult)[0].winner == "seat:3"
+    assert outcome_of(of_kind(said, RoundResult)[0]).winner == "seat:3"
 
 
 @rule("BAL09-072", "EUS96-214")
@@ -268,8 +269,8 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     play.close()
     said = play.turn()
     [result] = of_kind(said, RoundResult)
-    assert "side_pot" in (result.marks or ())
-    bets = {hand.who: [each.bet for each in hand.settled] for hand in result.hands or ()}
+    assert "side_pot" in outcome_of(result).marks
+    bets = {hand.who: [each.bet for each in hand.settled] for hand in outcome_of(result).hands}
     assert bets == {f"seat:{n}": ["pot"] if n == 1 else ["pot", "side_pot"] for n in (1, 2, 3, 4)}
 
 
@@ -413,8 +414,10 @@ def test_if_they_still_do_not_suffice_one_card_is_for_all() -> None:
     assert left_first is not None
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert all(left_first not in hand.cards for hand in result.hands or () if hand.who != "board")
-    assert {len(hand.cards) for hand in result.hands or () if hand.who != "board"} == {6}
+    assert all(
+        left_first not in hand.cards for hand in outcome_of(result).hands if hand.who != "board"
+    )
+    assert {len(hand.cards) for hand in outcome_of(result).hands if hand.who != "board"} == {6}
 
 
 def many(players: int) -> Play:

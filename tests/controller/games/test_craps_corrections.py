@@ -8,6 +8,7 @@ from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
 from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import history, outcome_of
 
 
 def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
@@ -15,7 +16,9 @@ def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
     play.totals(4, 9, 8)
     events = play.say("result.correct", round=1, dice=[4, 5])
     corrected = of_kind(events, ResultCorrected)
-    assert [(event.round, event.dice, event.point) for event in corrected] == [
+    assert [
+        (event.round, outcome_of(event).dice, outcome_of(event).point) for event in corrected
+    ] == [
         (1, (4, 5), None),
         (2, (3, 6), 9),
         (3, (2, 6), None),
@@ -23,7 +26,7 @@ def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
     assert isinstance(corrected[1].bets, tuple)
     assert [own.outcome for own in corrected[1].bets if own.bet == "win"] == ["win", "win"]
     assert only(events, PointSet).point == 8
-    assert [line["point"] for line in play.game.history(play.state)] == [None, 9, None]
+    assert [line["outcome"]["point"] for line in history(play)] == [None, 9, None]
 
 
 def test_a_corrected_seven_gives_the_dice_back() -> None:

@@ -16,6 +16,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -188,7 +189,7 @@ def test_a_die_that_broke_in_a_series_is_replaced(decree: str) -> None:
     play.say("round.void", role="croupier", reason="die_broken")
     chosen = only(play.say("dice.choose", role="croupier", serials=["101", "104"]), DiceChosen)
     assert (chosen.reserve, chosen.announcement) == (("102", "103", "105", "106"), CHANGE[decree])
-    assert only(play.totals(9), RoundResult).point == 8
+    assert outcome_of(only(play.totals(9), RoundResult)).point == 8
     with pytest.raises(RejectedError, match=f"before the series is over: {decree}-"):
         play.say("dice.choose", role="croupier", serials=["105", "106"])
     play.bets()
@@ -221,7 +222,7 @@ def test_a_die_that_is_not_found_takes_the_set_with_it(decree: str) -> None:
     )
     play.say("dice.set", serials=OTHERS)
     play.say("dice.choose", serials=OTHERS[:2])
-    assert only(play.totals(4), RoundResult).point is None
+    assert outcome_of(only(play.totals(4), RoundResult)).point is None
 
 
 @every
@@ -243,7 +244,7 @@ def test_a_die_that_is_found_before_other_dice_came() -> None:
     assert only(play.totals(7), Irregularity).what == "die_lost"
     play.say("die.report", serial="102", found=True)
     assert play.shown["asks"] == []
-    assert only(play.totals(5), RoundResult).total == 5
+    assert outcome_of(only(play.totals(5), RoundResult)).total == 5
 
 
 def test_a_die_of_the_reserve_may_be_lost_too() -> None:
@@ -278,7 +279,7 @@ def test_where_too_few_dice_are_left_others_come_even_in_a_series() -> None:
     assert play.shown["asks"] == ["dice.set"]
     play.say("dice.set", serials=OTHERS)
     play.say("dice.choose", serials=OTHERS[:2])
-    assert only(play.totals(8), RoundResult).point == 8
+    assert outcome_of(only(play.totals(8), RoundResult)).point == 8
 
 
 # Where nobody says, or too late
@@ -290,7 +291,7 @@ def test_dice_that_nobody_tells_of() -> None:
     play.say("bets.close")
     assert whats(play.say("die.report")) == ["die.lost", "die_off_table"]
     play.say("round.confirm")
-    assert only(play.throw(1, 2), RoundResult).total == 3
+    assert outcome_of(only(play.throw(1, 2), RoundResult)).total == 3
 
 
 def test_dice_thrown_before_they_were_registered() -> None:
@@ -302,7 +303,7 @@ def test_dice_thrown_before_they_were_registered() -> None:
     )
     play.say("dice.set", serials=SET)
     assert whats(play.say("dice.choose", serials=SET[:2])) == ["dice.chosen", "round.opened"]
-    assert only(play.throw(1, 2), RoundResult).total == 3
+    assert outcome_of(only(play.throw(1, 2), RoundResult)).total == 3
 
 
 def test_a_throw_with_a_die_that_nobody_chose() -> None:

@@ -27,6 +27,7 @@ from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost,
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, table
 from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, step
 from tests.controller.games.play import said
+from tests.controller.outcomes import outcome_of
 
 POINTS = (4, 5, 6, 8, 9, 10)
 VOIDS = ("die_off_table", "dice_slid", "bad_throw", "inspector")
@@ -45,10 +46,9 @@ def check(events: list[AnyEvent]) -> None:
             has_one_end(of_round)
             for event in of_round:
                 if isinstance(event, RoundResult | ResultCorrected):
-                    assert isinstance(event.dice, tuple)
-                    assert not isinstance(event.point, msgspec.UnsetType)
-                    assert event.total == sum(event.dice)
-                    dice[number] = event.dice, event.point, event.bets
+                    assert not isinstance(outcome_of(event).point, msgspec.UnsetType)
+                    assert outcome_of(event).total == sum(outcome_of(event).dice)
+                    dice[number] = outcome_of(event).dice, outcome_of(event).point, event.bets
         point = None
         for number in sorted(dice):
             values, against, _ = dice[number]
@@ -171,12 +171,11 @@ def test_a_thousand_rounds(decree: str, rounds: str) -> None:
     results = [event for event in play.events if isinstance(event, RoundResult)]
     assert len(results) > 800
     for event in results:
-        assert isinstance(event.dice, tuple)
         assert isinstance(event.bets, tuple)
-        assert not isinstance(event.point, msgspec.UnsetType)
+        assert not isinstance(outcome_of(event).point, msgspec.UnsetType)
         assert event.bets[
             : len(event.bets) - sum(bool(each.who) for each in event.bets)
-        ] == settle_all(play.game.bets, event.dice, event.point)
+        ] == settle_all(play.game.bets, outcome_of(event).dice, outcome_of(event).point)
     assert sum(isinstance(event, DiceChosen) for event in play.events) > 10
     assert sum(isinstance(event, PointSet) for event in play.events) > 300
 

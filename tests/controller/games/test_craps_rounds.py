@@ -19,6 +19,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.craps_play import DECREES, faces, outcomes, ruled, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import history, outcome_of
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -56,10 +57,15 @@ def test_a_throw_is_a_round(decree: str) -> None:
     ]
     assert only(events, BetsClosed).announcement == CALLS[decree]
     result = only(events, RoundResult)
-    assert (result.round, result.dice, result.total, result.point) == (1, (2, 4), 6, None)
+    assert (
+        result.round,
+        outcome_of(result).dice,
+        outcome_of(result).total,
+        outcome_of(result).point,
+    ) == (1, (2, 4), 6, None)
     assert [frame.frame for frame in result.frames] == ["moving 1", "read 1"]
     assert only(events, PointSet).point == 6
-    assert only(play.play(5, 6), RoundResult).point == 6
+    assert outcome_of(only(play.play(5, 6), RoundResult)).point == 6
 
 
 @ruled("BAL05-056 BAL05-057", "ARA02-129 ARA02-130", "EUS96-108 EUS96-110", "GAL07-137 GAL07-138")
@@ -134,7 +140,7 @@ def test_a_null_throw_changes_no_bet_and_no_point(decree: str, reason: Any) -> N
     assert play.lie(3, 4) == []  # the dice of the null throw
     again = play.say("bets.open", role="croupier")
     assert only(again, RoundOpened).relaunch
-    assert play.game.history(play.state)[-1]["reason"] == reason
+    assert history(play)[-1]["reason"] == reason
 
 
 def test_there_are_eight_causes() -> None:
@@ -206,7 +212,7 @@ def test_what_the_dice_do_before_the_call_is_no_throw_if_the_house_says_so() -> 
     play.bet("win")
     assert play.throw(3, 4) == []
     play.say("bets.close")
-    assert only(play.throw(1, 4), RoundResult).total == 5
+    assert outcome_of(only(play.throw(1, 4), RoundResult)).total == 5
     assert play.throw(1, 4) == []  # the stickman has taken them
 
 
@@ -245,7 +251,7 @@ def test_after_a_null_throw_they_open_when_the_dice_lie() -> None:
 def test_a_reader_that_does_not_say_when_dice_move() -> None:
     play = table(rounds="dice", shooter="unwatched")
     events = [*play.lie(2, 4, throw=None), *play.lie(2, 4, throw=None)]
-    assert [event.total for event in of_kind(events, RoundResult)] == [6, 6]
+    assert [outcome_of(event).total for event in of_kind(events, RoundResult)] == [6, 6]
     assert play.point is None
 
 
@@ -256,7 +262,11 @@ def test_dice_told_where_no_device_reads_them() -> None:
     play = table()
     play.bets()
     result = only(play.say("dice.tell", role="croupier", values=[2, 4]), RoundResult)
-    assert (result.dice, result.confirmed_by, result.frames) == ((2, 4), "M. Lasa (croupier)", ())
+    assert (outcome_of(result).dice, result.confirmed_by, result.frames) == (
+        (2, 4),
+        "M. Lasa (croupier)",
+        (),
+    )
 
 
 def test_dice_told_and_then_read_otherwise() -> None:

@@ -14,6 +14,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import CardCut
 from tests.controller.games.craps_play import DECREES, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import history
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -184,9 +185,12 @@ def test_what_is_shown() -> None:
         "lost": [],
         "unfit": [],
     }
-    assert play.game.history(play.state)[0] == {
-        "round": 1, "kind": "result", "dice": [1, 3], "total": 4, "point": None, "corrected": False,
-    }  # fmt: skip
+    assert history(play)[0] == {
+        "round": 1,
+        "kind": "result",
+        "outcome": {"family": "craps", "dice": [1, 3], "total": 4, "point": None},
+        "corrected": False,
+    }
     play.totals(5)
     assert (play.shown["series"], play.shown["point"], play.shown["phase"]) == (
         "point",

@@ -18,6 +18,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 TROUBLES = [
@@ -46,7 +47,7 @@ def test_a_throw_that_was_not_read_is_told_by_the_croupier(
     assert play.fault(fault) == []
     assert play.fault(fault, active=False) == []
     result = only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult)
-    assert (result.total, result.confirmed_by) == (6, "M. Lasa (croupier)")
+    assert (outcome_of(result).total, result.confirmed_by) == (6, "M. Lasa (croupier)")
 
 
 @every
@@ -61,7 +62,7 @@ def test_dice_that_are_read_after_a_fault_wait_for_a_person(
     assert play.lie(3, 3) == []
     with pytest.raises(RejectedError, match="has its dice; answer with"):
         play.say("dice.tell", role="croupier", values=[3, 3])
-    assert only(play.say("round.confirm"), RoundResult).dice == (3, 3)
+    assert outcome_of(only(play.say("round.confirm"), RoundResult)).dice == (3, 3)
 
 
 def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
@@ -73,7 +74,9 @@ def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
         "dice_unread",
         ("dice.tell", "round.confirm", "round.void"),
     )
-    assert only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult).dice == (3, 3)
+    assert outcome_of(
+        only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult)
+    ).dice == (3, 3)
 
 
 def test_dice_that_were_not_thrown_yet_are_not() -> None:
@@ -119,7 +122,7 @@ def test_what_two_dice_cannot_show(decree: str, values: tuple[int, ...]) -> None
         "dice_invalid",
         ("dice.tell", "round.confirm", "round.void"),
     )
-    assert only(play.say("round.confirm", dice=[1, 1]), RoundResult).total == 2
+    assert outcome_of(only(play.say("round.confirm", dice=[1, 1]), RoundResult)).total == 2
 
 
 def test_dice_thrown_again_before_they_were_read() -> None:
@@ -150,8 +153,8 @@ def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> 
     play.fault("cocked", active=False)
     assert play.shown["unresolved"] == [2, 3, 4]
     play.again()
-    assert only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult).point == 4
-    assert only(play.say("round.confirm", round=3), RoundResult).point is None
+    assert outcome_of(only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 4
+    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point is None
     play.say("round.void", round=4, reason="die_on_chips")
     assert (play.point, play.shown["phase"]) == (10, "relaunch")
 
@@ -197,7 +200,11 @@ def test_a_throw_after_a_silence_is_a_candidate(decree: str) -> None:
         play.say("bets.open")
     assert play.shown["asks"] == ["round.confirm", "round.void"]
     result = only(play.say("round.confirm"), RoundResult)
-    assert (result.dice, result.point, result.confirmed_by) == ((3, 4), 8, "M. Lasa (table_head)")
+    assert (outcome_of(result).dice, outcome_of(result).point, result.confirmed_by) == (
+        (3, 4),
+        8,
+        "M. Lasa (table_head)",
+    )
     assert play.state.shooter == 2
 
 
@@ -205,7 +212,7 @@ def test_the_count_of_the_device_shows_that_no_throw_was_missed() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 4)
     play.gap()
-    assert only(play.throw(2, 3), RoundResult).total == 5
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
     play.gap()
     play.throws += 1
     assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
@@ -217,7 +224,7 @@ def test_dice_that_lie_still_with_the_count_of_before_the_silence() -> None:
     play.gap()
     play.state_said("idle")
     play.throws += 5
-    assert only(play.throw(2, 3), RoundResult).total == 5
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
 
 
 def test_the_first_word_of_a_device_after_the_session_was_opened() -> None:
@@ -225,7 +232,7 @@ def test_the_first_word_of_a_device_after_the_session_was_opened() -> None:
     play.gap()
     play.throws = 41
     play.state_said("idle")
-    assert only(play.throw(2, 3), RoundResult).total == 5
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
     play.gap()
     play.throws = 0
     play.state_said("idle")  # it was started anew, and in the meantime dice may have been thrown
@@ -268,7 +275,7 @@ def test_the_count_of_the_device_shows_that_no_throw_was_among_them() -> None:
         events = (
             [*play.state_said("settled"), *play.lie(3, 2)] if gap_in_the_air else play.throw(2, 3)
         )
-        assert only(events, RoundResult).total == 5
+        assert outcome_of(only(events, RoundResult)).total == 5
     play.throws += 1
     play.take(LinkGap(at=play.now(), device="dice", lost=9))
     assert only(play.throw(2, 3), RoundUnresolved).why == "silence"
@@ -290,7 +297,7 @@ def test_late_dice_are_a_candidate(decree: str) -> None:
     lost = only(play.lie(5, 5, late=True), RoundUnresolved)
     assert (lost.why, lost.dice) == ("silence", (5, 5))
     assert play.lie(5, 5, late=True) == []
-    assert only(play.say("round.confirm", dice=[5, 6]), RoundResult).total == 11
+    assert outcome_of(only(play.say("round.confirm", dice=[5, 6]), RoundResult)).total == 11
 
 
 def test_late_dice_of_a_round_that_nobody_saw() -> None:
@@ -308,9 +315,12 @@ def test_late_dice_of_a_round_that_nobody_saw() -> None:
     with pytest.raises(RejectedError, match="name one in round: 2, 3, 4"):
         play.say("round.confirm")
     play.say("round.void", round=2, reason="dice_slid")
-    assert only(play.say("round.confirm", round=3), RoundResult).point == 4
+    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point == 4
     events = play.say("round.confirm", round=4)
-    assert (only(events, RoundResult).point, whats(events)[-1]) == (None, "round.opened")
+    assert (outcome_of(only(events, RoundResult)).point, whats(events)[-1]) == (
+        None,
+        "round.opened",
+    )
 
 
 def test_late_dice_for_which_no_bets_were_open() -> None:
@@ -335,11 +345,11 @@ def test_a_restart_in_the_middle_of_a_series(decree: str) -> None:
     play.totals(9, 4)
     play.bet("hard_8", "seat:2", amount=500)
     play.bets()
-    shown, history = play.shown, play.game.history(play.state)
+    shown, lines = play.shown, play.game.history(play.state)
     play.again()
     play.gap()
-    assert (play.shown, play.game.history(play.state)) == (shown, history)
-    assert only(play.throw(3, 6), RoundResult).point == 9
+    assert (play.shown, play.game.history(play.state)) == (shown, lines)
+    assert outcome_of(only(play.throw(3, 6), RoundResult)).point == 9
 
 
 def test_a_restart_while_the_dice_are_in_the_air() -> None:
@@ -350,7 +360,7 @@ def test_a_restart_while_the_dice_are_in_the_air() -> None:
     play.again()
     play.gap()
     assert (
-        only(play.lie(3, 4), RoundResult).point == 9
+        outcome_of(only(play.lie(3, 4), RoundResult)).point == 9
     )  # the device's own count says that it is this throw
 
 
@@ -389,16 +399,14 @@ def test_an_unresolved_throw_of_which_nothing_is_known() -> None:
     play.say("session.close")
     with pytest.raises(RejectedError, match="no dice seen; give them in dice"):
         play.say("round.confirm", round=1)
-    assert only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult).total == 3
+    assert outcome_of(only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult)).total == 3
 
 
 def test_an_unresolved_throw_in_the_history() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.move()
     play.lie(3, 3, late=True)
-    assert play.game.history(play.state) == [
-        {"round": 1, "kind": "unresolved", "candidate": [3, 3]}
-    ]
+    assert history(play) == [{"round": 1, "kind": "unresolved", "dice": [3, 3]}]
     with pytest.raises(RejectedError, match="round 1 has no result yet"):
         play.bet("field", "seat:2")
 
@@ -422,5 +430,5 @@ def test_more_throws_than_are_remembered_never_push_out_one_that_waits() -> None
     assert waiting == list(range(2, waits + 2))
     asked = [event.what for event in of_kind(play.events, Irregularity) if not event.round]
     assert asked == ["throw_out_of_round"]
-    assert only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult).point == 5
-    assert only(play.say("round.confirm", round=3), RoundResult).point is None
+    assert outcome_of(only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 5
+    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point is None

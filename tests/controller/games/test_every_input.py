@@ -38,6 +38,7 @@ from devices.readings import (
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
+from tests.controller.outcomes import outcome_of
 
 STEPS = 160
 EACH = 40
@@ -135,7 +136,9 @@ def cards_in(events: Iterable[AnyEvent]) -> set[str]:
     for event in events:
         if isinstance(event, RoundResult | ResultCorrected):
             found |= {
-                card for hand in event.hands or () for card in (*hand.cards, *hand.best, *hand.low)
+                card
+                for hand in outcome_of(event).hands
+                for card in (*hand.cards, *hand.best, *hand.low)
             }
     return found
 

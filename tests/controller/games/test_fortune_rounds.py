@@ -27,6 +27,7 @@ from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.test_boule_rounds import cases
+from tests.controller.outcomes import history, outcome_of
 
 WHEEL = "fortune-wheel"
 every = pytest.mark.parametrize("decree", DECREES)
@@ -78,7 +79,7 @@ def test_a_wheel_that_stands_before_no_more_bets_has_no_result(decree: str) -> N
     assert whats(said) == ["before_no_more_bets", "round.unresolved"]
     unresolved = only(said, RoundUnresolved)
     result = only(play.say("round.confirm"), RoundResult)
-    assert (result.number, result.cell) == (unresolved.candidate, 2)
+    assert (outcome_of(result).number, outcome_of(result).cell) == (unresolved.candidate, 2)
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-051", "ARA02-150", "GAL07-039"))
@@ -87,7 +88,7 @@ def test_a_cell_told_while_the_wheel_turns_waits_until_it_stands(decree: str) ->
     play.until_closed(1)
     assert play.cell(2, 1) == []
     assert play.cell(3, 1) == []
-    assert only(play.phase("settled", 1), RoundResult).cell == 3
+    assert outcome_of(only(play.phase("settled", 1), RoundResult)).cell == 3
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-050", "EUS96-046", "GAL07-038"))
@@ -111,7 +112,7 @@ def test_every_cell_has_its_symbol(decree: str) -> None:
     cells = play.shown["cells"]
     for cell, symbol in enumerate(cells, 1):
         result = only(play.spin(cell, cell), RoundResult)
-        assert (result.cell, result.number) == (cell, symbol)
+        assert (outcome_of(result).cell, outcome_of(result).number) == (cell, symbol)
     assert Counter(cells) == COUNTS[decree]
     assert len(cells) == (64 if decree == "ARA02" else 54)
     assert play.shown["counts"] == {str(symbol): count for symbol, count in COUNTS[decree].items()}
@@ -126,7 +127,7 @@ def test_what_is_no_cell_or_symbol_is_no_result(decree: str) -> None:
     with pytest.raises(RejectedError, match=r"the wheel has no number 3; numbers: .*24"):
         play.say("round.confirm", number=3)
     result = only(play.say("round.confirm", number=24), RoundResult)
-    assert (result.number, result.cell) == (24, None)
+    assert (outcome_of(result).number, outcome_of(result).cell) == (24, None)
 
 
 @every
@@ -135,7 +136,7 @@ def test_the_symbol_may_be_claimed_without_its_cell(decree: str) -> None:
     play.until_closed(1)
     play.phase("settled", 1)
     result = only(play.number(2, 1), RoundResult)
-    assert (result.number, result.cell) == (2, None)
+    assert (outcome_of(result).number, outcome_of(result).cell) == (2, None)
 
 
 # What bets do and pay
@@ -160,7 +161,9 @@ def test_in_aragon_a_bet_pays_its_number() -> None:
     for cell in range(1, 65):
         result = only(play.spin(cell, cell), RoundResult)
         assert isinstance(result.bets, tuple)
-        assert [bet.pays for bet in result.bets if bet.outcome == "win"] == [(result.number, 1)]
+        assert [bet.pays for bet in result.bets if bet.outcome == "win"] == [
+            (outcome_of(result).number, 1)
+        ]
 
 
 @pytest.mark.rule("EUS96-047")
@@ -199,7 +202,7 @@ def test_the_two_basque_jokers_may_be_two_bets() -> None:
     assert [(bet.bet, bet.pays) for bet in result.bets if bet.outcome == "win"] == [
         ("joker_red", (45, 1))
     ]
-    assert result.number == "joker_red"
+    assert outcome_of(result).number == "joker_red"
 
 
 def test_a_correction_says_the_bets_anew() -> None:
@@ -211,7 +214,7 @@ def test_a_correction_says_the_bets_anew() -> None:
         10,
         ["40"],
     )
-    assert play.game.history(play.state)[0]["cell"] is None
+    assert history(play)[0]["outcome"]["cell"] is None
 
 
 EDGES: dict[str, dict[str, Fraction]] = {
@@ -285,8 +288,8 @@ def test_too_few_turns_ask(turns: int | None, asks: bool) -> None:
     said = play.spin(2, 1, turns=turns)
     assert ("too_few_turns" in whats(said)) == asks
     if asks:
-        assert only(play.say("round.confirm"), RoundResult).cell == 2
-    assert only(play.events, RoundResult).number == play.shown["cells"][1]
+        assert outcome_of(only(play.say("round.confirm"), RoundResult)).cell == 2
+    assert outcome_of(only(play.events, RoundResult)).number == play.shown["cells"][1]
 
 
 @pytest.mark.rule("EUS96-044")

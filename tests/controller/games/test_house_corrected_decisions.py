@@ -14,6 +14,7 @@ from tests.controller.games import circle_play, poker_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import dealt, result, table
 from tests.controller.games.test_house_taken_back import BANK, LOW, ONE, TWO, back, texas, trijoker
+from tests.controller.outcomes import outcome_of
 
 
 def over(*decisions: str, **settings: str) -> poker_play.Play:
@@ -36,7 +37,7 @@ def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrect
 
 
 def bets_of(corrected: ResultCorrected, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
-    [hand] = [hand for hand in corrected.hands or () if hand.who == who]
+    [hand] = [hand for hand in outcome_of(corrected).hands if hand.who == who]
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}
 
 
@@ -48,7 +49,7 @@ def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
     told = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
     assert bets_of(told, "box:1") == {"ante": ("lose", None)}
     assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
-    assert told.marks == ("dealer_qualifies",)
+    assert outcome_of(told).marks == ("dealer_qualifies",)
     again = correct(play, {"box:1": "go"}, box1=ONE)
     assert bets_of(again, "box:1")["second"] == ("win", (3, 1)), (
         "the corrected round is the one that is corrected again"
@@ -59,7 +60,7 @@ def test_where_the_bank_does_not_play_nobody_shows_his_hand() -> None:
     play = over("pass", "pass")
     told = correct(play, {"box:2": "go"}, dealer="Ah Qd 5s 4s 9h")
     assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("void", None)}
-    assert told.marks == ("dealer_not_qualified",)
+    assert outcome_of(told).marks == ("dealer_not_qualified",)
 
 
 def test_a_hand_gave_up_that_was_told_to_go() -> None:
@@ -140,7 +141,12 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
     assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
     assert bets_of(told, "box:2") == {"ante": ("lose", None)}
-    assert [hand.who for hand in told.hands or ()] == ["dealer", "board", "box:1", "box:2"]
+    assert [hand.who for hand in outcome_of(told).hands] == [
+        "dealer",
+        "board",
+        "box:1",
+        "box:2",
+    ]
     again = correct(play, {"box:2": "go"}, box2="2c 7c")
     assert bets_of(again, "box:2") == {"ante": ("lose", None), "second": ("lose", None)}
     with pytest.raises(RejectedError, match="box:1 did not give up in round 1"):
@@ -156,5 +162,5 @@ def test_other_games_have_no_such_decisions(play: Any) -> None:
 def bets_of_result(
     play: poker_play.Play, who: str
 ) -> dict[str, tuple[str, tuple[int, int] | None]]:
-    [hand] = [hand for hand in result(play.events).hands or () if hand.who == who]
+    [hand] = [hand for hand in outcome_of(result(play.events)).hands if hand.who == who]
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}

@@ -12,6 +12,7 @@ from controller.contract.events import BetPlaced, Irregularity, LastRounds, Roun
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, table
+from tests.controller.outcomes import outcome_of
 from tests.controller.test_rulebook_house_poker import book_of
 
 ROYAL, FLUSH, FOUR = "As Ks Qs Js Ts", "9s 8s 7s 6s 5s", "2c 2d 2h 2s Kd"
@@ -130,7 +131,7 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
     assert of_kind(play.turn("dealer"), RoundResult) == []
     assert play.shown["phase"] == "showdown"
     told = play.turn("box:1")
-    assert [hand.cards != () for hand in of_kind(told, RoundResult)[0].hands or ()] == [
+    assert [hand.cards != () for hand in outcome_of(of_kind(told, RoundResult)[0]).hands] == [
         True,
         False,
         True,

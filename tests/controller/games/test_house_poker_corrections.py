@@ -18,6 +18,7 @@ from controller.tables.table import Table
 from tests.controller.games.play import of_kind, said
 from tests.controller.games.poker_play import Play, dealt, go, result, table
 from tests.controller.games.scripts import read
+from tests.controller.outcomes import history, outcome_of
 
 TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
 THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"
@@ -59,15 +60,14 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     }
     events = correct(play, **wrong)
     now, then = corrected(events), result(true)
-    assert (now.winner, now.marks) == (then.winner, then.marks)
-    assert now.hands == then.hands
+    assert outcome_of(now) == outcome_of(then)
     withdrawn = [each for each in of_kind(events, AwardQualified) if not each.valid]
     stands = [each for each in of_kind(first + events, AwardQualified) if each.valid]
     for each in withdrawn:
         stands.remove(msgspec.structs.replace(each, valid=True))
     assert stands == of_kind(true, AwardQualified)
-    assert play.game.history(play.state)[-1] == {
-        **other.game.history(other.state)[-1],
+    assert history(play)[-1] == {
+        **history(other)[-1],
         "corrected": True,
     }
 
@@ -119,9 +119,9 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     now = corrected(
         correct(play, dealer="2c Jd 3c 4h 9h")
     )  # one of the folded hand's: nobody may tell
-    assert now.marks == ("dealer_not_qualified",)
+    assert outcome_of(now).marks == ("dealer_not_qualified",)
     now = corrected(correct(play, dealer=BANK))
-    box = next(hand for hand in now.hands or () if hand.who == "box:1")
+    box = next(hand for hand in outcome_of(now).hands if hand.who == "box:1")
     assert (box.cards, box.outcome, box.settled) == ((), None, ()), (
         "it had to be compared, and nobody knows it"
     )
@@ -140,7 +140,7 @@ def test_what_the_bank_discarded_openly_was_there() -> None:
     assert of_kind(play.events, RoundResult)
     with pytest.raises(RejectedError, match="would be there twice"):
         correct(play, box1="9s 8s 7s 6s 3c")
-    assert corrected(correct(play, box1="9s 8s 7s 6s 5c")).hands
+    assert outcome_of(corrected(correct(play, box1="9s 8s 7s 6s 5c"))).hands
 
 
 def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
@@ -149,7 +149,7 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play.say("session.close")
     play.say("round.confirm", round=1)
     now = corrected(correct(play, dealer="8h"))
-    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [
+    assert [(hand.who, hand.cards, hand.settled) for hand in outcome_of(now).hands] == [
         ("dealer", ("8h",), ())
     ]
 
@@ -204,7 +204,7 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
     assert play.game.confidential(play.state, wrong)
     events = correct(play, box1="9s 8s 7s 6s 5c")
     assert play.sealed == []
-    assert corrected(events).hands
+    assert outcome_of(corrected(events)).hands
 
 
 def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_result() -> None:

@@ -18,6 +18,7 @@ from controller.games.decks import DECKS
 from controller.games.house_poker.discards import bank_discards
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, bets, box, dealt, result, stopped, table
+from tests.controller.outcomes import outcome_of
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""
@@ -140,8 +141,8 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
         play.say("hand.act", who="dealer", action="discard", count=1)
     assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
     told = play.turn()
-    assert result(told).marks == ("dealer_qualifies",)
-    assert (result(told).hands or ())[-1].kind == "two_pair"
+    assert outcome_of(result(told)).marks == ("dealer_qualifies",)
+    assert outcome_of(result(told)).hands[-1].kind == "two_pair"
     assert box(told).outcome == "lose"
 
 
@@ -162,7 +163,7 @@ def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, p
     if plays:
         play.turn("box:1")
     [found] = of_kind(play.events, RoundResult)
-    assert found.marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    assert outcome_of(found).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
 
 
 @pytest.mark.rule("EUS96-166")
@@ -234,7 +235,7 @@ def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(
     play.cards(" ".join(["Qc", "Qd"][: len(gone)]))
     play.turn("box:1")
     [found] = of_kind(play.events, RoundResult)
-    assert (set((found.hands or ())[-1].cards) | set(gone)) >= set(then.split())
+    assert (set(outcome_of(found).hands[-1].cards) | set(gone)) >= set(then.split())
 
 
 def test_one_of_the_banks_first_cards_told_wrongly() -> None:

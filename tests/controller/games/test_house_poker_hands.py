@@ -8,6 +8,7 @@ from controller.contract.events import CardDealt, CardTurned, HandDecided, Irreg
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, result, table
+from tests.controller.outcomes import outcome_of
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""
@@ -40,8 +41,8 @@ def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
     dealt(play, "As Ad Kc 2d 3h", ACE_KING)
     told = play.act(1, "pass")
     assert of_kind(told, CardTurned) == []
-    assert result(told).marks == ()
-    assert [hand.cards for hand in result(told).hands or ()] == [(), ("9h",)]
+    assert outcome_of(result(told)).marks == ()
+    assert [hand.cards for hand in outcome_of(result(told)).hands] == [(), ("9h",)]
 
 
 @pytest.mark.rule("BAL05-133", "ARA02-139", "BAL09-067")
@@ -131,7 +132,9 @@ def test_a_decree_that_names_no_loss_for_it() -> None:
 )
 def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, plays: bool) -> None:
     told = go(table(decree=decree), "Ts Td Tc 6c 7s", bank)
-    assert result(told).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    assert outcome_of(result(told)).marks == (
+        "dealer_qualifies" if plays else "dealer_not_qualified",
+    )
     if plays:
         assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (3, 1))}
     else:
@@ -147,7 +150,9 @@ def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, play
 )
 def test_the_bank_plays_with_a_queen_or_better(decree: str, bank: str, plays: bool) -> None:
     told = go(table("three-card-poker", decree), "Ks Kd 4c", bank)
-    assert result(told).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    assert outcome_of(result(told)).marks == (
+        "dealer_qualifies" if plays else "dealer_not_qualified",
+    )
     assert bets(box(told))["ante"][0] == ("lose" if bank == "As 3d 2c" else "win")
 
 

@@ -11,6 +11,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerVerdict
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table
+from tests.controller.outcomes import outcome_of
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 
@@ -37,7 +38,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
         event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
     } == set(ONE.split())
     told = play.show("box:2", TWO)
-    assert [(hand.who, hand.cards) for hand in result(told).hands or ()][:2] == [
+    assert [(hand.who, hand.cards) for hand in outcome_of(result(told)).hands][:2] == [
         ("box:1", tuple(ONE.split())),
         ("box:2", tuple(TWO.split())),
     ]

@@ -26,6 +26,7 @@ from controller.games.cards import DECK
 from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.holds import step
 from tests.controller.games.poker_play import PAIRS, Croupier, Play
+from tests.controller.outcomes import outcome_of
 
 ROUNDS = 1000
 STEPS = 200
@@ -51,7 +52,7 @@ class Watch:
                 assert event.card is None or event.card in self.named, f"out of nowhere: {event}"
             if isinstance(event, RoundResult):
                 self.results += 1
-                cards = [card for hand in event.hands or () for card in hand.cards]
+                cards = [card for hand in outcome_of(event).hands for card in hand.cards]
                 assert set(cards) <= self.named & set(DECK)
                 assert len(cards) == len(set(cards)), f"a card twice: {event}"
             if isinstance(event, RoundResult | RoundVoid):

@@ -20,6 +20,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import LinkLost
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, singly, table
+from tests.controller.outcomes import history, outcome_of
 
 ONE, BANK = "As Ad Kc 2d 3h", "Ah Kd 5s 4s 9h"
 
@@ -129,7 +130,7 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     assert (left.round, left.why, left.candidate) == (1, "undecided", None)
     assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
     [result] = of_kind(play.say("round.confirm"), RoundResult)
-    assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == (
+    assert (result.confirmed_by, [hand.cards for hand in outcome_of(result).hands]) == (
         "M. Lasa (table_head)",
         [("9h",)],
     )
@@ -149,7 +150,7 @@ def test_an_unresolved_round_may_be_null() -> None:
     play.say("session.close")
     [void] = of_kind(play.say("round.void", reason="device_fault"), RoundVoid)
     assert (void.round, void.reason) == (1, "device_fault")
-    assert [line["kind"] for line in play.game.history(play.state)] == ["void"]
+    assert [line["kind"] for line in history(play)] == ["void"]
 
 
 def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
@@ -163,12 +164,15 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
     play.show("dealer", BANK)
     play.show("box:1", "Ks Kc 3h 6d 7d")
     [result] = of_kind(play.say("round.confirm"), RoundResult)
-    assert [(hand.who, hand.outcome) for hand in result.hands or ()] == [
+    assert [(hand.who, hand.outcome) for hand in outcome_of(result).hands] == [
         ("box:1", "win"),
         ("box:2", None),
         ("dealer", None),
     ]
-    assert (result.marks, result.confirmed_by) == (("dealer_qualifies",), "M. Lasa (table_head)")
+    assert (outcome_of(result).marks, result.confirmed_by) == (
+        ("dealer_qualifies",),
+        "M. Lasa (table_head)",
+    )
 
 
 @pytest.mark.parametrize("reason", ["inspector", "misdeal", "device_fault"])

@@ -13,6 +13,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.games import banked_play, circle_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import box, dealt, result, singly, table
+from tests.controller.outcomes import outcome_of
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 LOW = "7c 5d 4h 3s 2c"
@@ -49,7 +50,7 @@ def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
     play.act(2, "pass")
     play.turn("dealer")
     told = play.turn("box:1")
-    assert [(hand.who, hand.outcome) for hand in result(told).hands or ()] == [
+    assert [(hand.who, hand.outcome) for hand in outcome_of(result(told)).hands] == [
         ("box:1", "win"),
         ("box:2", "lose"),
         ("dealer", None),
@@ -261,7 +262,12 @@ def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
     play.act("box:2", "pass")
     play.cards("4c 6s")
     play.turn("dealer", "box:1")
-    assert [hand.outcome for hand in play.result().hands or ()] == [None, None, "win", "lose"]
+    assert [hand.outcome for hand in outcome_of(play.result()).hands] == [
+        None,
+        None,
+        "win",
+        "lose",
+    ]
 
 
 @pytest.mark.parametrize("follows", ["turn", "hand"])

@@ -29,6 +29,7 @@ from tests.controller.games.pai_gow_play import (
     table,
 )
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -161,7 +162,7 @@ def test_a_hand_wrongly_set_loses(decree: str) -> None:
     play = played(("Kc Kd 2h 3s 5c Ah 6d", "Kc Kd"), decree=decree)
     assert irregularities(play.events) == [("hand_wrongly_set", ())]
     assert bets_of(play.result(), "box:1") == {"bet": ("lose", None)}
-    assert [hand.kind for hand in play.result().hands or ()] == ["pair", "wrongly_set"]
+    assert [hand.kind for hand in outcome_of(play.result()).hands] == ["pair", "wrongly_set"]
 
 
 def test_a_bank_wrongly_set_loses_to_whoever_has_set_rightly() -> None:
@@ -178,8 +179,8 @@ def test_win_null_and_loss(decree: str) -> None:
         ("void", None),
         ("lose", None),
     ]
-    assert [hand.outcome for hand in result.hands or ()] == [None, "win", "tie", "lose"]
-    [mine] = [hand for hand in result.hands or () if hand.who == "box:1"]
+    assert [hand.outcome for hand in outcome_of(result).hands] == [None, "win", "tie", "lose"]
+    [mine] = [hand for hand in outcome_of(result).hands if hand.who == "box:1"]
     assert (mine.kind, mine.low, mine.low_kind) == ("pair", ("Ah", "4d"), "high_card")
 
 
@@ -272,7 +273,7 @@ def test_a_player_has_the_bank(compared: str, outcomes: list[str | None]) -> Non
     show(play, "dealer", BANK, LOW)
     show(play, "box:2", *WINS)
     show(play, "box:1", *NULL)
-    hands = play.result().hands or ()
+    hands = outcome_of(play.result()).hands
     assert [hand.who for hand in hands] == ["dealer", "box:2", "box:1"]
     assert [hand.outcome for hand in hands] == outcomes
 

@@ -27,6 +27,7 @@ from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 ASKS = ("card.decide", "round.void")
@@ -102,7 +103,7 @@ def test_a_card_after_a_natural(decree: str) -> None:
         play.say("card.decide", action="accept")
     said = play.say("card.decide", action="remove")
     result = only(said, RoundResult)
-    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+    assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
 @pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
@@ -136,7 +137,7 @@ def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
         ("player", 2),
         ("banker", 2),
     ]
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
 def test_a_second_one_among_them_stops_the_table_again() -> None:
@@ -169,7 +170,7 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     play.say("cards.turn")
     while play.state.queue:
         said = play.say("card.decide", action="remove")
-    assert only(said, RoundResult).hands
+    assert outcome_of(only(said, RoundResult)).hands
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc", unsure=True)
     play.cards("Qd 7h 6s 2c 3c 6d 4d Kd Qh 7s 6h As")
@@ -203,7 +204,7 @@ def test_a_card_may_be_the_first_of_the_next_round() -> None:
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
     assert expected(said)[-1] == "banker"
     play.cards("3h 7s 3d")
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
 def test_without_keys_it_opens_the_next_round() -> None:
@@ -240,7 +241,7 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
         ("banker", 1, "Qd")
     ]
     result = only(said, RoundResult)
-    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+    assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
 def test_what_a_person_reads_of_a_card_face_down_is_not_told() -> None:
@@ -250,7 +251,7 @@ def test_what_a_person_reads_of_a_card_face_down_is_not_told() -> None:
     play.sealed.clear()
     assert play.say("card.decide", action="read", card="Qd", who="banker") == []
     assert play.sealed == ["Qd"]
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
 @pytest.mark.rule("BAL05-007", "ARA02-071", "EUS96-054", "EUS96-116", "GAL07-040")
@@ -283,7 +284,7 @@ def test_the_frame_of_a_card_that_was_read_otherwise_is_not_told() -> None:
     play.cards("Qd 7h 6s")
     result = only(play.say("cards.turn"), RoundResult)
     assert len(result.frames) == 3
-    assert result.winner == "player"
+    assert outcome_of(result).winner == "player"
 
 
 # Null rounds and who may say so
@@ -302,7 +303,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
         play.say("round.void", reason="ball_out")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.last_number, void.by) == ("cards_stuck", None, "M. Lasa")
-    assert play.game.history(play.state)[0]["kind"] == "void"
+    assert history(play)[0]["kind"] == "void"
     assert play.game.show(play.state)["asks"] == []
     with pytest.raises(RejectedError, match="round 1 is null already"):
         play.say("round.void", reason="misdeal", round=1)
@@ -345,19 +346,17 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered"):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
-    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (
+    assert (corrected.round, outcome_of(corrected).winner, corrected.was, corrected.by) == (
         1,
         "tie",
         "player",
         "M. Lasa",
     )
-    assert play.game.history(play.state) == [
+    assert history(play) == [
         {
             "round": 1,
             "kind": "result",
-            "winner": "tie",
-            "points": {},
-            "marks": ["tie"],
+            "outcome": {"family": "baccarat", "winner": "tie", "hands": [], "marks": ["tie"]},
             "corrected": True,
         }
     ]

@@ -82,7 +82,7 @@ def test_the_program_answers_every_cell(
     }
     assert len(results) == 88
     for (bank, third), result in zip(cells(), results, strict=True):
-        player, banker = (hand["cards"] for hand in result["hands"])
+        player, banker = (hand["cards"] for hand in result["outcome"]["hands"])
         assert sum(map(value, banker[:2])) == bank
         assert third == "P" if len(player) == 2 else value(player[2]) == int(third)
         draws = bank < 3 or third in BANK_DRAWS[bank]

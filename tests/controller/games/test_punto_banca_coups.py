@@ -24,6 +24,7 @@ from devices.readings import ShoeResult
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 TWO = {
@@ -87,9 +88,8 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
             play.cards("Ts")
             said = play.say("cards.turn")
         result = only(said, RoundResult)
-        assert isinstance(result.hands, tuple)
-        assert [len(hand.cards) for hand in result.hands] == [3, 3 if draws else 2]
-        assert [hand.points for hand in result.hands] == [third, bank]
+        assert [len(hand.cards) for hand in outcome_of(result).hands] == [3, 3 if draws else 2]
+        assert [hand.points for hand in outcome_of(result).hands] == [third, bank]
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
@@ -154,10 +154,8 @@ def test_a_natural_ends_the_coup(
     assert [event.who for event in of_kind(said, HandDecided)] == naturals
     assert expected(said) == []
     result = only(said, RoundResult)
-    assert isinstance(result.marks, tuple)
-    assert "natural" in result.marks
-    assert isinstance(result.hands, tuple)
-    assert [hand.who for hand in result.hands if hand.kind == "natural"] == naturals
+    assert "natural" in outcome_of(result).marks
+    assert [hand.who for hand in outcome_of(result).hands if hand.kind == "natural"] == naturals
 
 
 @pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
@@ -206,8 +204,11 @@ def test_the_higher_total_wins(
         said = [*play.cards("5c"), *play.say("cards.turn")]
         winner, marks = "player", ("pair_player", "pair_banker")
     result = only(said, RoundResult)
-    assert isinstance(result.hands, tuple)
-    assert (result.winner, [hand.outcome for hand in result.hands], result.marks) == (
+    assert (
+        outcome_of(result).winner,
+        [hand.outcome for hand in outcome_of(result).hands],
+        outcome_of(result).marks,
+    ) == (
         winner,
         outcomes,
         marks,
@@ -217,14 +218,13 @@ def test_the_higher_total_wins(
 def test_what_a_result_says() -> None:
     play = table("ARA02")
     play.coup("3c Kd 3h 7s")
-    [line] = play.game.history(play.state)
-    points = {"player": 6, "banker": 7}
+    [line] = history(play)
+    hands = line["outcome"].pop("hands")
+    assert {hand["who"]: hand["points"] for hand in hands} == {"player": 6, "banker": 7}
     assert line == {
         "round": 1,
         "kind": "result",
-        "winner": "banker",
-        "points": points,
-        "marks": ["pair_player"],
+        "outcome": {"family": "baccarat", "winner": "banker", "marks": ["pair_player"]},
         "corrected": False,
     }
     shown = play.game.show(play.state)
@@ -355,7 +355,7 @@ def test_without_keys_the_first_card_opens_the_round(decree: str) -> None:
     said = play.cards("Kc Qd 4h 6s 5h")
     assert only(said, RoundOpened).by is None
     assert only(said, BetsClosed).unobserved
-    assert only(said, RoundResult).winner == "player"
+    assert outcome_of(only(said, RoundResult)).winner == "player"
     said = play.cards("Kc")
     assert only(said, RoundOpened).round == 2
 
@@ -365,7 +365,7 @@ def test_the_other_modality_of_the_basque_decree() -> None:
     play = table("EUS96", modality="half_on_six")
     play.coup(four(0, 6) + " 2c")
     result = of_kind(play.events, RoundResult)[0]
-    assert (result.winner, result.marks) == ("banker", ("banker_six",))
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("banker", ("banker_six",))
     assert play.game.show(play.state)["commission"] == [1, 2]
     assert table("EUS96").game.show(play.state)["commission"] == [1, 20]
 
@@ -411,9 +411,8 @@ def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str
     )
     assert play.game.show(play.state)["unresolved"] == [1]
     result = only(play.say("round.confirm"), RoundResult)
-    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
-    assert isinstance(result.hands, tuple)
-    assert [hand.cards for hand in result.hands] == [("Kc", "7d"), ("Kc", "6d")]
+    assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+    assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "7d"), ("Kc", "6d")]
 
 
 def test_a_result_may_wait_for_the_shoe() -> None:
@@ -435,7 +434,7 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     said = play.say("cards.turn")
     assert of_kind(said, RoundResult) == []
     assert only(said, Irregularity).what == "witnesses_disagree"
-    assert only(play.say("round.confirm", winner="tie"), RoundResult).winner == "tie"
+    assert outcome_of(only(play.say("round.confirm", winner="tie"), RoundResult)).winner == "tie"
 
 
 def test_a_shoe_that_ends_the_round_too_early() -> None:

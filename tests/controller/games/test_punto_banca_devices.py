@@ -20,6 +20,7 @@ from controller.contract.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
 from tests.controller.games.play import of_kind
 from tests.controller.games.punto_banca_play import DECREES, Play
+from tests.controller.outcomes import outcome_of
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 
@@ -49,7 +50,7 @@ def played(
 def test_a_recorded_shoe_comes_to_its_own_results(name: str, decree: str) -> None:
     play, said = played(name, decree)
     verdicts = [given.winner for given in readings(name) if isinstance(given, ShoeResult)]
-    results = [event.winner or "tie" for event in of_kind(said, RoundResult)]
+    results = [outcome_of(event).winner or "tie" for event in of_kind(said, RoundResult)]
     drawn = [given for given in readings(name) if isinstance(given, CardDrawn)]
     assert len(of_kind(said, CardsBurned)) == 1
     assert of_kind(said, Irregularity) == []
@@ -69,7 +70,7 @@ def test_a_shoe_with_faults_has_no_result_that_was_not_seen(name: str, turn: str
     """
     _, said = played(name, turn=turn, burn="Ac 2c")
     verdicts = iter([given.winner for given in readings(name) if isinstance(given, ShoeResult)])
-    results = [event.winner or "tie" for event in of_kind(said, RoundResult)]
+    results = [outcome_of(event).winner or "tie" for event in of_kind(said, RoundResult)]
     counts = name == "angel-eye-faults"
     assert bool(results) is (counts and turn == "when_complete")
     assert all(any(winner == verdict for verdict in verdicts) for winner in results)

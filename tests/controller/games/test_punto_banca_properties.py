@@ -43,6 +43,7 @@ from tests.controller.games.holds import goes_on, holds, sessions_of, spoken
 from tests.controller.games.own_cards import CARD, named, with_cards
 from tests.controller.games.play import of_kind, said
 from tests.controller.games.punto_banca_play import DECREES, Play
+from tests.controller.outcomes import outcome_of
 
 PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "croupier"])
 command = partial(spoken, people=PEOPLE)
@@ -214,9 +215,9 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
             if (
                 isinstance(event, RoundResult)
                 and event.confirmed_by is not None
-                and isinstance(event.hands, tuple)
+                and isinstance(outcome_of(event).hands, tuple)
             ):
-                public |= {card for hand in event.hands for card in hand.cards}
+                public |= {card for hand in outcome_of(event).hands for card in hand.cards}
         # Nothing that is said names a card before it lies face up
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
@@ -252,13 +253,13 @@ def check(play: Play) -> None:
             for event in outcomes:
                 if (
                     isinstance(event, RoundResult)
-                    and isinstance(event.hands, tuple)
-                    and event.hands
+                    and isinstance(outcome_of(event).hands, tuple)
+                    and outcome_of(event).hands
                 ):
-                    player, banker = (hand.cards for hand in event.hands)
+                    player, banker = (hand.cards for hand in outcome_of(event).hands)
                     assert next_card(third, player, banker) is None
                     more = points(player) - points(banker)
-                    assert event.winner == (
+                    assert outcome_of(event).winner == (
                         "tie" if more == 0 else "player" if more > 0 else "banker"
                     )
 

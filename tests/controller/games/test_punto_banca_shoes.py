@@ -27,6 +27,7 @@ from controller.games.cards import pips
 from devices.readings import CardCut, CardDrawn
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, coups
+from tests.controller.outcomes import outcome_of
 
 PERSON: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "croupier"}
 
@@ -89,8 +90,7 @@ def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) 
     assert [event.round for event in results] == list(range(1, len(results) + 1))
     assert only(said, ShoeEnded).drawn == burned + sum(map(len, dealt[: len(results)]))
     for result, own in zip(results, dealt, strict=False):
-        assert isinstance(result.hands, tuple)
-        player, banker = (hand.cards for hand in result.hands)
+        player, banker = (hand.cards for hand in outcome_of(result).hands)
         assert sorted([*player, *banker]) == sorted(own)
         assert (player[:2], banker[:2]) == ((own[0], own[2]), (own[1], own[3]))
         assert len(result.frames) == len(own)
@@ -120,8 +120,8 @@ def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
     assert len(of_kind(play.cards("7h"), RoundUnresolved)) == 1
     play.say("round.confirm", winner="tie")
     play.coup("Kc Qd 7h 6s")
-    assert [event.hands for event in of_kind(play.events, RoundResult)][:19] == [
-        event.hands for event in results
+    assert [outcome_of(event).hands for event in of_kind(play.events, RoundResult)][:19] == [
+        outcome_of(event).hands for event in results
     ][:19]
 
 
@@ -141,10 +141,9 @@ def test_many_shoes_come_to_the_odds() -> None:
     for seed in range(SHOES):
         for said in deal(play, play.shuffled(seed)):
             for result in of_kind(said, RoundResult):
-                assert isinstance(result.hands, tuple)
-                found[result.winner] += 1
-                found["natural"] += any(is_natural(hand.cards) for hand in result.hands)
-                found[sum(len(hand.cards) for hand in result.hands)] += 1
+                found[outcome_of(result).winner] += 1
+                found["natural"] += any(is_natural(hand.cards) for hand in outcome_of(result).hands)
+                found[sum(len(hand.cards) for hand in outcome_of(result).hands)] += 1
     total = found["player"] + found["banker"] + found["tie"]
     assert total > 55 * SHOES
     odds = {

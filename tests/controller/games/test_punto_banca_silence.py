@@ -20,6 +20,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -47,7 +48,7 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     with pytest.raises(RejectedError, match="give the winner: player, banker, tie"):
         play.say("round.confirm", winner="bank")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
-    assert (result.winner, result.hands, result.confirmed_by) == (
+    assert (outcome_of(result).winner, outcome_of(result).hands, result.confirmed_by) == (
         "player",
         (),
         "M. Lasa (table_head)",
@@ -64,7 +65,7 @@ def test_a_person_may_decide_at_once() -> None:
         play.say("round.confirm", winner="player")
     play.gap()
     result = only(play.say("round.confirm", winner="tie"), RoundResult)
-    assert (result.winner, result.marks) == ("tie", ("tie",))
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("tie", ("tie",))
 
 
 @every
@@ -76,7 +77,7 @@ def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) ->
     [dealt] = of_kind(play.cards("7h", to="player", index=2), CardDealt)
     assert (dealt.to, dealt.index) == ("player", 2)
     play.cards("6s")
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
     play.bets()
     play.cards("Kc")
     play.gap()
@@ -89,7 +90,7 @@ def test_a_round_whose_cards_had_all_come_stands(cards: str) -> None:
     play.bets()
     play.cards(cards)
     play.gap()
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
 def test_a_third_card_may_have_come_in_the_silence() -> None:
@@ -107,7 +108,7 @@ def test_a_silence_before_the_bets_close_hides_nothing() -> None:
     play.gap()
     play.say("bets.close")
     play.cards("Kc Qd 7h 6s")
-    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
     play.say("bets.open")
     play.take(LinkLost(at=1.0, device="shoe", reason="unplugged"))
     play.say("bets.close")  # it is not heard yet
@@ -150,9 +151,8 @@ def test_late_cards_are_candidates_for_a_person(decree: str) -> None:
     assert not any(card.encode() in b"".join(map(write, said)) for card in ("4h", "6s", "5h"))
     assert play.sealed == ["4h", "6s", "5h"]
     result = only(play.say("round.confirm"), RoundResult)
-    assert isinstance(result.hands, tuple)
-    assert [hand.cards for hand in result.hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
-    assert (result.winner, len(result.frames)) == ("player", 5)
+    assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
+    assert (outcome_of(result).winner, len(result.frames)) == ("player", 5)
 
 
 def test_a_person_may_know_better() -> None:
@@ -160,7 +160,11 @@ def test_a_person_may_know_better() -> None:
     play.bets()
     play.cards("Kc Qd 7h 6s", late=True)
     result = only(play.say("round.confirm", winner="banker"), RoundResult)
-    assert (result.winner, result.hands, result.marks) == ("banker", (), ())
+    assert (outcome_of(result).winner, outcome_of(result).hands, outcome_of(result).marks) == (
+        "banker",
+        (),
+        (),
+    )
 
 
 def test_late_cards_of_a_round_that_nobody_opened() -> None:
@@ -170,7 +174,7 @@ def test_late_cards_of_a_round_that_nobody_opened() -> None:
     play = table(rounds="shoe", turn="when_complete")
     said = play.cards("Kc Qd 7h 6s", late=True)
     assert only(said, RoundUnresolved).round == 1
-    assert only(play.say("round.confirm"), RoundResult).winner == "player"
+    assert outcome_of(only(play.say("round.confirm"), RoundResult)).winner == "player"
 
 
 def test_late_cards_in_the_burn() -> None:

@@ -26,6 +26,7 @@ from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -266,7 +267,7 @@ def test_a_shoe_that_shuffles_without_end_has_no_burn_no_cut_and_no_count(decree
     assert only(play.say("shoe.start", shoe="S1"), ShoeStarted).cut == 0
     for _ in range(100):
         play.bets()
-        assert only(play.cards("Kc Qd 7h 6s"), RoundResult).winner == "player"
+        assert outcome_of(only(play.cards("Kc Qd 7h 6s"), RoundResult)).winner == "player"
     assert play.take(CardCut(at=1.0)) == []
     assert play.game.show(play.state)["shoe"]["left"] is None
 
@@ -284,7 +285,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert play.cut() == []
     play.cards("7h 6s")
     said = play.say("cards.turn")
-    assert only(said, RoundResult).winner == "player"
+    assert outcome_of(only(said, RoundResult)).winner == "player"
     ended = only(said, ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
     assert play.game.show(play.state)["phase"] == "shoe_over"

@@ -19,6 +19,7 @@ from devices.recording import Recording, read_recording
 from devices.watch import Watch
 from tests.controller.games.play import of_kind
 from tests.controller.games.roulette_play import PAIRS, Play
+from tests.controller.outcomes import outcome_of
 
 STATUS = re.compile(rb"\*X;(?P<state>\d);(?P<spin>\d{3});.{2};.;\d{3};(?P<direction>[01])")
 
@@ -84,7 +85,7 @@ def test_every_result_is_in_its_own_frames(recording: Recording) -> None:
     play = played(Play("EUS96"), recording)
     opened = {event.round: event for event in of_kind(play.events, RoundOpened)}
     for result in of_kind(play.events, RoundResult):
-        assert f"*X;5;{result.spin:03};{result.number:>2};" in result.frames[-1].frame
+        assert f"*X;5;{result.spin:03};{outcome_of(result).number:>2};" in result.frames[-1].frame
         assert [frame.at for frame in result.frames] == sorted(frame.at for frame in result.frames)
         assert opened[result.round].spin == result.spin
 
@@ -95,5 +96,5 @@ def test_lost_results_are_confirmed_one_by_one(recording: Recording) -> None:
     assert waiting
     for entry in waiting:
         (result,) = of_kind(play.say("round.confirm", round=entry.round), RoundResult)
-        assert (result.number, result.spin) == (entry.candidate, entry.spin)
+        assert (outcome_of(result).number, result.spin) == (entry.candidate, entry.spin)
     assert play.game.show(play.state)["unresolved"] == []

@@ -12,6 +12,7 @@ from controller.contract.events import ResultCorrected, RoundResult, RoundUnreso
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play
+from tests.controller.outcomes import history, outcome_of
 
 
 def waiting(play: Play, spin: int = 1, number: int | None = 8) -> None:
@@ -32,13 +33,17 @@ def test_a_result_that_waits_is_released_by_a_person(play: Play) -> None:
     waiting(play)
     assert play.game.show(play.state)["asks"] == ["round.confirm", "round.void"]
     result = only(play.say("round.confirm"), RoundResult)
-    assert (result.round, result.number, result.confirmed_by) == (1, 8, "M. Lasa (table_head)")
+    assert (result.round, outcome_of(result).number, result.confirmed_by) == (
+        1,
+        8,
+        "M. Lasa (table_head)",
+    )
     assert [frame.frame for frame in result.frames][-1] == "number 1"
 
 
 def test_a_person_may_have_seen_another_number(play: Play) -> None:
     waiting(play)
-    assert only(play.say("round.confirm", number=26), RoundResult).number == 26
+    assert outcome_of(only(play.say("round.confirm", number=26), RoundResult)).number == 26
 
 
 def test_a_round_may_be_let_go_on_before_the_ball_falls(play: Play) -> None:
@@ -85,7 +90,7 @@ def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
     unresolved(play, 1)
     play.phase("bets_open", 2)
     result = only(play.say("round.confirm", round=1), RoundResult)
-    assert (result.round, result.number, result.spin) == (1, 8, 1)
+    assert (result.round, outcome_of(result).number, result.spin) == (1, 8, 1)
     assert [frame.frame for frame in result.frames] == [
         "bets_open 1",
         "ball_in_rim 1",
@@ -101,7 +106,7 @@ def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
         play.say("round.confirm")
     with pytest.raises(RejectedError, match="the wheel has no number 37; numbers: 0–36"):
         play.say("round.confirm", number=37)
-    assert only(play.say("round.confirm", number=0), RoundResult).number == 0
+    assert outcome_of(only(play.say("round.confirm", number=0), RoundResult)).number == 0
 
 
 def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
@@ -116,10 +121,10 @@ def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
 def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
     play.spin(0, 1)
     unresolved(play, 2, number=5)
-    assert only(play.spin(0, 3), RoundResult).zeros == 2
-    assert only(play.say("round.confirm", round=2), RoundResult).zeros == 0
+    assert outcome_of(only(play.spin(0, 3), RoundResult)).zeros == 2
+    assert outcome_of(only(play.say("round.confirm", round=2), RoundResult)).zeros == 0
     assert play.state.tally().zeros == 1
-    assert only(play.spin(0, 4), RoundResult).zeros == 2
+    assert outcome_of(only(play.spin(0, 4), RoundResult)).zeros == 2
 
 
 @pytest.mark.parametrize("role", ["croupier", "technician"])
@@ -136,17 +141,32 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     play.spin(0, 1)
     play.spin(0, 2)
     corrected, later = of_kind(play.say("result.correct", round=1, number=26), ResultCorrected)
-    assert (corrected.round, corrected.was, corrected.number, corrected.colour) == (
+    assert (
+        corrected.round,
+        corrected.was,
+        outcome_of(corrected).number,
+        outcome_of(corrected).colour,
+    ) == (
         1,
         0,
         26,
         "black",
     )
-    assert (later.round, later.was, later.number, later.zeros) == (2, 0, 0, 1)
+    assert (later.round, later.was, outcome_of(later).number, outcome_of(later).zeros) == (
+        2,
+        0,
+        0,
+        1,
+    )
     assert (play.state.tally().number, play.state.tally().zeros) == (0, 1)
-    assert play.game.history(play.state)[0] == {
-        "round": 1, "kind": "result", "spin": 1, "number": 26, "colour": "black", "corrected": True
-    }  # fmt: skip
+    first = history(play)[0]
+    assert (first["round"], first["kind"], first["spin"], first["corrected"]) == (
+        1,
+        "result",
+        1,
+        True,
+    )
+    assert (first["outcome"]["number"], first["outcome"]["colour"]) == (26, "black")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +208,7 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
 @pytest.mark.rule("ARA02-019")
 def test_zeros_running_are_counted(play: Play) -> None:
     zeros = [
-        only(play.spin(number, spin), RoundResult).zeros
+        outcome_of(only(play.spin(number, spin), RoundResult)).zeros
         for spin, number in enumerate((0, 0, 0, 5, 0), 1)
     ]
     assert zeros == [1, 2, 3, 0, 1]

@@ -22,6 +22,7 @@ from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
 from tests.controller.games.roulette_play import PAIRS, Play
+from tests.controller.outcomes import outcome_of
 
 SPINS = st.sampled_from([None, 1, 1, 2, 2, 3, 255, 256])
 NUMBERS = st.sampled_from([0, 0, 0, 5, 5, 17, 36, 9, 37, "00"])
@@ -174,8 +175,8 @@ def check(events: list[AnyEvent]) -> None:
             has_one_end(of_round)
             for event in of_round:
                 if isinstance(event, RoundResult):
-                    assert event.number in range(37)
-                    assert (event.colour is None) == (event.number == 0)
+                    assert outcome_of(event).number in range(37)
+                    assert (outcome_of(event).colour is None) == (outcome_of(event).number == 0)
 
 
 def zeros(events: list[AnyEvent]) -> int:
@@ -184,7 +185,7 @@ def zeros(events: list[AnyEvent]) -> int:
     numbers: dict[int, Any] = {}
     for event in events:
         if event.session == session and isinstance(event, RoundResult | ResultCorrected):
-            numbers[event.round] = event.number
+            numbers[event.round] = outcome_of(event).number
     running = 0
     for round_ in sorted(numbers):
         running = running + 1 if numbers[round_] == 0 else 0

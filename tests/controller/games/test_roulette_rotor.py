@@ -8,6 +8,7 @@ from controller.contract.events import Irregularity, RoundResult
 from devices.readings import Direction, LinkLate, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play
+from tests.controller.outcomes import outcome_of
 
 CW: Direction = "clockwise"
 ACW: Direction = "anticlockwise"
@@ -21,7 +22,7 @@ def test_a_rotor_that_was_not_reversed_is_told_once(play: Play) -> None:
     irregularity = only(events, Irregularity)
     assert irregularity.what == "rotor_not_reversed"
     assert irregularity.law == play.game.book.laws["rotor_not_reversed"].rule
-    assert only(events, RoundResult).number == 10
+    assert outcome_of(only(events, RoundResult)).number == 10
     assert of_kind(play.spin(11, 4, direction=CW), Irregularity) == []
 
 
@@ -66,7 +67,7 @@ def test_the_result_may_wait_for_a_person() -> None:
     assert whats(events) == ["round.opened", "rotor_not_reversed", "bets.closed"]
     assert play.game.show(play.state)["phase"] == "decision"
     result = only(play.say("round.confirm", "inspector"), RoundResult)
-    assert (result.number, result.confirmed_by) == (9, "M. Lasa (inspector)")
+    assert (outcome_of(result).number, result.confirmed_by) == (9, "M. Lasa (inspector)")
 
 
 def test_the_spin_may_be_null() -> None:

@@ -16,6 +16,7 @@ from controller.contract.events import (
 from devices.readings import Number
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, Play
+from tests.controller.outcomes import history, outcome_of
 
 CALLS = {
     "BAL05": {"ca": "Prou apostes"},
@@ -56,21 +57,32 @@ def test_a_result_tells_the_number_and_its_chances(
     play: Play, number: int, expected: tuple[object, ...]
 ) -> None:
     result = only(play.spin(number, 1), RoundResult)
-    assert result.number == number
-    assert (result.colour, result.parity, result.half, result.dozen, result.column) == expected
+    assert outcome_of(result).number == number
+    assert (
+        outcome_of(result).colour,
+        outcome_of(result).parity,
+        outcome_of(result).half,
+        outcome_of(result).dozen,
+        outcome_of(result).column,
+    ) == expected
 
 
 @pytest.mark.rule("ARA02-002", "BAL05-012", "EUS96-003", "EUS96-022", "GAL07-002")
 def test_zero_is_published_with_nothing_but_its_number(play: Play) -> None:
     zero = only(play.spin(0, 1), RoundResult)
-    assert (zero.number, zero.colour, zero.parity, zero.half) == (0, None, None, None)
+    assert (
+        outcome_of(zero).number,
+        outcome_of(zero).colour,
+        outcome_of(zero).parity,
+        outcome_of(zero).half,
+    ) == (0, None, None, None)
 
 
 @pytest.mark.rule("ARA02-011", "BAL05-018", "GAL07-009")
 def test_there_is_no_result_before_the_ball_lies_in_a_pocket(play: Play) -> None:
     assert of_kind(play.until_closed(1), RoundResult) == []
     assert play.phase("settled", 1) == []
-    assert only(play.number(8, 1), RoundResult).number == 8
+    assert outcome_of(only(play.number(8, 1), RoundResult)).number == 8
 
 
 def test_a_result_carries_the_frames_that_prove_it(play: Play) -> None:
@@ -129,14 +141,23 @@ def test_a_number_said_again_is_no_second_result(play: Play) -> None:
 def test_history_shows_the_latest_twenty(play: Play) -> None:
     for spin in range(1, 71):
         play.spin(spin % 37, spin)
-    history = play.game.history(play.state)
-    assert [line["round"] for line in history] == list(range(51, 71))
-    assert history[-1] == {
+    lines = history(play)
+    assert [line["round"] for line in lines] == list(range(51, 71))
+    assert lines[-1] == {
         "round": 70,
         "kind": "result",
         "spin": 70,
-        "number": 33,
-        "colour": "black",
+        "outcome": {
+            "family": "roulette",
+            "number": 33,
+            "colour": "black",
+            "parity": "odd",
+            "half": "pasa",
+            "dozen": 3,
+            "column": 3,
+            "zeros": 0,
+            "last_of_session": False,
+        },
         "corrected": False,
     }
 
@@ -188,7 +209,7 @@ def test_a_pocket_that_cannot_be_read_before_the_launch_is_not_of_the_round_whos
     assert whats(play.fault("number_unknown")) == ["number_unknown"]
     for phase in ("ball_in_rim", "no_more_bets", "settled"):
         play.phase(phase, 2)
-    assert only(play.number(9, 2), RoundResult).number == 9
+    assert outcome_of(only(play.number(9, 2), RoundResult)).number == 9
 
 
 def test_after_a_silence_it_may_be(play: Play) -> None:

@@ -16,6 +16,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play
+from tests.controller.outcomes import outcome_of
 
 
 def test_rounds_begin_anew_with_each_session(play: Play) -> None:
@@ -33,7 +34,7 @@ def test_zeros_do_not_run_over_a_session(play: Play) -> None:
     play.spin(0, 1)
     play.say("session.close", locked=True)
     play.open()
-    assert only(play.spin(0, 2), RoundResult).zeros == 1
+    assert outcome_of(only(play.spin(0, 2), RoundResult)).zeros == 1
 
 
 def test_a_session_that_opens_while_the_wheel_waits_has_a_round_at_once() -> None:
@@ -63,7 +64,7 @@ def test_a_wheel_that_moves_after_closing_is_told_of(play: Play) -> None:
     number = play.number(9, 2)
     assert whats(number) == ["movement_after_close"]
     assert only(number, Irregularity).law == play.game.book.laws["movement_after_close"].rule
-    assert of_kind(play.events, RoundResult)[-1].number == 8
+    assert outcome_of(of_kind(play.events, RoundResult)[-1]).number == 8
     assert "alert.cleared" in whats(play.open())
 
 
@@ -126,7 +127,10 @@ def test_the_last_three_balls_are_counted_down_and_the_last_is_marked(play: Play
         False,
         True,
     ]
-    assert [event.last_of_session for event in of_kind([*first, *second, *last], RoundResult)] == [
+    assert [
+        outcome_of(event).last_of_session
+        for event in of_kind([*first, *second, *last], RoundResult)
+    ] == [
         False,
         False,
         True,
@@ -161,8 +165,8 @@ def test_a_round_confirmed_late_is_not_the_last_of_the_session(play: Play) -> No
     play.spin(9, 2)
     play.spin(10, 3)
     play.until_closed(4)
-    assert not only(play.say("round.confirm", round=1), RoundResult).last_of_session
-    assert only(play.number(11, 4), RoundResult).last_of_session
+    assert not outcome_of(only(play.say("round.confirm", round=1), RoundResult)).last_of_session
+    assert outcome_of(only(play.number(11, 4), RoundResult)).last_of_session
 
 
 def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> None:
@@ -172,7 +176,7 @@ def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> 
     play.spin(9, 2)
     assert not only(play.until_closed(3), RoundOpened).last_of_session
     play.say("round.confirm", round=1)
-    assert only(play.number(10, 3), RoundResult).last_of_session
+    assert outcome_of(only(play.number(10, 3), RoundResult)).last_of_session
 
 
 def test_the_last_balls_are_announced_once(play: Play) -> None:
@@ -247,7 +251,7 @@ def test_a_person_opens_and_closes_bets_where_the_wheel_does_not(game: str, decr
     assert (opened.round, opened.by) == (1, "M. Lasa")
     assert whats(play.say("bets.close", "croupier")) == ["bets.closed"]
     result = only(play.number(8, 41), RoundResult)
-    assert (result.round, result.number, result.spin) == (1, 8, 41)
+    assert (result.round, outcome_of(result).number, result.spin) == (1, 8, 41)
 
 
 @pytest.mark.rule("ARA02-010", "EUS96-012")

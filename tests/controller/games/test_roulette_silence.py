@@ -8,6 +8,7 @@ from controller.contract.events import BetsClosed, RoundOpened, RoundResult, Rou
 from devices.readings import LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play
+from tests.controller.outcomes import outcome_of
 
 
 def silence(play: Play) -> None:
@@ -106,7 +107,7 @@ def test_late_phases_only_tell_that_there_was_a_silence(play: Play) -> None:
     assert play.phase("ball_in_rim", 1, late=True) == []
     assert play.phase("no_more_bets", 1, late=True) == []
     assert play.game.show(play.state)["phase"] == "bets_open"
-    assert only(play.number(8, 1), RoundResult).number == 8
+    assert outcome_of(only(play.number(8, 1), RoundResult)).number == 8
     assert only(play.events, BetsClosed).unobserved
 
 

@@ -12,6 +12,7 @@ from controller.rulebooks.rulebook import rulebook
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind
 from tests.controller.games.roulette_play import Play
+from tests.controller.outcomes import outcome_of
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
@@ -60,16 +61,24 @@ def test_a_correction_says_how_many_zeros_run_and_counts_the_later_ones_anew(dec
     for spin, number in enumerate((0, 17, 0, 0), 1):
         play.spin(number, spin)
     said = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
-    assert [(event.round, event.number, event.was, event.zeros) for event in said] == [
+    assert [
+        (event.round, outcome_of(event).number, event.was, outcome_of(event).zeros)
+        for event in said
+    ] == [
         (2, 0, 17, 2),
         (3, 0, 0, 3),
         (4, 0, 0, 4),
     ]
-    assert {event.last_of_session for event in said} == {False}
+    assert {outcome_of(event).last_of_session for event in said} == {False}
     said = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
-    assert [(event.round, event.zeros) for event in said] == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    assert [(event.round, outcome_of(event).zeros) for event in said] == [
+        (1, 0),
+        (2, 1),
+        (3, 2),
+        (4, 3),
+    ]
     said = of_kind(play.say("result.correct", round=4, number=5), ResultCorrected)
-    assert [(event.round, event.zeros) for event in said] == [(4, 0)]
+    assert [(event.round, outcome_of(event).zeros) for event in said] == [(4, 0)]
 
 
 @pytest.mark.parametrize("decree", of("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
@@ -80,4 +89,6 @@ def test_a_correction_of_the_last_spin_says_that_it_was(decree: str) -> None:
     for spin in (1, 2, 3):
         play.spin(7, spin)
     said = of_kind(play.say("result.correct", round=3, number=0), ResultCorrected)
-    assert [(event.zeros, event.last_of_session) for event in said] == [(1, True)]
+    assert [(outcome_of(event).zeros, outcome_of(event).last_of_session) for event in said] == [
+        (1, True)
+    ]

@@ -24,6 +24,7 @@ from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 BANK_PAIR = "Ah 2c Ks As 7c Kd"
 """Boxes 1 and 2 and the bank: aces, nothing, kings."""
@@ -71,7 +72,7 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     ]
     assert play.shown["asks"] == ["cards.show"]
     play.turn("dealer", "box:1", "box:2")
-    kinds = {hand.who: (hand.kind, hand.outcome) for hand in play.result().hands or ()}
+    kinds = {hand.who: (hand.kind, hand.outcome) for hand in outcome_of(play.result()).hands}
     assert kinds == {
         "dealer": ("two_pair", None),
         "board": (None, None),
@@ -95,7 +96,7 @@ def test_a_player_may_give_up_once_the_flop_lies() -> None:
     result = play.result()
     assert bets_of(result, "box:1") == {"ante": ("lose", None)}
     assert bets_of(result, "box:2") == {"ante": ("lose", None), "txb": ("lose", None)}
-    assert [hand.cards for hand in result.hands or ()] == [tuple(FLOP.split()), (), ()]
+    assert [hand.cards for hand in outcome_of(result).hands] == [tuple(FLOP.split()), (), ()]
 
 
 @pytest.mark.rule("EUS96-169")
@@ -106,7 +107,9 @@ def test_the_bank_plays_with_a_pair_of_fours(own: str, plays: bool) -> None:
     first, second = own.split()
     play = played(f"Jh 8c {first} Js 8d {second}", "Tc 4d 9h 2c Ac")
     result = play.result()
-    assert result.marks == (("dealer_qualifies",) if plays else ("dealer_not_qualified",))
+    assert outcome_of(result).marks == (
+        ("dealer_qualifies",) if plays else ("dealer_not_qualified",)
+    )
     assert bets_of(result, "box:1")["ante"] == (
         ("win", (1, 1)) if not plays or first != "Ah" else ("lose", None)
     )
@@ -146,7 +149,7 @@ def test_how_often_the_bank_plays() -> None:
 
 def test_the_bank_qualifies_by_a_pair_that_lies_on_the_table() -> None:
     play = played("Jh 8c 2h Ks 7d 3s", "5c 5d 9h Tc Kc")
-    assert play.result().marks == ("dealer_qualifies",)
+    assert outcome_of(play.result()).marks == ("dealer_qualifies",)
 
 
 @pytest.mark.rule("EUS96-172")
@@ -294,7 +297,7 @@ def test_hands_that_touched_take_no_further_part() -> None:
     assert irregularities(said) == [("hands_touched", ())]
     play.say("deal.error", error="touched", who="box:2", fault="player")
     result = play.result()
-    assert [hand.settled for hand in result.hands or ()] == [(), (), ()]
+    assert [hand.settled for hand in outcome_of(result).hands] == [(), (), ()]
 
 
 def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:

@@ -13,6 +13,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, table
+from tests.controller.outcomes import outcome_of
 
 
 def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
@@ -30,7 +31,7 @@ def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
     said = play.say("card.decide", action="read", card=first)
     assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
     [result] = of_kind(said, RoundResult)
-    assert (result.winner, result.marks, result.confirmed_by) == (
+    assert (outcome_of(result).winner, outcome_of(result).marks, result.confirmed_by) == (
         "black",
         ("colour",),
         "M. Lasa (table_head)",
@@ -46,8 +47,8 @@ def test_an_unread_card_may_leave_the_game() -> None:
         ("card_unread", None)
     ]
     [result] = of_kind(said, RoundResult)
-    assert result.hands is not None
-    assert [hand.cards for hand in result.hands or ()] == [
+    assert outcome_of(result).hands is not None
+    assert [hand.cards for hand in outcome_of(result).hands] == [
         ("Ts", "Jd", "Qc", "2s"),
         ("Kd", "Th", "9d", "8c"),
     ]
@@ -60,7 +61,7 @@ def test_two_cards_unread_are_asked_for_one_after_the_other() -> None:
     assert of_kind(play.say("card.decide", action="read", card="Jd"), RoundResult) == []
     assert play.state.asks == ("card.decide", "round.void")
     [result] = of_kind(play.say("card.decide", action="read", card="Qc"), RoundResult)
-    assert result.winner == "black"
+    assert outcome_of(result).winner == "black"
 
 
 def test_a_card_before_bets_close_waits_and_may_be_the_first_of_the_round() -> None:
@@ -72,7 +73,7 @@ def test_a_card_before_bets_close_waits_and_may_be_the_first_of_the_round() -> N
     said = play.say("bets.close")
     assert [event.card for event in of_kind(said, CardDealt)] == ["Ts"]
     [result] = of_kind(play.cards(BLACK_WINS[3:]), RoundResult)
-    assert result.winner == "black"
+    assert outcome_of(result).winner == "black"
 
 
 def test_a_card_out_of_its_time_may_leave_the_game() -> None:
@@ -97,10 +98,14 @@ def test_a_card_may_be_kept_for_the_next_round(rounds: str) -> None:
     play.cards(cards[0], unsure=True)
     play.say("card.decide", action="next_round")
     [result] = of_kind(play.cards(BLACK_WINS.split()[7]), RoundResult)
-    assert (result.round, result.winner) == (1, "black")
+    assert (result.round, outcome_of(result).winner) == (1, "black")
     said = play.bets() if rounds == "keys" else []
     [result] = of_kind([*said, *play.cards(" ".join(cards[1:]))], RoundResult)
-    assert (result.round, result.winner, result.marks) == (2, "red", ("inverse",))
+    assert (result.round, outcome_of(result).winner, outcome_of(result).marks) == (
+        2,
+        "red",
+        ("inverse",),
+    )
 
 
 def test_a_card_accepted_that_completes_the_coup_leaves_the_next_one_over() -> None:
@@ -111,7 +116,7 @@ def test_a_card_accepted_that_completes_the_coup_leaves_the_next_one_over() -> N
     play.cards("7h")
     said = play.say("card.decide", action="accept")
     [result] = of_kind(said, RoundResult)
-    assert result.winner == "black"
+    assert outcome_of(result).winner == "black"
     assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
     assert play.state.asks == ("card.decide",)
 
@@ -124,7 +129,7 @@ def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
     assert play.sealed == ["9s", *BLACK_WINS.split()[1:]]
     said = play.say("card.decide", action="read", card="Ts")
     [result] = of_kind(said, RoundResult)
-    assert (result.winner, len(result.frames)) == ("black", 7)
+    assert (outcome_of(result).winner, len(result.frames)) == ("black", 7)
 
 
 @pytest.mark.parametrize("card", ["Xx", "joker"])

@@ -31,6 +31,7 @@ from tests.controller.games.trente_play import (
     shuffled,
     table,
 )
+from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -63,8 +64,7 @@ def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
     for cards in coups(shuffled(len(decree)))[:30]:
         play = table(decree)
         [result] = of_kind(play.coup(" ".join(cards)), RoundResult)
-        assert isinstance(result.hands, tuple)
-        for hand in result.hands:
+        for hand in outcome_of(result).hands:
             assert isinstance(hand.points, int)
             assert 31 <= hand.points <= 40
             assert points(hand.cards[:-1]) < 31
@@ -91,16 +91,16 @@ def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     play = table(decree)
     said = [*play.coup(BLACK_WINS), *play.coup(RED_WINS), *play.coup(TIE), *play.coup(REFAIT)]
     results = of_kind(said, RoundResult)
-    assert [result.winner for result in results] == ["black", "red", "tie", "refait"]
-    assert [result.marks for result in results] == [
+    assert [outcome_of(result).winner for result in results] == ["black", "red", "tie", "refait"]
+    assert [outcome_of(result).marks for result in results] == [
         ("colour",),
         ("inverse",),
         ("tie",),
         ("refait",),
     ]
-    made = [[hand.points for hand in result.hands or ()] for result in results]
+    made = [[hand.points for hand in outcome_of(result).hands] for result in results]
     assert made == [[32, 37], [37, 31], [35, 35], [31, 31]]
-    outcomes = [[hand.outcome for hand in result.hands or ()] for result in results]
+    outcomes = [[hand.outcome for hand in outcome_of(result).hands] for result in results]
     assert outcomes == [["win", "lose"], ["lose", "win"], ["tie", "tie"], [None, None]]
     calls = play.game.book.announcements
     assert [result.announcement for result in results] == [
@@ -126,7 +126,7 @@ def test_colour_is_that_of_the_first_card_of_the_black_row(decree: str) -> None:
     play = table(decree)
     swapped = " ".join(["Td", *BLACK_WINS.split()[1:]])
     [result] = of_kind(play.coup(swapped), RoundResult)
-    assert (result.winner, result.marks) == ("black", ("inverse",))
+    assert (outcome_of(result).winner, outcome_of(result).marks) == ("black", ("inverse",))
 
 
 @pytest.mark.parametrize("decree", of("BAL05-093", "ARA02-045", "GAL07-085"))
@@ -150,7 +150,7 @@ def test_at_a_table_without_keys_the_first_card_opens_the_round() -> None:
     said = [*play.cards(BLACK_WINS), *play.cards(RED_WINS)]
     assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2]
     assert all(event.unobserved for event in of_kind(said, BetsClosed))
-    assert [result.winner for result in of_kind(said, RoundResult)] == ["black", "red"]
+    assert [outcome_of(result).winner for result in of_kind(said, RoundResult)] == ["black", "red"]
 
 
 def test_history_has_one_line_for_each_round() -> None:
@@ -159,16 +159,23 @@ def test_history_has_one_line_for_each_round() -> None:
     play.coup(TIE)
     play.bets()
     play.say("round.void", reason="misdeal")
-    first, second, third = play.game.history(play.state)
-    made = {"black": 32, "red": 37}
-    told = {"round": 1, "kind": "result", "winner": "black", "points": made, "marks": ["colour"]}
-    assert first == told | {
-        "refaits": 0,
-        "last_of_session": False,
-        "choices": [],
+    first, second, third = history(play)
+    hands = first["outcome"].pop("hands")
+    assert {hand["who"]: hand["points"] for hand in hands} == {"black": 32, "red": 37}
+    assert first == {
+        "round": 1,
+        "kind": "result",
+        "outcome": {
+            "family": "trente-et-quarante",
+            "winner": "black",
+            "marks": ["colour"],
+            "refaits": 0,
+            "last_of_session": False,
+            "choices": [],
+        },
         "corrected": False,
     }
-    assert second["winner"] == "tie"
+    assert second["outcome"]["winner"] == "tie"
     assert (third["kind"], third["reason"]) == ("void", "misdeal")
 
 
@@ -227,9 +234,10 @@ def test_a_result_is_corrected_not_erased() -> None:
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", **fields)
     [corrected] = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
-    assert (corrected.winner, corrected.was) == ("red", "black")
-    [line] = play.game.history(play.state)
-    assert (line["winner"], line["marks"], line["corrected"]) == ("red", [], True)
+    assert (outcome_of(corrected).winner, corrected.was) == ("red", "black")
+    [line] = history(play)
+    outcome = line["outcome"]
+    assert (outcome["winner"], outcome["marks"], line["corrected"]) == ("red", [], True)
     assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
     play.bets()
     play.say("round.void", reason="misdeal")

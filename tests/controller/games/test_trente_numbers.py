@@ -22,6 +22,7 @@ from controller.contract.events import RoundResult
 from controller.games.cards import RANKS, composition
 from controller.games.trente.rows import next_row, points
 from tests.controller.games.trente_play import Play, shuffled
+from tests.controller.outcomes import outcome_of
 
 PUBLISHED = {
     31: "0.148061",
@@ -116,9 +117,9 @@ def test_whole_shoes_dealt_by_the_game() -> None:
             if isinstance(event, RoundResult):
                 coups += 1
                 made.update(
-                    hand.points for hand in event.hands or () if isinstance(hand.points, int)
+                    hand.points for hand in outcome_of(event).hands if isinstance(hand.points, int)
                 )
-                marks.update({str(event.winner), *(event.marks or ())})
+                marks.update({str(outcome_of(event).winner), *outcome_of(event).marks})
     assert coups > 1500
     for total, chance in ((total, float(row(0)[total])) for total in TOTALS):
         assert abs(made[total] - 2 * coups * chance) < 5 * sqrt(2 * coups * chance * (1 - chance))

@@ -39,6 +39,7 @@ from tests.controller.games.holds import goes_on, holds, sessions_of
 from tests.controller.games.own_cards import CARD, named, with_cards
 from tests.controller.games.play import of_kind, said
 from tests.controller.games.trente_play import DECREES, Play
+from tests.controller.outcomes import outcome_of
 
 
 def drawn(card: str | None = CARD, **fields: Any) -> Input:
@@ -137,7 +138,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
             if isinstance(event, CardDealt | CardRemoved) and event.card:
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None:
-                public |= {card for hand in event.hands or () for card in hand.cards}
+                public |= {card for hand in outcome_of(event).hands for card in hand.cards}
                 public |= named(b"".join((frame.frame or "").encode() for frame in event.frames))
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
@@ -179,15 +180,15 @@ def check(play: Play) -> None:
             for before, _after in pairwise(outcomes):
                 assert isinstance(before, RoundUnresolved)
             for event in outcomes:
-                if isinstance(event, RoundResult) and event.hands:
+                if isinstance(event, RoundResult) and outcome_of(event).hands:
                     check_result(event)
 
 
 def check_result(event: RoundResult) -> None:
     """The cards of a result are one coup, and it says what they make."""
-    black, red = (hand.cards for hand in event.hands or ())
+    black, red = (hand.cards for hand in outcome_of(event).hands)
     assert is_coup([*black, *red])
-    assert event.winner == (winner([*black, *red]) or "tie")
+    assert outcome_of(event).winner == (winner([*black, *red]) or "tie")
     assert all(31 <= points(row) <= 40 for row in (black, red))
 
 

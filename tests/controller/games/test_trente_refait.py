@@ -13,6 +13,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
+from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
@@ -28,12 +29,17 @@ def test_31_31_gives_no_stake_back_and_says_what_may_be_done_with_it(decree: str
     play = table(decree)
     result = only(play.coup(REFAIT), RoundResult)
     assert told(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
-    assert [hand.outcome for hand in result.hands or ()] == [None, None]
+    assert [hand.outcome for hand in outcome_of(result).hands] == [None, None]
     shown = play.game.show(play.state)
     assert (shown["last_winner"], shown["last_marks"]) == ("refait", ["refait"])
     assert (shown["refaits"], shown["refait_choices"]) == (1, ["half", "prison"])
-    [line] = play.game.history(play.state)
-    assert (line["winner"], line["refaits"], line["choices"]) == ("refait", 1, ["half", "prison"])
+    [line] = history(play)
+    outcome = line["outcome"]
+    assert (outcome["winner"], outcome["refaits"], outcome["choices"]) == (
+        "refait",
+        1,
+        ["half", "prison"],
+    )
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-041", "EUS96-092", "GAL07-082"))
@@ -41,7 +47,7 @@ def test_any_other_equal_is_null_and_its_stakes_go_back(decree: str) -> None:
     play = table(decree)
     result = only(play.coup(TIE), RoundResult)
     assert told(result) == ("tie", ("tie",), 0, (), False)
-    assert [hand.outcome for hand in result.hands or ()] == ["tie", "tie"]
+    assert [hand.outcome for hand in outcome_of(result).hands] == ["tie", "tie"]
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
@@ -49,7 +55,7 @@ def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) ->
     play = table(decree)
     counts: list[Any] = []
     for cards in (REFAIT, TIE, REFAIT, BLACK_WINS, REFAIT):
-        counts.append(only(play.coup(cards), RoundResult).refaits)
+        counts.append(outcome_of(only(play.coup(cards), RoundResult)).refaits)
         play.bets()
         play.say("round.void", reason="misdeal")
         assert play.game.show(play.state)["refaits"] == max(
@@ -69,8 +75,12 @@ def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None
         play.say("bets.close")
         result = only(play.cards(REFAIT), RoundResult)
         may = ("refund",) if left == 1 else ("half", "prison")
-        assert (result.choices, shown, result.last_of_session) == (may, list(may), left == 1)
-        assert result.refaits == hands - left + 1
+        assert (outcome_of(result).choices, shown, outcome_of(result).last_of_session) == (
+            may,
+            list(may),
+            left == 1,
+        )
+        assert outcome_of(result).refaits == hands - left + 1
     with pytest.raises(RejectedError, match="have been played"):
         play.say("bets.open")
 
@@ -78,7 +88,7 @@ def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None
 @every
 def test_the_regime_of_the_american_roulette_leaves_no_prison(decree: str) -> None:
     play = table(decree, refait="half")
-    assert only(play.coup(REFAIT), RoundResult).choices == ("half",)
+    assert outcome_of(only(play.coup(REFAIT), RoundResult)).choices == ("half",)
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
@@ -106,7 +116,7 @@ def hide(play: Play) -> None:
 def test_a_refait_that_a_silence_has_made_uncertain_is_the_candidate(decree: str) -> None:
     play = table(decree)
     hide(play)
-    assert only(play.say("round.confirm", round=1), RoundResult).winner == "refait"
+    assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).winner == "refait"
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
@@ -115,17 +125,19 @@ def test_a_correction_says_it_too_and_counts_the_later_ones_anew(decree: str) ->
     for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
         play.coup(cards)
     said = of_kind(play.say("result.correct", round=2, winner="refait"), ResultCorrected)
-    assert [(event.round, event.refaits) for event in said] == [(2, 2), (3, 3), (4, 4)]
+    assert [(event.round, outcome_of(event).refaits) for event in said] == [(2, 2), (3, 3), (4, 4)]
     assert told(said[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
     said = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
-    assert [(event.round, event.winner, event.refaits) for event in said] == [
+    assert [
+        (event.round, outcome_of(event).winner, outcome_of(event).refaits) for event in said
+    ] == [
         (2, "tie", 0),
         (3, "refait", 2),
         (4, "refait", 3),
     ]
     assert said[0].was == "refait"
     said = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
-    assert [(event.round, event.refaits) for event in said] == [(1, 0), (3, 1), (4, 2)]
+    assert [(event.round, outcome_of(event).refaits) for event in said] == [(1, 0), (3, 1), (4, 2)]
 
 
 @every
@@ -134,8 +146,13 @@ def test_an_unresolved_round_that_gets_its_result_late_counts_the_later_ones_ane
 ) -> None:
     play = table(decree)
     hide(play)
-    assert only(play.coup(REFAIT), RoundResult).refaits == 1
+    assert outcome_of(only(play.coup(REFAIT), RoundResult)).refaits == 1
     said = play.say("round.confirm", round=1)
-    assert only(said, RoundResult).refaits == 1
+    assert outcome_of(only(said, RoundResult)).refaits == 1
     later = only(said, ResultCorrected)
-    assert (later.round, later.winner, later.was, later.refaits) == (2, "refait", "refait", 2)
+    assert (later.round, outcome_of(later).winner, later.was, outcome_of(later).refaits) == (
+        2,
+        "refait",
+        "refait",
+        2,
+    )

@@ -16,6 +16,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.trente.state import QUEUE
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
+from tests.controller.outcomes import outcome_of
 
 
 def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
@@ -32,7 +33,11 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     with pytest.raises(RejectedError, match="are known; give the winner"):
         play.say("round.confirm")
     [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
-    assert (result.winner, result.hands, result.marks) == ("red", (), ())
+    assert (outcome_of(result).winner, outcome_of(result).hands, outcome_of(result).marks) == (
+        "red",
+        (),
+        (),
+    )
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
@@ -46,7 +51,7 @@ def test_cards_known_only_later_are_kept_for_who_decides() -> None:
     assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [None]
     assert play.sealed == cards[6:]
     [result] = of_kind(play.say("round.confirm"), RoundResult)
-    assert (result.winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
+    assert (outcome_of(result).winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
 
 
 def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -> None:
@@ -67,7 +72,7 @@ def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
     play.cards("Ts Jd")
     play.gap()
     [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
-    assert result.winner == "red"
+    assert outcome_of(result).winner == "red"
     assert play.cards("Qc 2s") == []
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 

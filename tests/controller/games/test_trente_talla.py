@@ -26,6 +26,7 @@ from devices.readings import ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, shuffled
+from tests.controller.outcomes import outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -252,7 +253,7 @@ def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None
     assert void.reason == "cut_card"
     dealt = [event.card for event in of_kind(play.events, CardDealt)]
     assert dealt == cards[:307]
-    told = [card for result in results for hand in result.hands or () for card in hand.cards]
+    told = [card for result in results for hand in outcome_of(result).hands for card in hand.cards]
     assert told == cards[: len(told)]
     assert play.sealed == cards[307:]
     opened = [event.round for event in of_kind(play.events, RoundOpened)]

@@ -29,6 +29,7 @@ from devices.readings import ShufflerState
 from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
 from tests.controller.games.play import of_kind
+from tests.controller.outcomes import outcome_of
 
 DECREES = ("BAL05", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)
@@ -116,7 +117,7 @@ def test_without_a_reader_hands_are_told_when_they_lie_open(decree: str) -> None
         play.say("cards.show", who="box:1", cards=["Jh", "Js"])
     play.say("cards.show", who="box:1", cards=["Jh", "Js", "7s"])
     play.say("cards.show", who="box:3", cards=["2c", "9c", "Qd"])
-    assert [hand.outcome for hand in play.result().hands or ()] == ["win", "lose", None]
+    assert [hand.outcome for hand in outcome_of(play.result()).hands] == ["win", "lose", None]
 
 
 # A card seen too early

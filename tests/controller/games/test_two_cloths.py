@@ -17,6 +17,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
+from tests.controller.outcomes import outcome_of
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -401,5 +402,6 @@ def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: 
     with pytest.raises(RejectedError, match="give the winner as cloth:1,cloth:2"):
         play.say("round.confirm", winner="bank")
     assert (
-        only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult).winner == "cloth:1,bank"
+        outcome_of(only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult)).winner
+        == "cloth:1,bank"
     )

@@ -17,6 +17,7 @@ from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, Wheel
 from tests.controller.games import cells_play
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import PAIRS, Play
+from tests.controller.outcomes import outcome_of
 
 GAMES = ("roulette-french", "roulette-american", "boule", "fortune-wheel")
 FOREIGN: tuple[Phase, ...] = ("launched", "settling", "settled")
@@ -100,7 +101,7 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
             WheelCell(at=play.at, device="boule", cell=5, spin=9),
             WheelCell(at=play.at, device="boule", cell=5, late=True),
         )
-    assert only(play.events, RoundResult).number == 17
+    assert outcome_of(only(play.events, RoundResult)).number == 17
     alert = only(play.events, AlertRaised)
     assert (alert.alert, alert.device, alert.detail) == ("wrong_device", "boule", "phase launched")
 
@@ -120,7 +121,7 @@ def test_a_fault_that_a_roulette_wheel_has_not_is_an_alert(fault: WheelFaultName
     play.until_closed(1)
     assert whats(play.take(WheelFault(at=1.0, device="boule", fault=fault, active=True))) == [fault]
     play.phase("settled", 1)
-    assert only(play.number(3, 1), RoundResult).number == 3
+    assert outcome_of(only(play.number(3, 1), RoundResult)).number == 3
 
 
 @pytest.mark.parametrize("game", ["boule", "fortune-wheel"])

@@ -20,6 +20,7 @@ from devices.recording import Recording, read_recording
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 from tests.controller.games.play import of_kind
 from tests.controller.games.roulette_play import Play
+from tests.controller.outcomes import outcome_of
 from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, numbers, phases, status
 
 SPIN, BEFORE, NUMBER = 3, "14", "35"
@@ -94,7 +95,7 @@ def wrong(play: Play) -> list[RoundResult]:
     return [
         each
         for each in of_kind(play.events, RoundResult)
-        if (each.spin, each.number) not in TRUTH.items()
+        if (each.spin, outcome_of(each).number) not in TRUTH.items()
     ]
 
 

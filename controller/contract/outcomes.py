@@ -1,0 +1,175 @@
+"""What a round came to: the ``outcome`` of ``round.result``, of ``result.corrected`` and of a line
+of the history. Its ``family`` names its shape.
+
+Games that have the same outcome are one family: all baccarat, all poker between players, all poker
+against the house. Every field of a family is always there.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.contract.card_events import Hand
+from devices.readings import Number
+
+Colour = Literal["red", "black"]
+Parity = Literal["even", "odd"]
+Half = Literal["falta", "pasa"]
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag_field="family"):
+    """The base of all outcomes."""
+
+
+class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
+    """Where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are
+    null.
+    """
+
+    number: int
+    """The number, 0 to 36."""
+    colour: Colour | None
+    """Its colour."""
+    parity: Parity | None
+    """Even or odd."""
+    half: Half | None
+    """``falta`` for 1 to 18, ``pasa`` for 19 to 36."""
+    dozen: int | None
+    """Its dozen, 1 to 3."""
+    column: int | None
+    """Its column, 1 to 3."""
+    zeros: int
+    """Consecutive zeros up to this one; 0 for any other number."""
+    last_of_session: bool
+    """Whether it was the last spin of the session: zero is settled differently then."""
+
+
+class BouleOutcome(Outcome, frozen=True, tag="boule"):
+    """The number of the hole in which the ball lies. The number in the middle has no colour, parity
+    or half: they are null.
+    """
+
+    number: int
+    """The number, 1 to 9."""
+    colour: Colour | None
+    """Its colour."""
+    parity: Parity | None
+    """Even or odd."""
+    half: Half | None
+    """``falta`` below the number in the middle, ``pasa`` above it."""
+    last_of_session: bool
+    """Whether it was the last ball of the session."""
+
+
+class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
+    """The symbol under the tongue of the wheel of fortune."""
+
+    number: Number
+    """The symbol: a number, or the name of a joker."""
+    cell: int | None
+    """Its cell, clockwise from 1; null where nobody told it."""
+    last_of_session: bool
+    """Whether it was the last spin of the session."""
+
+
+class CrapsOutcome(Outcome, frozen=True, tag="craps"):
+    """One throw of the dice."""
+
+    dice: tuple[int, int]
+    """What the dice show."""
+    total: int
+    """Their sum."""
+    point: int | None
+    """The point against which they were thrown; null at a come-out."""
+
+
+class BaccaratOutcome(Outcome, frozen=True, tag="baccarat"):
+    """One coup of punto y banca, chemin de fer or baccarat at two cloths."""
+
+    winner: Literal["player", "banker", "tie"] | None
+    """The hand that won, or ``tie``; null at two cloths, where ``hands`` say what each came to."""
+    hands: tuple[Hand, ...]
+    """The hands, the bank's last. Empty where a person gave the result; at two cloths the hands
+    have no cards then.
+    """
+    marks: tuple[str, ...]
+    """What else wins or loses bets, or is deducted: ``natural``, ``pair_player``, ``pair_banker``,
+    ``banker_six``, ``tie``.
+    """
+
+
+class TrenteOutcome(Outcome, frozen=True, tag="trente-et-quarante"):
+    """One coup of trente et quarante."""
+
+    winner: Literal["black", "red", "tie", "refait"]
+    """The row that won; ``tie``: the stakes go back; ``refait``: 31-31, the zero of this game, and
+    no stake goes back whole.
+    """
+    hands: tuple[Hand, ...]
+    """Both rows, the black one first. Empty where a person gave the result."""
+    marks: tuple[str, ...]
+    """What else wins: ``colour`` or ``inverse``; where no row won, ``tie`` or ``refait``."""
+    refaits: int
+    """Consecutive refaits up to this one, ties and void coups left out; 0 where it is none."""
+    choices: tuple[str, ...]
+    """What a player may do with a bet after this refait."""
+    last_of_session: bool
+    """Whether it was the last coup of the session: a refait is settled differently then."""
+
+
+class BlackjackOutcome(Outcome, frozen=True, tag="blackjack"):
+    """One play of the dealer against the boxes; each box is for itself."""
+
+    hands: tuple[Hand, ...]
+    """The hands of the boxes and the dealer's."""
+    marks: tuple[str, ...]
+    """What is special: ``hands_unknown`` (only the dealer's hand is known), ``box:1
+    sevens_3_suited`` ...
+    """
+
+
+class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):
+    """One hand of poker that players play against each other."""
+
+    winner: str | None
+    """The seat that won the pot, or ``tie`` where several share it; null where nobody won it."""
+    hands: tuple[Hand, ...]
+    """The hands that were shown, the best first, then the common cards."""
+    marks: tuple[str, ...]
+    """How the pot went: ``split``, ``low``, ``no_low``, ``all_in``, ``side_pot``, ``no_showdown``,
+    ``pot_stays``, ``blank`` ...
+    """
+
+
+class HousePokerOutcome(Outcome, frozen=True, tag="house-poker"):
+    """One round of poker, pai gow or trijoker against the house or whoever has the bank; each box
+    is for itself.
+    """
+
+    hands: tuple[Hand, ...]
+    """The hands that were shown, and what becomes of the bets on them."""
+    marks: tuple[str, ...]
+    """What is special: ``dealer_qualifies``, ``dealer_not_qualified`` ..."""
+
+
+AnyOutcome = (
+    RouletteOutcome
+    | BouleOutcome
+    | FortuneOutcome
+    | CrapsOutcome
+    | BaccaratOutcome
+    | TrenteOutcome
+    | BlackjackOutcome
+    | CirclePokerOutcome
+    | HousePokerOutcome
+)
+
+
+def hands(outcome: AnyOutcome) -> tuple[Hand, ...]:
+    """The hands of an outcome; none where no cards are played."""
+    match outcome:
+        case RouletteOutcome() | BouleOutcome() | FortuneOutcome() | CrapsOutcome():
+            return ()
+    return outcome.hands

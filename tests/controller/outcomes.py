@@ -1,0 +1,20 @@
+"""What a result came to, as tests look at it: they know the game, and with it the family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from controller.contract.events import ResultCorrected, RoundResult
+
+
+def outcome_of(event: RoundResult | ResultCorrected) -> Any:
+    """The outcome, of whatever family."""
+    return event.outcome
+
+
+def history(play: Any) -> list[Any]:
+    """The retained history of a table in play, as JSON has it."""
+    lines = play.game.history(play.state)
+    return [*msgspec.json.decode(msgspec.json.encode(lines))]
