@@ -21,16 +21,20 @@ site wrote.
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """What a codec has seen since it was made. ``frames``: valid frames; ``damaged``: frames or
-    lines that were no whole frame; ``unknown``: whole, but of no known kind; ``late``: valid frames
-    that came in a burst.
-    """
+    """What a codec has counted since it was made."""
 
     bytes: int = 0
+    """Bytes received. Always 0 where cards lie face down: the code of one card may be longer than
+    that of another.
+    """
     frames: int = 0
+    """Valid frames."""
     damaged: int = 0
+    """Frames or lines that were not whole."""
     unknown: int = 0
+    """Whole frames of no known kind."""
     late: int = 0
+    """Valid frames that arrived in a burst after a silence."""
 
 
 class Codec(Protocol):

@@ -9,17 +9,23 @@ from devices.watch import State
 
 
 class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a device is. ``age``: seconds since the last valid frame; ``reconnects``: how often the
-    link was opened again; ``defects``: exceptions of the codec; ``link``: what is known of the
-    wire; ``error``: the last one, over or not.
-    """
+    """The health of one device's link and codec."""
 
     device: str
+    """The device's id in the configuration."""
     state: State
+    """The state of the link."""
     age: float | None
+    """Seconds since the last valid frame; null before the first."""
     counters: Counters
+    """What the codec has counted."""
     reconnects: int = 0
+    """How often the link was opened again."""
     defects: int = 0
+    """Exceptions raised in the codec."""
     recording: bool = False
+    """Whether the device's bytes are being recorded."""
     link: dict[str, str] = {}
+    """What is known of the port or socket, by name."""
     error: str | None = None
+    """The latest error of the link, whether or not it is over."""

@@ -58,102 +58,132 @@ class Reading(
     forbid_unknown_fields=True,
     tag_field="type",
 ):
-    """The base of all readings."""
+    """The base of all readings: when, from which device, and on what evidence."""
 
     at: float
+    """Seconds on the clock of whoever fed the codec: the host's monotonic clock when live, the
+    recording's own time in replay.
+    """
     device: str = ""
+    """The device's id in the configuration."""
     frame: str | None = None
+    """The evidence: the frame that made the reading, as received. Bytes outside printable ASCII are
+    backslash escapes. Null where no single frame made it.
+    """
 
 
 class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
-    """The phase of the game as the wheel sees it; said again when spin, direction, standstill or
-    ``late`` changes.
-
-    ``spin`` is the device's own counter, not unique. ``rpm`` is the rotor's speed, ``direction``
-    the rotor's. ``late`` marks a line that came after a silence, faster than the device speaks:
-    true, but not live.
+    """The phase of the game as the wheel sees it changed, or the spin, direction, standstill or
+    ``late`` did.
     """
 
     phase: Phase
+    """What the wheel is doing."""
     spin: Whole | None = None
+    """The wheel's own count of spins. It restarts, so it is not unique."""
     rpm: float | None = None
+    """The rotor's speed in revolutions per minute; null where the device does not report it."""
     direction: Direction | None = None
+    """The direction in which the rotor turns, seen from above; null where the device does not
+    report it.
+    """
     late: bool = False
+    """The line arrived in a burst after a silence, faster than the device sends: true, but not
+    live.
+    """
 
 
 class WheelNumber(Reading, frozen=True, tag="wheel.number"):
-    """The result of one spin, said once per spin.
-
-    ``late``: the number was seen only after a silence, so it is a candidate, not a result.
-    ``conflict``: what the second witness said, where it said something else.
-    """
+    """The result of one spin, sent once per spin."""
 
     number: Number
+    """The pocket: an integer, or ``"00"``, ``"000"`` or ``"0000"`` where a wheel has more than one
+    zero.
+    """
     spin: Whole | None = None
+    """The wheel's own count of spins. It restarts, so it is not unique."""
     late: bool = False
+    """The number was seen only after a silence: a candidate, not a result."""
     witness: Witness = "status"
+    """Which of the wheel's two reports gave the number."""
     conflict: Number | None = None
+    """What the second report gave, where it differs."""
 
 
 class WheelCell(Reading, frozen=True, tag="wheel.cell"):
-    """Where the ball lies or the wheel stands, by position: hole 1 to 18 of a boule, cell 1 to 54
-    or 64 of a wheel of fortune. What it is worth says the table's map. ``turns``: whole turns since
-    the launch, where they were counted.
+    """Where the ball rests or the wheel stands, by position. The table's own map says what the
+    position is worth.
     """
 
     cell: Whole
+    """The hole, 1 to 18, of a boule; the cell, 1 to 54 or 64, of a wheel of fortune."""
     spin: Whole | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     turns: Whole | None = None
+    """Whole turns since the launch; null where they were not counted."""
     late: bool = False
+    """Seen only after a silence: a candidate, not a result."""
 
 
 class WheelFault(Reading, frozen=True, tag="wheel.fault"):
-    """A fault begins (``active``) or ends. ``detail`` is the device's own code or value."""
+    """A fault of the wheel begins or ends."""
 
     fault: WheelFaultName
+    """What is wrong."""
     active: bool
+    """``true`` when the fault begins, ``false`` when it ends."""
     spin: Whole | None = None
+    """The wheel's own count of spins. It restarts, so it is not unique."""
     detail: str | None = None
+    """The device's own code or value."""
 
 
 class CardDrawn(Reading, frozen=True, tag="card.drawn"):
-    """A card left the shoe. ``card`` is rank then suit (``"7h"``), or null where the device could
-    not read it: nobody guesses.
-
-    ``to`` and ``index`` are the device's own claim where the card goes, e.g. ``player`` 1;
-    ``exposed``: it came out face up. ``unsure``: the report is one that a person must look at (an
-    overdrawn card carried over, a card drawn outside the game).
-    """
+    """A card left the shoe."""
 
     card: str | None
+    """The card, rank then suit: ``"7h"``. Null where the device could not read it; nobody
+    guesses.
+    """
     to: str | None = None
+    """The hand that the card is for, as the device claims: ``player``."""
     index: Whole | None = None
+    """Which card of that hand, from 1, as the device claims."""
     exposed: bool = False
+    """The card came out face up."""
     unsure: bool = False
+    """A person must look at the card: an overdrawn card carried over, or a card drawn outside the
+    game.
+    """
     late: bool = False
+    """Drawn during a silence: true, but not live."""
 
 
 class CardCut(Reading, frozen=True, tag="card.cut"):
-    """The cut card has come out."""
+    """The cut card came out."""
 
     late: bool = False
+    """It came out during a silence."""
 
 
 class ShoeReset(Reading, frozen=True, tag="shoe.reset"):
-    """The shoe started afresh: power, reset, or new cards. ``detail`` is what the device said."""
+    """The shoe started afresh: power, reset, or new cards."""
 
     detail: str | None = None
+    """What the device said about it."""
 
 
 class ShoeResult(Reading, frozen=True, tag="shoe.result"):
-    """The shoe's own verdict on a baccarat coup: a second witness, never the result. ``forced``:
-    ended by hand at the shoe.
-    """
+    """The shoe's own verdict on a baccarat coup: a second witness, never the result."""
 
     winner: Literal["player", "banker", "tie"] | None
+    """Which hand won; null where the device names none."""
     pairs: tuple[Literal["player", "banker"], ...] = ()
+    """The hands whose first two cards are a pair."""
     forced: bool = False
+    """The coup was ended by hand at the shoe."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 ShoeFaultName = Literal[
@@ -170,11 +200,14 @@ ShoeFaultName = Literal[
 
 
 class ShoeFault(Reading, frozen=True, tag="shoe.fault"):
-    """A fault of the shoe begins (``active``) or ends. ``detail`` is the device's own code."""
+    """A fault of the shoe begins or ends."""
 
     fault: ShoeFaultName
+    """What is wrong."""
     active: bool
+    """``true`` when the fault begins, ``false`` when it ends."""
     detail: str | None = None
+    """The device's own code."""
 
 
 ShufflerStateName = Literal[
@@ -185,58 +218,70 @@ ShufflerStateName = Literal[
 
 
 class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
-    """What a shuffler does. ``detail`` is the device's own code or word."""
+    """The state of a shuffler changed."""
 
     state: ShufflerStateName
+    """What the shuffler is doing, or what stops it."""
     detail: str | None = None
+    """The device's own code or word."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
-    """What a shuffler says of the cards in it: that their count is right and that the set is right
-    are two facts.
-
-    ``count``: cards counted; null where it says only whether that is right. ``count_right`` and
-    ``set_right`` are null where it does not judge it. ``missing`` and ``extra``: cards by name,
-    where it reads them. An order is never told.
+    """A shuffler reports on the cards in it. Whether the count is right and whether the set is
+    right are two separate facts. An order of cards is never told.
     """
 
     decks: Whole | None = None
+    """The number of decks that the shuffler was to check."""
     count: Whole | None = None
+    """Cards counted; null where the device reports only whether the count is right."""
     count_right: bool | None = None
+    """Whether the count is as it must be; null where the device does not judge it."""
     set_right: bool | None = None
+    """Whether every card is there once for each deck; null where the device does not judge it."""
     missing: tuple[str, ...] = ()
+    """Cards that are absent, by name, where the device reads them."""
     extra: tuple[str, ...] = ()
+    """Cards that are there too often or do not belong, by name, where the device reads them."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
-    """A packet of ``size`` cards came out, face down. ``to`` and ``index`` are the device's own
-    claim: for whom, which one.
-    """
+    """A packet of cards came out, face down."""
 
     size: Whole
+    """The number of cards in the packet."""
     to: str | None = None
+    """The hand that the packet is for, as the device claims."""
     index: Whole | None = None
+    """Which packet, from 1, as the device claims."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 class DiceState(Reading, frozen=True, tag="dice.state"):
-    """Whether the dice lie, move, or have come to rest. ``throw`` is the device's own counter."""
+    """The dice started to move, came to rest, or wait."""
 
     state: Literal["idle", "moving", "settled"]
+    """What the dice are doing."""
     throw: Whole | None = None
+    """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 class DiceRead(Reading, frozen=True, tag="dice.read"):
-    """The upper faces of the dice at rest, said once per throw. ``late``: seen only after a
-    silence, a candidate.
-    """
+    """The upper faces of the dice at rest, sent once per throw."""
 
     values: tuple[Whole, ...]
+    """One number for each die."""
     throw: Whole | None = None
+    """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
+    """The throw fell in a silence: a candidate, not a result."""
 
 
 DiceFaultName = Literal[
@@ -250,93 +295,103 @@ DiceFaultName = Literal[
 
 
 class DiceFault(Reading, frozen=True, tag="dice.fault"):
-    """A fault of the dice or their reader begins (``active``) or ends. ``detail`` is the device's
-    own code.
-    """
+    """A fault of the dice or of their reader begins or ends."""
 
     fault: DiceFaultName
+    """What is wrong."""
     active: bool
+    """``true`` when the fault begins, ``false`` when it ends."""
     throw: Whole | None = None
+    """The device's own count of throws. It restarts, so it is not unique."""
     detail: str | None = None
+    """The device's own code or word."""
 
 
 class SlotCoin(Reading, frozen=True, tag="slot.coin"):
-    """A coin or chip of ``amount`` minor units went into the slot of box ``box``."""
+    """A coin or chip went into the jackpot slot of a box."""
 
     box: Whole
+    """The box whose slot it is."""
     amount: Whole
+    """Its value in minor units."""
     late: bool = False
+    """Reported after a silence: true, but not live."""
 
 
 class DeviceReport(Reading, frozen=True, tag="device.report"):
-    """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a
-    proof.
-    """
+    """A device reports something about itself: a claim, never a proof."""
 
     report: str
+    """What it is about, in lower case: ``mode``, ``firmware``, ``bonus``."""
     value: str
+    """The device's own words."""
 
 
 class DeviceRefused(Reading, frozen=True, tag="device.refused"):
-    """A device answered a command with no (``no``, ``busy``)."""
+    """A device refused a command."""
 
     command: str
+    """The command, as the device echoes it."""
     reason: str
+    """``no`` or ``busy``."""
 
 
 class LinkUp(Reading, frozen=True, tag="link.up"):
-    """Frames come in: at first, and again after stale, lost or unintelligible."""
+    """Frames arrive: for the first time, or again after ``link.stale``, ``link.lost`` or
+    ``link.unintelligible``.
+    """
 
 
 class LinkOpen(Reading, frozen=True, tag="link.open"):
-    """The link of a device that speaks only when something happens was opened: nothing was heard of
-    the device yet.
+    """The link of a device that sends only when something happens was opened. Nothing has been
+    heard yet.
     """
 
 
 class LinkStale(Reading, frozen=True, tag="link.stale"):
-    """No valid frame for ``age`` seconds, though the link is open."""
+    """No valid frame arrives, though the link is open."""
 
     age: float
+    """Seconds since the last valid frame."""
 
 
 class LinkLost(Reading, frozen=True, tag="link.lost"):
     """The link is closed: unplugged, refused, or held by another program."""
 
     reason: str
+    """Why the link is closed, for a person."""
 
 
 class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
-    """Bytes arrive but no frame is among them: most often the wrong baud rate or the
-    wrong driver.
+    """Bytes arrive but no frame is among them: most often the wrong baud rate or the wrong
+    driver.
     """
 
     bytes: Whole
+    """How many bytes arrived without a frame among them."""
 
 
 class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
-    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64). What goes on is
-    gathered, and told seldom.
-    """
+    """Bytes that are no frame were dropped. What continues is collected and reported rarely."""
 
     bytes: Whole
+    """How many bytes were dropped; ``frame`` shows the first 64."""
 
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
-    """``frames`` frames came in a burst after ``silence`` seconds without any; none of them was
-    acted upon.
-    """
+    """Frames arrived in a burst after a silence. None of them was acted upon."""
 
     frames: Whole
+    """The number of valid frames in the burst."""
     silence: float
+    """Seconds without a valid frame before the burst."""
 
 
 class LinkGap(Reading, frozen=True, tag="link.gap"):
-    """Something that the device said never came whole: ``lost`` reports at least. A card may have
-    gone unseen.
-    """
+    """Reports of the device were lost on the way. A card may have gone unseen."""
 
     lost: Whole
+    """The least number of reports that were lost."""
 
 
 AnyReading = (

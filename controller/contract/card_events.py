@@ -11,219 +11,286 @@ from controller.contract.event_fields import Announcement, Event, Settled
 
 
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``,
-    ``bust``, ``full_house`` ...).
-
-    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``,
-    its bets; no points. Of black jack: ``settled``, the bet on the hand and what it pays; none of a
-    hand that was given up for half its bet.
-    """
+    """One hand, or row, at the end of a round."""
 
     who: str
+    """The hand: ``player``, ``box:3``, ``box:3.2``, ``dealer``."""
     cards: tuple[str, ...]
+    """Its cards, in the order in which they came."""
     points: int | None = None
+    """What the cards count; absent in poker, which has no points."""
     kind: str | None = None
+    """What it makes: ``natural``, ``blackjack``, ``bust``, ``full_house``."""
     outcome: Literal["win", "lose", "tie"] | None = None
+    """Whether it wins; absent where the table does not judge it."""
     best: tuple[str, ...] = ()
+    """Poker: the cards that count, most significant first."""
     low: tuple[str, ...] = ()
+    """Poker: the cards of the low hand."""
     low_kind: str | None = None
+    """Poker: what the low hand makes."""
     settled: tuple[Settled, ...] = ()
+    """Poker: what becomes of the hand's bets. Black jack: what becomes of the ``bet`` on the hand,
+    and what it pays; empty for a hand that was surrendered.
+    """
 
 
 class ShoeStarted(Event, frozen=True, tag="shoe.started"):
-    """A talla begins: shoe ``shoe`` of ``model`` with ``cards`` cards of ``decks`` decks, ``cut``
-    of them behind the cut card.
-    """
+    """A shoe begins."""
 
     shoe: str
+    """The shoe's number in the establishment."""
     model: str | None
+    """The shoe's homologated model; null where nobody said it."""
     decks: int
+    """The number of decks in it."""
     cards: int
+    """The number of cards in it."""
     cut: int
+    """Cards behind the cut card."""
     by: str
+    """The person who reported it."""
     role: Role
+    """That person's role."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ShoeCut(Event, frozen=True, tag="shoe.cut"):
-    """The cut card has come: ``drawn`` cards came before it, ``left`` are behind it by the count;
-    null without a count.
-
-    ``rounds_left``: how many rounds may still be played, the one in hand among them.
-    """
+    """The cut card came out."""
 
     drawn: int
+    """Cards that came before it."""
     left: int | None
+    """Cards behind it by the count; null without a count."""
     rounds_left: int
+    """Rounds that may still be played, the one in progress included."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
-    """The talla is over. ``missing`` and ``extra``: what the cards seen say against the
-    composition, as far as all were read.
-    """
+    """The shoe is over."""
 
     why: Literal["cut", "person", "reset"]
+    """Why it is over."""
     drawn: int
+    """Cards that came out."""
     unread: int
+    """Cards that the device could not read."""
     left: int | None = None
+    """Cards counted in the shoe at the end; absent if nobody counted them."""
     missing: tuple[str, ...] = ()
+    """Cards that should have come and did not, as far as all were read."""
     extra: tuple[str, ...] = ()
+    """Cards that came and should not have."""
 
 
 class CardsBurned(Event, frozen=True, tag="cards.burned"):
-    """``count`` cards were burned, unseen. ``shown``: the card that was shown and said how many,
-    where the decree has one.
-    """
+    """Cards were burned, unseen."""
 
     count: int
+    """How many."""
     shown: str | None = None
+    """The card that was shown and decided how many, where the decree has one."""
 
 
 class CardExpected(Event, frozen=True, tag="card.expected"):
-    """Where the next card belongs; null: none may come now. ``announcement``: what is called before
-    it comes.
-    """
+    """The place of the next card changed."""
 
     to: str | None
+    """The hand that the next card belongs to, ``burn`` or ``table``; null: no card may come now."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class CardDealt(Event, frozen=True, tag="card.dealt"):
-    """A card went to a hand as its ``index``-th. ``card`` is null while it lies face down.
-
-    ``was``: it lay with that hand before, where it did not belong.
-    """
+    """A card was dealt to a hand."""
 
     to: str
+    """The hand."""
     index: int
+    """Which card of the hand, from 1."""
     card: str | None
+    """The card; null while it is face down."""
     was: str | None = None
+    """The hand it was with before, where it did not belong."""
 
 
 class CardTurned(Event, frozen=True, tag="card.turned"):
-    """A card that lay face down is turned."""
+    """A card that was face down is turned."""
 
     to: str
+    """The hand."""
     index: int
+    """Which card of the hand, from 1."""
     card: str
+    """The card."""
 
 
 class CardRemoved(Event, frozen=True, tag="card.removed"):
-    """A card leaves the game. ``card`` is null where nobody at the table has seen it. ``to``: the
-    hand that it lay with.
-    """
+    """A card leaves the game."""
 
     why: str
+    """What happened to it."""
     card: str | None
+    """The card; null where nobody at the table has seen it."""
     to: str | None = None
+    """The hand that it was with."""
     law: str | None = None
+    """The id of the rule that removes it."""
     article: str | None = None
+    """Where that rule is printed."""
 
 
 class HandDecided(Event, frozen=True, tag="hand.decided"):
-    """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent
-    then).
-
-    ``count``: how many cards it discards. ``valid`` false: it was told by mistake, and is taken
-    back.
-    """
+    """A hand acts, by its holder's word or because the rules leave no choice."""
 
     who: str
+    """The hand."""
     decision: Literal[
-        "draw", "stand", "double", "split", "surrender", "even_money", "natural", "bust",
-        "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
-        "out", "in",
-    ]  # fmt: skip
+        "draw",
+        "stand",
+        "double",
+        "split",
+        "surrender",
+        "even_money",
+        "natural",
+        "bust",
+        "go",
+        "pass",
+        "buy",
+        "discard",
+        "withdraw",
+        "open",
+        "check",
+        "bet",
+        "call",
+        "raise",
+        "fold",
+        "all_in",
+        "muck",
+        "set",
+        "out",
+        "in",
+    ]
+    """What it does."""
     by: str | None = None
+    """The person who reported it; absent where the rules leave no choice."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
     count: int | None = None
+    """How many cards it discards."""
     valid: bool = True
+    """``false``: it was reported by mistake and is taken back."""
 
 
 class Insurance(Event, frozen=True, tag="insurance"):
     """Insurance is offered, or closed."""
 
     offered: bool
+    """``true``: offered; ``false``: closed."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ButtonMoved(Event, frozen=True, tag="button.moved"):
-    """Who has the button, or the bank."""
+    """The button or the bank moved."""
 
     seat: int
+    """The seat that has it now."""
     by: str | None = None
+    """The person who moved it; absent where it moved by the rules."""
 
 
 class BettingOpened(Event, frozen=True, tag="betting.opened"):
-    """A betting interval begins; they count from 1 in a round. ``first``: who speaks first, where
-    the rules say so.
-
-    Said again for the same interval where an open card was another than was read: the later one
-    holds.
+    """A betting interval begins. Sent again for the same interval when an open card turns out to be
+    another than was read: the later event holds.
     """
 
     interval: int
+    """The number of the interval, counted per round from 1."""
     first: str | None = None
+    """The hand that acts first, where the rules say so."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BettingClosed(Event, frozen=True, tag="betting.closed"):
-    """The bets of the interval are equal."""
+    """The bets of the betting interval are equal."""
 
     interval: int
+    """The number of the interval, counted per round from 1."""
     by: str | None = None
+    """The person who reported it; absent where it followed by itself."""
 
 
 class BetPlaced(Event, frozen=True, tag="bet.placed"):
-    """A bet that matters beyond its own amount: it is placed, or (``withdrawn``) taken back or
-    refused.
-    """
+    """A bet was placed, withdrawn or refused that matters beyond its own amount."""
 
     who: str
+    """Whose bet: ``box:3``, ``seat:2``."""
     bet: str
+    """The bet, as in the command ``bet.place``."""
     withdrawn: bool = False
+    """The bet is withdrawn or refused."""
     amount: int | None = None
+    """The amount in minor units; absent where nobody said it."""
     by: str | None = None
+    """The person who reported it; absent where a device did."""
 
 
 class AwardQualified(Event, frozen=True, tag="award.qualified"):
-    """A hand has a right to an award: a bonus, a jackpot, a carrousel. ``hand``: its category;
-    ``share``: what it takes, as a fraction of the meter as it stood before the prizes of this play;
-    ``of``: whose meter, the table's or that of all tables that are connected; ``pays``: to 1, of a
-    fixed one. ``valid`` false: the right is taken back, and must not be paid: the result that it
-    came of was corrected. It has all that was said when the right was given.
-    """
+    """A hand qualifies for an award: a bonus, a jackpot, a carrousel."""
 
     award: str
+    """The award: ``bonus``, ``jackpot``, ``carrousel``."""
     box: str
+    """The hand."""
     hand: str
+    """What the hand makes."""
     cards: tuple[str, ...] = ()
+    """Its cards, which are face up."""
     share: tuple[int, int] | None = None
+    """What it takes, as a fraction of the meter before the prizes of this play: numerator and
+    denominator.
+    """
     of: Literal["table", "all_tables"] | None = None
+    """Whose meter ``share`` is of."""
     pays: tuple[int, int] | None = None
+    """What a fixed award pays to 1: numerator and denominator."""
     valid: bool = True
+    """``false``: the result was corrected, so the award no longer stands and must not be paid. All
+    other fields repeat the first event.
+    """
 
 
 class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
-    """What was staked on the jackpot in this play, told at its end for whoever raises the meter.
-    ``slots``: so much of it came through slots, each coin of which was told as it fell
-    (``bet.placed``).
-    """
+    """What was staked on the jackpot in this play, sent at its end for whoever raises the meter."""
 
     amount: int
+    """The sum, in minor units."""
     slots: int = 0
+    """How much of it came through slots, in minor units. Each of those coins was reported as it
+    fell (``bet.placed``).
+    """
 
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):
-    """A deck was looked at, by a person or by a shuffler. That its count and that its set is right
-    are two facts; null: not judged. ``right``: it may be played with. Which cards are missing is
-    for surveillance alone: a hand that nobody showed may be told by them.
+    """A person or a shuffler checked a deck. Whether the count and whether the set is right are two
+    separate facts. The cards that are missing go to surveillance alone: they could reveal a hand
+    that nobody showed.
     """
 
     right: bool
+    """The deck may be played with."""
     count: int | None = None
+    """Cards counted, where that was reported."""
     count_right: bool | None = None
+    """Whether the count is as it must be; null where it was not judged."""
     set_right: bool | None = None
+    """Whether every card is there as often as it must be; null where it was not judged."""
     by: str | None = None
+    """The person who checked it; absent where a shuffler did."""
     device: str | None = None
+    """The shuffler that checked it; absent where a person did."""

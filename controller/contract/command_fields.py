@@ -49,9 +49,15 @@ class Command(
     forbid_unknown_fields=True,
     tag_field="type",
 ):
-    """The base of all commands."""
+    """The base of all commands: who gives it, in which role, and when."""
 
     at: float
+    """Seconds on the clock of the table that took the command. Not sent over MQTT: the table stamps
+    it.
+    """
     by: Name
+    """The person's name."""
     role: Role
+    """The person's role. The rulebook of the decree says what a role may do."""
     note: Note | None = None
+    """Anything the person wants written down."""

@@ -29,351 +29,425 @@ from controller.contract.command_fields import VoidReason as VoidReason
 
 
 class SessionOpen(Command, frozen=True, tag="session.open"):
-    """The table opens. ``minimum``: the table minimum in minor units of ``currency``, if the daemon
-    is to show limits.
-    """
+    """Open the table."""
 
     minimum: Money | None = None
+    """The table minimum, in minor units of ``currency``. Without it the daemon shows no limits."""
     currency: Word | None = None
+    """ISO 4217: ``EUR``."""
 
 
 class SessionClose(Command, frozen=True, tag="session.close"):
-    """The table closes. ``locked``: the cylinder's lid is locked or sealed."""
+    """Close the table."""
 
     locked: bool = False
+    """The cylinder's lid is locked or sealed."""
 
 
 class BetsOpen(Command, frozen=True, tag="bets.open"):
-    """Bets open: needed only where the wheel does not say so itself."""
+    """Open the bets. Needed only where the wheel does not report it itself."""
 
 
 class BetsClose(Command, frozen=True, tag="bets.close"):
-    """No more bets: the croupier's call. ``banco``: one player plays alone for the whole bank
-    (baccarat).
-    """
+    """No more bets: the croupier's call."""
 
     banco: bool = False
+    """One player alone plays for the whole bank (baccarat)."""
 
 
 class RoundVoid(Command, frozen=True, tag="round.void"):
-    """The spin is null. Without ``round`` the one in hand, or that waits for a decision. ``alone``:
-    nobody in charge is there.
-    """
+    """Declare a round void."""
 
     reason: VoidReason
+    """Why the round is void."""
     round: Rounds | None = None
+    """The round's number. Without it: the round in progress, or the only one that waits for a
+    decision.
+    """
     alone: bool = False
+    """Nobody in charge is at the table."""
 
 
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
-    """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
-
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``, ``refait`` ...) or
-    ``dice`` may be left out where the round has a candidate.
-    """
+    """Vouch for a result: of a round that waits for a decision, or of an unresolved one."""
 
     round: Rounds | None = None
+    """The round's number. Without it: the round in progress, or the only one that waits for a
+    decision.
+    """
     number: Number | None = None
+    """Wheels: the number. May be left out where the round has a candidate."""
     winner: Word | None = None
+    """Cards: the winner, as in ``round.result``: ``player``, ``banker``, ``tie``, ``refait``. May
+    be left out where the round has a candidate.
+    """
     dice: Counts | None = None
+    """Craps: what the dice show. May be left out where the round has a candidate."""
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
-    """A published result was wrong. The old event stays; a ``result.corrected`` replaces it.
-
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``) or ``dice``: the right
-    result. ``hands`` (poker): the right cards of hands that were shown, by hand. ``decisions``
-    (poker and texas against the house): what hands truly did that were told as giving up, or as
-    going; the cards that lay open by it are in ``hands``.
-    """
+    """Correct a published result. The old event stays; ``result.corrected`` replaces it."""
 
     round: Rounds
+    """The number of the round whose result was wrong."""
     number: Number | None = None
+    """Wheels: the right number."""
     winner: Word | None = None
+    """Cards: the right winner, as in ``round.result``."""
     dice: Counts | None = None
+    """Craps: what the dice showed."""
     hands: Annotated[dict[Word, Cards], Meta(max_length=100)] | None = None
+    """Poker: the right cards of hands that were shown, by hand."""
     decisions: Annotated[dict[Word, Literal["go", "pass"]], Meta(max_length=100)] | None = None
+    """Poker and Texas hold'em against the house: what hands truly did that were reported otherwise,
+    by hand. ``hands`` has the cards that were shown because of it.
+    """
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):
-    """Cards are shuffled, cut and in the shoe. ``shoe`` is its number in the establishment,
-    ``model`` its homologated model.
-
-    ``cut``: cards behind the cut card, where it is not the decree's own number. What was seen to
-    before, as far as it is said: ``cards`` were counted; ``backs``, decks of each back colour;
-    ``index``, whether the cards have indices; ``new``, whether they were never used.
+    """The cards are shuffled, cut and in the shoe. The checks made beforehand are reported as far
+    as they were made.
     """
 
     shoe: Word
+    """The shoe's number in the establishment."""
     model: Word | None = None
+    """The shoe's homologated model."""
     cut: Count | None = None
+    """Cards behind the cut card, where it is not the decree's own number."""
     cards: Count | None = None
+    """Cards that were counted."""
     backs: Counts | None = None
+    """How many decks have each back colour: ``[3, 3]``."""
     index: bool | None = None
+    """Whether the cards have indices."""
     new: bool | None = None
+    """Whether the cards were never used."""
 
 
 class ShoeEnd(Command, frozen=True, tag="shoe.end"):
-    """The talla is over: the cards leave the shoe. ``left``: how many were counted in it, if they
-    were counted.
-    """
+    """The shoe is over: the cards leave it."""
 
     left: Count | None = None
+    """Cards counted in the shoe; absent if nobody counted them."""
 
 
 class BoxesSet(Command, frozen=True, tag="boxes.set"):
-    """The boxes in play, by number."""
+    """Name the boxes or seats in play."""
 
     boxes: Counts
+    """Their numbers."""
 
 
 class HandStand(Command, frozen=True, tag="hand.stand"):
-    """A hand takes no more cards. ``who`` as in the events: ``player``, ``banker``, ``cloth:1``,
-    ``box:3``, ``box:3.2``.
-    """
+    """A hand takes no more cards."""
 
     who: Word | None = None
+    """The hand: ``player``, ``cloth:1``, ``box:3``, ``box:3.2``. Without it: the hand whose turn it
+    is.
+    """
 
 
 class HandDraw(Command, frozen=True, tag="hand.draw"):
     """A hand asks for a card."""
 
     who: Word | None = None
+    """The hand. Without it: the hand whose turn it is."""
 
 
 class HandDouble(Command, frozen=True, tag="hand.double"):
     """A hand doubles its bet for one more card."""
 
     who: Word | None = None
+    """The hand. Without it: the hand whose turn it is."""
 
 
 class HandSplit(Command, frozen=True, tag="hand.split"):
     """A hand of two equal cards becomes two hands."""
 
     who: Word | None = None
+    """The hand. Without it: the hand whose turn it is."""
 
 
 class HandSurrender(Command, frozen=True, tag="hand.surrender"):
     """A hand gives up for half its bet."""
 
     who: Word | None = None
+    """The hand. Without it: the hand whose turn it is."""
 
 
 class HandEvenMoney(Command, frozen=True, tag="hand.even_money"):
-    """The player of a black jack takes his win at par, before the dealer, who shows an ace, has
+    """The holder of a black jack takes even money before the dealer, who shows an ace, has
     drawn.
     """
 
     who: str
+    """The hand."""
 
 
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
-    """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all
-    hands' do.
-    """
+    """Cards were turned face up."""
 
     who: Word | None = None
+    """The hand. Without it: all hands."""
     index: Count | None = None
+    """Which card of the hand, from 1. Without it: all of them."""
 
 
 class CardDecide(Command, frozen=True, tag="card.decide"):
-    """A person decides about a card that stopped the table, or tells what only people see of one.
-
-    ``read``: it is ``card``; ``accept``: it counts as it came; ``remove``: it leaves the game;
-    ``next_round``: it is the first card of the next round; ``for``: it belongs to ``who``.
-    ``basket``, ``floor``, ``exposed``: cards of ``who``, or the ``index``-th, fell into the basket,
-    fell to the floor, were shown before their time; by whose ``fault``. Of a card that waits
-    because a reader says so: it does lie face up.
-    """
+    """Decide about a card that stopped the table, or report what only people saw of a card."""
 
     action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
+    """What the card is, or what happened to it."""
     card: Card | None = None
+    """The card, rank then suit: ``7h``. Needed by ``read``."""
     who: Word | None = None
+    """The hand that the card belongs to."""
     index: Count | None = None
+    """Which card of the hand, from 1. Without it: all of them."""
     fault: Literal["croupier", "banker", "player"] | None = None
+    """Whose fault it was, of ``basket``, ``floor`` and ``exposed``."""
 
 
 class CardsDeal(Command, frozen=True, tag="cards.deal"):
-    """Cards were dealt by hand: ``count`` to ``who``, or where the rules say the next go.
-    ``cards``: those that lie face up.
-    """
+    """Cards were dealt by hand."""
 
     who: Word | None = None
+    """The hand. Without it: the hand that the rules say is next."""
     count: Count = 1
+    """How many cards."""
     cards: Cards = ()
+    """The cards that are face up, in their order."""
 
 
 class CardsBurn(Command, frozen=True, tag="cards.burn"):
     """Cards were burned, unseen."""
 
     count: Count = 1
+    """How many cards."""
 
 
 class CardsShow(Command, frozen=True, tag="cards.show"):
-    """The cards of a hand lie face up, and these they are; with ``index`` the one of that index
-    alone.
-
-    ``low``: those of them that make the low hand, where a hand is set in two (pai gow).
-    """
+    """The cards of a hand are face up; these are they."""
 
     who: Word
+    """The hand: ``box:3``, ``seat:2``, ``dealer``."""
     cards: Cards
+    """The cards."""
     index: Count | None = None
+    """Which card of the hand this one is, from 1. Without it: these are all its cards."""
     low: Cards = ()
+    """Pai gow: the cards among them that make the low hand."""
 
 
 class HandAct(Command, frozen=True, tag="hand.act"):
-    """What the holder of a hand does, where the game has more than standing and drawing.
-
-    ``go``: he makes the second bet; ``pass``: he gives up; ``buy``: a card; ``discard``: ``count``
-    cards, 0 for none; ``withdraw``: he takes back the bet that may be taken back; ``check``,
-    ``bet``, ``call``, ``raise``, ``fold``, ``all_in``: in a betting interval; ``open``: the first
-    bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
-    ``out`` and ``in``: he sits out, and is back.
-
-    ``valid`` false: the last that was told of this hand was a mistake, and is taken back (poker
-    against the house, trijoker, texas against the house, pai gow), as long as nothing has followed
-    from it.
-    """
+    """A hand acts, where the game has more than standing and drawing."""
 
     who: Word
+    """The hand: ``box:3``, ``seat:2``."""
     action: Literal[
-        "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
-        "out", "in",
-    ]  # fmt: skip
+        "go",
+        "pass",
+        "buy",
+        "discard",
+        "withdraw",
+        "open",
+        "check",
+        "bet",
+        "call",
+        "raise",
+        "fold",
+        "all_in",
+        "muck",
+        "set",
+        "out",
+        "in",
+    ]
+    """What it does."""
     count: Count | None = None
+    """How many cards it discards; 0 for none."""
     amount: Money | None = None
+    """The amount in minor units; absent where nobody said it."""
     valid: bool = True
+    """``false`` takes back the last action reported of this hand, as long as nothing has followed
+    from it (poker against the house, trijoker, Texas hold'em against the house, pai gow).
+    """
 
 
 class BettingClose(Command, frozen=True, tag="betting.close"):
-    """The bets of this interval are equal: the next cards may come. ``winner``: all others gave up,
-    nothing is shown.
-    """
+    """The bets of this betting interval are equal; the next cards may come."""
 
     winner: Word | None = None
+    """The only hand left, where all others folded: nothing is shown."""
 
 
 class ButtonSet(Command, frozen=True, tag="button.set"):
-    """Who has the button or the bank: a seat; without one it moves on as the decree says."""
+    """Move the button or the bank."""
 
     seat: Count | None = None
+    """The seat that has it now. Without it: it moves on as the decree says."""
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
-    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``,
-    ``bonus``, ``jackpot``, ``win`` ... One that comes after no more bets, below the minimum or
-    above the highest stake is refused.
+    """A bet was placed that the table has to know of. One placed after no more bets, below the
+    minimum or above the maximum is refused.
     """
 
     who: Word
+    """Whose bet: ``box:3``, ``seat:2``. ``box:3/2`` is the second bettor on box 3."""
     bet: Word
+    """The bet. Roulette: its kind, and where it is behind a colon (``straight:17``), or the chance
+    (``red``). Boule and wheel of fortune: the number, chance or symbol. Craps: ``win``,
+    ``dont_win`` and so on. Baccarat: the hand, or ``tie``. Trente et quarante: ``red``, ``black``,
+    ``colour``, ``inverse``, ``insurance``. Black jack: ``bet``, ``insurance``, ``pairs``,
+    ``accumulated``. Poker: ``bonus``, ``jackpot``.
+    """
     amount: Money | None = None
+    """The amount in minor units; absent where nobody said it."""
 
 
 class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
-    """A bet is taken back, or refused and given back."""
+    """A bet is withdrawn, or refused and given back."""
 
     who: Word
+    """Whose bet, as it was placed."""
     bet: Word
+    """The bet, as it was placed."""
 
 
 class DealError(Command, frozen=True, tag="deal.error"):
-    """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``:
-    which; ``seen``: by a player. ``deck_removed``: the croupier took the deck away too early,
-    ``recoverable`` says whether its top was found. ``valid`` false: there was no such error; who is
-    in charge takes it back, while it waits for a decision (circle poker).
-    """
+    """Report a dealing error that no device sees."""
 
     error: Literal[
-        "too_many", "too_few", "order", "exposed", "exposed_in_cut", "exposed_in_deck", "wrong_hand", "missing_card",
-        "foreign_card", "defective", "premature", "skipped", "deck_removed", "touched", "false_opening", "wrong_discard", "absent",
-    ]  # fmt: skip
+        "too_many",
+        "too_few",
+        "order",
+        "exposed",
+        "exposed_in_cut",
+        "exposed_in_deck",
+        "wrong_hand",
+        "missing_card",
+        "foreign_card",
+        "defective",
+        "premature",
+        "skipped",
+        "deck_removed",
+        "touched",
+        "false_opening",
+        "wrong_discard",
+        "absent",
+    ]
+    """What went wrong."""
     who: Word | None = None
+    """The hand whose cards it concerns."""
     index: Count | None = None
+    """Which card of the hand, from 1."""
     count: Count = 1
+    """How many cards it concerns."""
     seen: bool = False
+    """A player has seen the card."""
     recoverable: bool = False
+    """Of ``deck_removed``: the top of the deck was found."""
     fault: Literal["croupier", "player"] = "croupier"
+    """Whose fault it was."""
     valid: bool = True
+    """``false`` withdraws the report: there was no such error. The person in charge may say so
+    while the error waits for a decision (circle poker).
+    """
 
 
 class DeckCheck(Command, frozen=True, tag="deck.check"):
-    """A person counted a deck (``cards``) and looked whether it is whole (``right``)."""
+    """A person checked a deck."""
 
     cards: Count
+    """How many cards were counted."""
     right: bool = True
+    """The set is complete."""
 
 
 class DiceSet(Command, frozen=True, tag="dice.set"):
-    """The dice of the session, by serial number. ``side``: of a die, in tenths of a millimetre."""
+    """Register the dice of the session."""
 
     serials: Words
+    """The serial numbers of all of them."""
     side: Count | None = None
+    """The length of an edge, in tenths of a millimetre."""
     same_colour: bool | None = None
+    """Whether they are all of one colour."""
 
 
 class DiceChoose(Command, frozen=True, tag="dice.choose"):
-    """The two dice that are played with from now; the others go to the reserve."""
+    """Choose the dice to play with from now; the others go to the reserve."""
 
     serials: Words
+    """The serial numbers of the two that are played with."""
 
 
 class DieReport(Command, frozen=True, tag="die.report"):
-    """A die left the table, or a die that had left it was found."""
+    """A die left the table, or one that had left it was found."""
 
     serial: Word | None = None
+    """The serial number, where it is known."""
     found: bool = False
+    """The die was found again."""
 
 
 class DiceTell(Command, frozen=True, tag="dice.tell"):
-    """What the dice show, where no device reads them or a person stands for it."""
+    """What the dice show, where no device reads them or a person vouches for it."""
 
     values: Counts
+    """One number for each die."""
 
 
 class ShooterSet(Command, frozen=True, tag="shooter.set"):
-    """Who throws the dice: a seat. ``why``: what took them from the one before, where it was not
-    the seven.
-    """
+    """Name the shooter."""
 
     seat: Count
+    """The seat that throws."""
     why: Literal["refused", "withdrawn"] | None = None
+    """Why the dice left the seat before, where it was not the seven. Without it: they pass in the
+    order of the table.
+    """
 
 
 class TableFollow(Command, frozen=True, tag="table.follow"):
-    """The banker keeps to the table of plays in this round: he asked for it, or a player was given
-    ``advice`` (baccarat).
-    """
+    """The banker follows the table of plays in this round (baccarat)."""
 
     advice: bool = False
+    """It holds because a player was given advice; ``false``: because the banker asked for it."""
 
 
 class LimitAnnounce(Command, frozen=True, tag="limit.announce"):
-    """The table minimum changes after the last three balls at the old one."""
+    """Announce a new table minimum, which takes effect after the last three balls at the
+    old one.
+    """
 
     minimum: Money
+    """The new minimum, in minor units."""
 
 
 class LastRoundsAnnounce(Command, frozen=True, tag="last_rounds.announce"):
-    """The last three balls before closing are announced."""
+    """Announce the last rounds before closing."""
 
 
 class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
-    """A person has seen an alert. It stays until its cause is gone."""
+    """A person has seen an alert. It stays open until its cause is gone."""
 
     alert: Word
+    """The alert's id, which is also the last level of its topic."""
 
 
 class DeviceCommand(Command, frozen=True, tag="device.command"):
-    """A device is to do something: over MQTT ``command/device-command``. ``unsent``: the daemon
-    adds why it was not sent.
-    """
+    """Command a device; over MQTT this is ``command/device-command``."""
 
     device: Word
+    """The device's id in the configuration."""
     command: Word
+    """The device's command, by the name that its driver gives it."""
     argument: Note = ""
+    """The command's argument, if it takes one."""
     unsent: Note | None = None
+    """Why it was not sent after all. The daemon adds it; absent in what a person sends."""
 
 
 AnyCommand = (

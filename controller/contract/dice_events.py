@@ -8,54 +8,66 @@ from controller.contract.event_fields import Announcement, Event
 
 
 class DiceRegistered(Event, frozen=True, tag="dice.registered"):
-    """The dice of the session, by serial number."""
+    """The dice of the session were registered."""
 
     serials: tuple[str, ...]
+    """Their serial numbers."""
     by: str
+    """The person who registered them."""
 
 
 class DiceChosen(Event, frozen=True, tag="dice.chosen"):
-    """The dice that are played with, and those in reserve."""
+    """The dice to play with were chosen."""
 
     playing: tuple[str, ...]
+    """The serial numbers of the two that are played with."""
     reserve: tuple[str, ...]
+    """The serial numbers of the others."""
     by: str
+    """The person who reported it."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class DieLost(Event, frozen=True, tag="die.lost"):
-    """A die left the table, or (``found``) it was found."""
+    """A die left the table, or one that had left it was found."""
 
     serial: str | None
+    """The serial number; null where it is not known."""
     found: bool = False
+    """``true``: it was found again."""
     by: str | None = None
+    """The person who reported it."""
 
 
 class DiceThrown(Event, frozen=True, tag="dice.thrown"):
-    """What dice that decide no bet show: ``seat`` is the seat they choose, where they choose one
-    (pai gow).
-    """
+    """Dice that decide no bet were thrown (pai gow)."""
 
     values: tuple[int, ...]
+    """One number for each die."""
     total: int
+    """Their sum."""
     seat: int | None = None
+    """The seat that they choose, where they choose one."""
 
 
 class ShooterChanged(Event, frozen=True, tag="shooter.changed"):
-    """The dice go to another seat; null: to nobody yet. ``last``: this shooter is announced as the
-    last one.
-
-    ``why``: what took them from the one before; ``corrected``: a corrected result gives them back.
-    """
+    """The dice pass to another seat."""
 
     seat: int | None
+    """The seat that throws now; null: nobody yet."""
     why: Literal["first", "seven", "refused", "withdrawn", "corrected"]
+    """Why they pass."""
     last: bool = False
+    """This shooter is announced as the last one."""
     by: str | None = None
+    """The person who reported it."""
 
 
 class PointSet(Event, frozen=True, tag="point.set"):
-    """The point of the series; null: there is none any more."""
+    """The point of the series was set, made or lost."""
 
     point: int | None
+    """The point; null: there is none any more."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""

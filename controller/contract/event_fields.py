@@ -11,43 +11,55 @@ Announcement = dict[str, str]
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One piece of evidence: the frame as received, and when."""
+    """One piece of evidence: a frame as received."""
 
     at: float
+    """Seconds, as in the reading that the frame made."""
     frame: str
+    """The bytes as received. Those outside printable ASCII are backslash escapes."""
     device: str = ""
+    """The device's id in the configuration."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """The envelope. ``seq`` is contiguous per table and ``boot``; ``time`` is UTC, ISO 8601 with
-    microseconds; ``mono_ns`` is the host's monotonic clock. ``session`` counts the table's
-    sessions, ``round`` the rounds of a session, both from 1; ``historical`` marks an answer to a
-    recall or a delivery after an outage.
-    """
+    """The envelope of every event."""
 
     site: str = ""
+    """The site's id."""
     table: str = ""
+    """The table's id."""
     game: str = ""
+    """The game's id: ``roulette-french``."""
     decree: str = ""
+    """The decree that the table plays under: ``ARA02``."""
     boot: str = ""
+    """One run of the daemon. ``seq`` starts again with each."""
     seq: int = 0
+    """The table's event number, from 1 and without gaps within one ``boot``."""
     time: str = ""
+    """UTC, ISO 8601 with microseconds."""
     mono_ns: int = 0
+    """The host's monotonic clock in nanoseconds, for durations within one ``boot``."""
     simulated: bool = False
+    """The table plays with simulated devices."""
     historical: bool = False
+    """The event answers a recall, or was delivered late after an outage of the broker."""
     session: int = 0
+    """The number of the session, counted per table from 1; absent outside a session."""
     round: int = 0
+    """The number of the round, counted per session from 1; absent where the event belongs to no
+    round.
+    """
 
 
 class Settled(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What becomes of one kind of bet. ``pays`` to 1, as a fraction ``(numerator, denominator)``;
-    of a bet that wins.
-
-    ``stays``: it is neither won nor lost yet. ``void``: it is given back. ``who``: whose, where it
-    is a hand's own.
-    """
+    """What becomes of one kind of bet."""
 
     bet: str
+    """The bet's name."""
     outcome: Literal["win", "lose", "tie", "void", "stays"]
+    """What becomes of it."""
     pays: tuple[int, int] | None = None
+    """What a winning bet pays to 1, as numerator and denominator."""
     who: str | None = None
+    """Whose bet, where it belongs to one hand. Craps: the number on which it stands."""

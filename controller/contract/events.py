@@ -58,94 +58,121 @@ from devices.readings import Number
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
-    """A session begins; its number is in ``session``."""
+    """A session begins; ``session`` has its number."""
 
     by: str
+    """The person who opened it."""
     role: Role
+    """That person's role."""
     minimum: int | None = None
+    """The table minimum, in minor units of ``currency``."""
     currency: str | None = None
+    """ISO 4217: ``EUR``."""
 
 
 class SessionClosed(Event, frozen=True, tag="session.closed"):
-    """A session ends. ``locked``: the cylinder was reported locked or sealed."""
+    """A session ends."""
 
     by: str
+    """The person who closed it."""
     role: Role
+    """That person's role."""
     locked: bool = False
+    """The cylinder was reported locked or sealed."""
 
 
 class RoundOpened(Event, frozen=True, tag="round.opened"):
-    """Bets are open for a new round. ``relaunch``: the round before it was void, and the bets may
-    be changed where the decree says so. ``last_number`` is where the ball lies or must be put.
-    """
+    """Bets are open for a new round."""
 
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     by: str | None = None
+    """The person who opened the bets; absent where a device did."""
     relaunch: bool = False
+    """The round before was void and is played again; bets may be changed where the decree
+    says so.
+    """
     last_number: Number | None = None
+    """The last valid number: where the ball is, or must be put back."""
     last_of_session: bool = False
+    """This is the last round before closing. Zero, and 31-31, are settled differently then."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BetsClosed(Event, frozen=True, tag="bets.closed"):
-    """No more bets. ``unobserved``: it fell into a silence of the device and is known only from
-    what followed.
-    """
+    """No more bets."""
 
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     by: str | None = None
+    """The person who closed the bets; absent where a device did."""
     unobserved: bool = False
+    """It happened while the device was silent and is known only from what followed."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
-    """Are the bets made? Boule or the wheel of fortune is about to come to rest, and bets close
-    next.
+    """Last call: the ball or the wheel of boule or the wheel of fortune is about to come to rest,
+    and bets close next.
     """
 
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The round has its result."""
 
     outcome: AnyOutcome
-    """What it came to; ``family`` names its shape."""
+    """What the round came to; its ``family`` names its shape."""
     spin: int | None = None
-    """The wheel's own count of its spins, of a wheel that counts."""
+    """The device's own count of spins. It restarts, so it is not unique."""
     bets: tuple[Settled, ...] = ()
-    """What bets do and pay: at craps and the wheel of fortune each kind of bet, then those that the
-    table was told of; at boule these alone; at black jack those beside the bets on the hands, as
-    far as they are decided. Bets on a hand are with the hand.
+    """What becomes of bets. Craps and wheel of fortune: of each kind of bet, then of the bets that
+    were reported. Roulette and boule: of the reported bets alone. Black jack: of the bets beside
+    those on the hands, as far as they are decided. Bets on a hand are with the hand.
     """
     frames: tuple[Frame, ...]
     """The evidence, oldest first."""
     confirmed_by: str | None = None
-    """Who stands for the result, where a person does."""
+    """The person who vouches for the result, with the role; absent where a device's report
+    suffices.
+    """
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundVoid(Event, frozen=True, tag="round.void"):
-    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is
-    launched again. ``alone``: who says it has said that nobody in charge was there.
-    """
+    """The round is void: it has no result."""
 
     reason: VoidReason
+    """Why it is void."""
     law: str
+    """The id of the rule that makes it void."""
     article: str
+    """Where that rule is printed."""
     last_number: Number | None
+    """The last valid number, in whose pocket the ball is put back before it is launched again; null
+    before the first of a session.
+    """
     by: str | None = None
+    """The person who declared it void; absent where a device's report did."""
     role: Role | None = None
+    """That person's role."""
     alone: bool = False
+    """That person said that nobody in charge was at the table."""
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
-    """The result of a round is not known for certain. ``candidate`` (of dice: ``dice``) was seen
-    afterwards, and is no result until a person confirms it.
-    """
+    """The result of a round is not known for certain. A person may still confirm one."""
 
     why: Literal[
         "silence",
@@ -156,124 +183,159 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
         "restart",
         "undecided",
     ]
+    """Why it is not known."""
     candidate: Number | None
+    """The number that was seen afterwards; null where none was. No result until a person confirms
+    it.
+    """
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     dice: tuple[int, ...] | None = None
+    """Craps: the dice that were seen. No result until a person confirms them."""
     frames: tuple[Frame, ...] = ()
+    """The evidence, oldest first."""
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
-    """A person corrected a published result, or an earlier correction changed what it is worth."""
+    """A person corrected a published result, or the correction of an earlier one changed
+    this one.
+    """
 
     replaces: int | None
     """The ``seq`` of the event that no longer holds; null where the daemon no longer knows it."""
     replaces_boot: str | None
-    """The ``boot`` of that event."""
+    """The ``boot`` of that event; null where the daemon no longer knows it."""
     outcome: AnyOutcome
-    """What the round came to, whole: it takes the place of what was told before."""
+    """What the round came to, whole: it replaces the outcome published before."""
     was: Number | None = None
-    """The number or the winner that was told before, where a person says another; left out where
-    hands or dice changed.
+    """The number or winner published before, where it was another; absent where only hands or dice
+    changed.
     """
     bets: tuple[Settled, ...] = ()
-    """What bets do and pay, as in ``round.result``."""
+    """What becomes of bets, as in ``round.result``."""
     by: str
+    """The person who corrected it."""
     role: Role
+    """That person's role."""
 
 
 class LastRounds(Event, frozen=True, tag="last_rounds"):
-    """So many valid spins are left: before the session closes, or before a new minimum holds. Void
-    spins do not count.
-    """
+    """So many rounds are left before the session closes, or before a new minimum takes effect."""
 
     purpose: Literal["close", "limit"]
+    """What comes after them."""
     left: int
+    """Rounds still to be played. Void rounds do not count."""
     by: str | None = None
+    """The person who announced them; absent when a round has been played since."""
     announcement: Announcement | None = None
+    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class LimitChanged(Event, frozen=True, tag="limit.changed"):
-    """A new table minimum holds from now, in minor units of ``currency``."""
+    """A new table minimum takes effect."""
 
     minimum: int
+    """The minimum from now on, in minor units of ``currency``."""
     was: int | None = None
+    """The minimum before, in minor units."""
     currency: str | None = None
+    """ISO 4217: ``EUR``."""
 
 
 class Irregularity(Event, frozen=True, tag="irregularity"):
-    """Something the decree does not allow, or does not foresee. ``law`` is the rule's id,
-    ``article`` where it stands.
-
-    ``asks``: the table waits for a person to say one of these commands; until then the round has no
-    result.
-    """
+    """Something happened that the decree does not allow or does not foresee."""
 
     what: str
+    """What happened: docs/vocabulary/irregularities.md lists the words."""
     law: str
+    """The id of the rule that it breaks, or that says what follows."""
     article: str
+    """Where that rule is printed."""
     spin: int | None = None
+    """The device's own count of spins. It restarts, so it is not unique."""
     detail: str | None = None
+    """What was seen, in short."""
     asks: tuple[str, ...] = ()
+    """The commands of which the table waits for one. Until then the round has no result. Empty: it
+    waits for none.
+    """
     frames: tuple[Frame, ...] = ()
+    """The evidence, oldest first."""
 
 
 class AlertRaised(Event, frozen=True, tag="alert.raised"):
-    """Something needs a person. The same ``alert`` id is cleared later; in between it is retained
-    under ``alert/<id>``.
-    """
+    """Something needs a person. Until ``alert.cleared`` it is retained under ``alert/<id>``."""
 
     alert: str
+    """The alert's id, which is also the last level of its topic."""
     what: str
+    """What is wrong: docs/vocabulary/irregularities.md lists the words."""
     severity: Literal["warning", "fault"] = "fault"
+    """How serious it is."""
     device: str | None = None
+    """The device that it concerns."""
     detail: str | None = None
+    """More about it, for a person."""
 
 
 class AlertAcknowledged(Event, frozen=True, tag="alert.acknowledged"):
     """A person has seen the alert."""
 
     alert: str
+    """The alert's id."""
     by: str
+    """The person."""
     role: Role
+    """That person's role."""
 
 
 class AlertCleared(Event, frozen=True, tag="alert.cleared"):
     """The cause of the alert is gone."""
 
     alert: str
+    """The alert's id."""
 
 
 class DeviceState(Event, frozen=True, tag="device.state"):
     """The state of a device's link changed."""
 
     device: str
+    """The device's id in the configuration."""
     state: Literal["up", "open", "stale", "lost", "unintelligible"]
+    """The state of the link."""
     detail: str | None = None
+    """More about it, for a person."""
 
 
 class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
-    """A person commands a device. It is sent once this is stored.
-
-    ``unsent``: the command that was told before could not be sent, and why. What of it reached the
-    device is not known.
-    """
+    """A person commands a device. The command is sent after this event is stored."""
 
     device: str
+    """The device's id in the configuration."""
     command: str
+    """The device's command, by the name that its driver gives it."""
     by: str
+    """The person."""
     role: Role
+    """That person's role."""
     argument: str = ""
+    """The command's argument, if it has one."""
     unsent: str | None = None
+    """Why it could not be sent. This is then the second event of its command; how much of it
+    reached the device is not known.
+    """
 
 
 class DataLate(Event, frozen=True, tag="data.late"):
-    """A burst of ``frames`` frames came after ``silence`` seconds without any. None of them was
-    acted upon.
-    """
+    """Frames arrived in a burst after a silence. None of them was acted upon."""
 
     device: str
+    """The device's id in the configuration."""
     frames: int
+    """The number of valid frames in the burst."""
     silence: float
+    """Seconds without a valid frame before the burst."""
 
 
 AnyEvent = (

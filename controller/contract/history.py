@@ -9,39 +9,39 @@ from devices.readings import Number
 
 
 class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """What every line of the history says."""
+    """What every line of the history has."""
 
     round: int
-    """The round of the session, from 1."""
+    """The number of the round, counted per session from 1."""
     spin: int | None = None
-    """The wheel's own count of its spins, of a wheel that counts."""
+    """The device's own count of spins. It restarts, so it is not unique."""
 
 
 class ResultLine(HistoryLine, frozen=True, tag="result"):
     """A round that has its result."""
 
     outcome: AnyOutcome
-    """What it came to, as the latest ``round.result`` or ``result.corrected`` told it."""
+    """What the round came to, as in the latest ``round.result`` or ``result.corrected``."""
     corrected: bool
-    """Whether a person has put it in the place of another."""
+    """A person has corrected the result."""
 
 
 class VoidLine(HistoryLine, frozen=True, tag="void"):
     """A void round: it has no result."""
 
     reason: str
-    """Why, as ``round.void`` told it."""
+    """Why, as in ``round.void``."""
     article: str
-    """Where the law says so."""
+    """Where the rule is printed."""
 
 
 class UnresolvedLine(HistoryLine, frozen=True, tag="unresolved"):
-    """A round the result of which is not known; a person may still give it."""
+    """A round whose result is not known. A person may still give it."""
 
     candidate: Number | None = None
     """The number that was seen afterwards; no result until a person confirms it."""
     dice: tuple[int, ...] | None = None
-    """Likewise, of dice."""
+    """Craps: the dice that were seen; no result until a person confirms them."""
 
 
 AnyLine = ResultLine | VoidLine | UnresolvedLine

@@ -8,97 +8,126 @@ from devices.health import DeviceHealth
 
 
 class NodeStatus(msgspec.Struct, frozen=True):
-    """Topic ``status`` of the node: birth, farewell and last will."""
+    """The retained topic ``status`` of a daemon: birth, farewell and last will."""
 
     status: str
+    """``online`` or ``offline``."""
     boot: str
+    """The run of the daemon."""
 
 
 class BrokerConnection(msgspec.Struct):
-    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection.
-    ``thrown_away``: messages to us that could not be read, or for which there was no room;
-    ``foreign``: messages of others on our own retained topics.
-    """
+    """The state of the connection to the broker."""
 
     connected: bool = False
+    """Whether there is a connection now."""
     connects: int = 0
+    """How often a connection was made."""
     published: int = 0
+    """Events that the broker acknowledged."""
     refused: int = 0
+    """Messages that the broker refused."""
     trouble: str | None = None
+    """Why there is no connection, for a person; null if there is one."""
     thrown_away: int = 0
+    """Messages to the daemon that could not be read, or for which there was no room."""
     foreign: int = 0
+    """Messages of others on the daemon's own retained topics; each was corrected."""
 
 
 class LogHealth(msgspec.Struct, kw_only=True):
-    """The log itself. ``lost``: lines that could not be written since the start; ``trouble``: why
-    not, at present, or null.
-    """
+    """The state of the log."""
 
     lost: int = 0
+    """Lines that could not be written since the start: a full disk, a closed pipe, a stopped
+    reader.
+    """
     trouble: str | None = None
+    """Why lines cannot be written now, for a person; null if they can."""
 
 
 class JournalHealth(msgspec.Struct, kw_only=True):
-    """``waiting``: records not yet on the disk. ``commit_p99_ms``: from an input to its place on
-    the disk, of the latest ones.
-    """
+    """The state of the journal."""
 
     state: str
+    """``ok`` or ``failed``."""
     trouble: str | None
+    """What is wrong, for a person; null if nothing is."""
     position: int
+    """Records in the journal."""
     waiting: int
+    """Records that are not yet on the disk."""
     commit_p99_ms: float | None
+    """Milliseconds from an input to its place on the disk: 99 in 100 of the latest were faster.
+    Null before the first.
+    """
 
 
 class OutboxHealth(msgspec.Struct, kw_only=True):
-    """Events that the broker has not acknowledged: how many (at most 1000 are counted), and the
-    seconds since the oldest.
-    """
+    """Events that the broker has not acknowledged."""
 
     depth: int
+    """How many; at most 1000 are counted."""
     oldest: float | None
+    """Seconds since the oldest of them; null if there is none."""
 
 
 class TableHealth(msgspec.Struct, kw_only=True):
-    """One table. ``readings_lost``: not taken since too much waited for the disk. ``devices``: each
-    as it says itself.
-    """
+    """The health of one table."""
 
     readings_lost: int
+    """Readings that were dropped because too many waited for the disk."""
     devices: dict[str, DeviceHealth]
+    """Device id to its health."""
 
 
 class Health(msgspec.Struct, kw_only=True):
-    """Topic ``health``. ``uptime`` in seconds. ``commands_discarded``: nobody answered them,
-    because too many waited; ``answers_withheld``: they were wanted where this daemon does not
-    answer.
-    """
+    """The retained topic ``health`` of a daemon."""
 
     boot: str
+    """The run of the daemon."""
     time: str
+    """UTC, ISO 8601 with microseconds."""
     uptime: float
+    """Seconds since the start."""
     versions: dict[str, str]
+    """The software that runs: name to version."""
     broker: BrokerConnection
+    """The connection to the broker."""
     outbox: OutboxHealth
+    """Events that the broker has not acknowledged."""
     journal: JournalHealth
+    """The journal."""
     log: LogHealth
+    """The log."""
     commands_followed: int
+    """Commands followed since the start."""
     commands_refused: int
+    """Commands refused since the start."""
     commands_discarded: int
+    """Commands discarded without an answer since the start, because too many waited."""
     answers_withheld: int
+    """Answers not sent since the start, because the response topic is not allowed."""
     tables: dict[str, TableHealth]
+    """Table id to its health."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Topic ``checkpoint``, the last line of each sealed segment, and the file
-    ``<journal>.checkpoint``: the chain of ``journal`` has ``position`` entries, the last of which
-    has this ``hash``. ``key`` and ``signature`` are null where the key could not be used.
+    """The retained topic ``checkpoint`` of a daemon, the last line of each sealed segment, and the
+    file ``<journal>.checkpoint``: how far the journal goes, signed.
     """
 
     journal: str
+    """The journal file's id. Another file has another chain."""
     boot: str
+    """The run of the daemon."""
     time: str
+    """UTC, ISO 8601 with microseconds."""
     position: int
+    """The number of entries in the journal's chain."""
     hash: str
+    """The hash of the last entry, in hexadecimal."""
     key: str | None = None
+    """The daemon's public Ed25519 key, in hexadecimal; null where the key could not be used."""
     signature: str | None = None
+    """The signature by that key, in hexadecimal; null where the key could not be used."""

@@ -43,40 +43,44 @@ Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
 
 
 class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/device-command``: ``command`` is to be done by ``device``, with ``argument`` where
-    it takes one.
-    """
+    """The body of ``command/device-command``: command a device of the table."""
 
     command: Word
+    """The device's command; docs/devices.md lists those of each driver."""
     device: Word
+    """The device's id in the configuration."""
     by: Name
+    """The person's name."""
     role: Role
+    """The person's role."""
     argument: Note = ""
+    """The command's argument, if it takes one."""
     note: Note | None = None
+    """Anything the person wants written down."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/recall``: a subscriber saw a gap and asks for the events of ``boot`` from the
-    number ``from`` on.
-
-    ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have
-    heard nothing at all; ``to`` has no meaning then.
-    """
+    """The body of ``command/recall``: a subscriber asks for events that it missed."""
 
     boot: Word
+    """The ``boot`` of the missing events."""
     first: Seq = msgspec.field(name="from")
+    """The first ``seq`` wanted; 1 for all."""
     to: Seq | None = None
+    """The last ``seq`` wanted. Without it: as many as ``limit`` allows."""
     onward: bool = False
+    """Include the events of every later ``boot``. ``to`` has no meaning then."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
+    """The most events to send."""
 
 
 class Sender(msgspec.Struct, frozen=True):
-    """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it
-    came.
-    """
+    """Whom to answer."""
 
     client: str | None = None
+    """The last level of the reply topic; null: nobody asked for a reply."""
     id: Any = None
+    """Returned in the reply as it was sent."""
 
 
 class _Signed(msgspec.Struct):
@@ -92,17 +96,18 @@ class UnreadableCommandError(NovamasError, ValueError):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``reply/<client>``.
-
-    ``error`` tells the person why not, ``refusal`` in any language; ``events`` answer a recall,
-    marked historical.
-    """
+    """The answer on ``reply/<client>``."""
 
     id: Any
+    """The ``id`` of the command, as it was sent; null where it had none."""
     ok: bool
+    """Whether the command was followed and stored."""
     error: str | None = None
+    """Why it was refused, in English, for a person."""
     refusal: Refusal | None = None
+    """Why it was refused, for a program that shows it in another language."""
     events: tuple[AnyEvent, ...] | None = None
+    """The answer to ``recall``, oldest first, each marked ``historical``."""
 
 
 def client_of(body: bytes) -> str | None:

@@ -24,7 +24,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag_field="family"):
 
 
 class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
-    """Where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are
+    """Where the ball definitively is. Zero has no colour, parity, half, dozen or column: they are
     null.
     """
 
@@ -35,7 +35,7 @@ class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
     parity: Parity | None
     """Even or odd."""
     half: Half | None
-    """``falta`` for 1 to 18, ``pasa`` for 19 to 36."""
+    """1 to 18, or 19 to 36."""
     dozen: int | None
     """Its dozen, 1 to 3."""
     column: int | None
@@ -43,11 +43,11 @@ class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
     zeros: int
     """Consecutive zeros up to this one; 0 for any other number."""
     last_of_session: bool
-    """Whether it was the last spin of the session: zero is settled differently then."""
+    """It was the last spin of the session: zero is settled differently then."""
 
 
 class BouleOutcome(Outcome, frozen=True, tag="boule"):
-    """The number of the hole in which the ball lies. The number in the middle has no colour, parity
+    """The number of the hole in which the ball is. The number in the middle has no colour, parity
     or half: they are null.
     """
 
@@ -58,9 +58,9 @@ class BouleOutcome(Outcome, frozen=True, tag="boule"):
     parity: Parity | None
     """Even or odd."""
     half: Half | None
-    """``falta`` below the number in the middle, ``pasa`` above it."""
+    """Below the number in the middle, or above it."""
     last_of_session: bool
-    """Whether it was the last ball of the session."""
+    """It was the last ball of the session."""
 
 
 class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
@@ -69,9 +69,9 @@ class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
     number: Number
     """The symbol: a number, or the name of a joker."""
     cell: int | None
-    """Its cell, clockwise from 1; null where nobody told it."""
+    """Its cell, clockwise from 1; null where nobody reported it."""
     last_of_session: bool
-    """Whether it was the last spin of the session."""
+    """It was the last spin of the session."""
 
 
 class CrapsOutcome(Outcome, frozen=True, tag="craps"):
@@ -82,11 +82,11 @@ class CrapsOutcome(Outcome, frozen=True, tag="craps"):
     total: int
     """Their sum."""
     point: int | None
-    """The point against which they were thrown; null at a come-out."""
+    """The point that the throw was played against; null at a come-out."""
 
 
 class BaccaratOutcome(Outcome, frozen=True, tag="baccarat"):
-    """One coup of punto y banca, chemin de fer or baccarat at two cloths."""
+    """One coup of punto y banca, chemin de fer or two-cloth baccarat."""
 
     winner: Literal["player", "banker", "tie"] | None
     """The hand that won, or ``tie``; null at two cloths, where ``hands`` say what each came to."""
@@ -104,30 +104,32 @@ class TrenteOutcome(Outcome, frozen=True, tag="trente-et-quarante"):
     """One coup of trente et quarante."""
 
     winner: Literal["black", "red", "tie", "refait"]
-    """The row that won; ``tie``: the stakes go back; ``refait``: 31-31, the zero of this game, and
-    no stake goes back whole.
+    """The row that won. ``tie``: the stakes go back. ``refait``: 31-31, the zero of this game; no
+    stake goes back whole.
     """
     hands: tuple[Hand, ...]
     """Both rows, the black one first. Empty where a person gave the result."""
     marks: tuple[str, ...]
-    """What else wins: ``colour`` or ``inverse``; where no row won, ``tie`` or ``refait``."""
+    """What else wins: ``colour`` or ``inverse``. Where no row won: ``tie`` or ``refait``."""
     refaits: int
-    """Consecutive refaits up to this one, ties and void coups left out; 0 where it is none."""
+    """Consecutive refaits up to this one, ties and void coups not counted; 0 for any other
+    result.
+    """
     choices: tuple[str, ...]
-    """What a player may do with a bet after this refait."""
+    """What a player may do with a bet at a refait: ``half`` or ``prison``; at the last coup of the
+    session ``refund``, or ``half`` alone, by the regime in force. Empty for any other result.
+    """
     last_of_session: bool
-    """Whether it was the last coup of the session: a refait is settled differently then."""
+    """It was the last coup of the session: a refait is settled differently then."""
 
 
 class BlackjackOutcome(Outcome, frozen=True, tag="blackjack"):
-    """One play of the dealer against the boxes; each box is for itself."""
+    """One hand of the dealer against the boxes; each box plays for itself."""
 
     hands: tuple[Hand, ...]
-    """The hands of the boxes and the dealer's."""
+    """The hands of the boxes in the order in which they are settled, then the dealer's."""
     marks: tuple[str, ...]
-    """What is special: ``hands_unknown`` (only the dealer's hand is known), ``box:1
-    sevens_3_suited`` ...
-    """
+    """What is special: docs/vocabulary/shown.md lists the marks of black jack."""
 
 
 class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):
@@ -136,22 +138,22 @@ class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):
     winner: str | None
     """The seat that won the pot, or ``tie`` where several share it; null where nobody won it."""
     hands: tuple[Hand, ...]
-    """The hands that were shown, the best first, then the common cards."""
+    """The hands that were shown, the best first, then the community cards."""
     marks: tuple[str, ...]
     """How the pot went: ``split``, ``low``, ``no_low``, ``all_in``, ``side_pot``, ``no_showdown``,
-    ``pot_stays``, ``blank`` ...
+    ``pot_stays``, ``blank``, ``false_opening``.
     """
 
 
 class HousePokerOutcome(Outcome, frozen=True, tag="house-poker"):
     """One round of poker, pai gow or trijoker against the house or whoever has the bank; each box
-    is for itself.
+    plays for itself.
     """
 
     hands: tuple[Hand, ...]
     """The hands that were shown, and what becomes of the bets on them."""
     marks: tuple[str, ...]
-    """What is special: ``dealer_qualifies``, ``dealer_not_qualified`` ..."""
+    """What is special: ``dealer_qualifies``, ``dealer_not_qualified``."""
 
 
 AnyOutcome = (

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from controller.contract.commands import COMMANDS, AnyCommand
 from controller.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
+from controller.contract.field_docs import field_docs
 from controller.contract.node import Checkpoint, Health, NodeStatus
 from controller.contract.orders import DeviceOrder, Recall, Reply
 from controller.contract.retained import Alert, History, Info, ShoeTopic, State
@@ -29,8 +32,8 @@ VERSION = "1"
 """The version in the topics. It changes when a consumer would have to."""
 
 ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
-"""What every published event shows, though a game leaves it to the table and the types have
-defaults for it.
+"""Fields that every published event has, though the types have defaults for them: a game leaves
+them to the table.
 """
 
 EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
@@ -38,36 +41,74 @@ ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, DeviceOrder, Recall)
 COMMAND_NAMES = {command: str(command.__struct_config__.tag) for command in COMMANDS}
 
 
+SENDER: Schema = {
+    "client": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9_-]{1,64}$",
+        "description": "Who wants an answer: the last level of the reply topic.",
+    },
+    "id": {"description": "Returned in the reply as it was sent: any JSON value."},
+}
+"""What the body of any command message may have."""
+
+FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
+    "readings": ("What a device reports: one object on a line.", (AnyReading,)),
+    "commands": (
+        "What a person orders, as the journal and the scripts of `novamas play` hold it.",
+        (AnyCommand,),
+    ),
+    "orders": ("The bodies of `command/<name>`.", ORDERS),
+    "events": ("What a table says: the topic `event`.", (AnyEvent,)),
+    "replies": ("The answers on `reply/<client>`.", (Reply,)),
+    "retained": (
+        "The retained topics of a table.",
+        (Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert),
+    ),
+    "node": ("The retained topics of a daemon.", (NodeStatus, Health, Checkpoint)),
+    "sealed": ("The topic `sealed`, and what surveillance finds in it.", (Sealed, Opened)),
+}
+"""The schema files: title and types."""
+
+
 def documents() -> dict[str, bytes]:
-    """Every generated file: its path below ``docs/``, and what is in it."""
-    schemas = {
-        "readings": _family("What a device says: one object on a line.", AnyReading),
-        "commands": _family(
-            "What a person says, as the journal and the scripts of `novamas play` hold it.",
-            AnyCommand,
-        ),
-        "orders": _orders(),
-        "replies": _family("The answers on `reply/<client>`.", Reply),
-        "events": _events(),
-        "retained": _family(
-            "The retained topics of a table.",
-            Info,
-            State,
-            RoundResult | ResultCorrected | None,
-            History,
-            ShoeTopic,
-            Alert,
-        ),
-        "node": _family("The retained topics of a daemon.", NodeStatus, Health, Checkpoint),
-        "sealed": _family("The topic `sealed`, and what surveillance finds in it.", Sealed, Opened),
-    }
+    """The generated files for machines: path below ``docs/`` -> content."""
     files = {
         f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema}
-        for name, schema in schemas.items()
+        for name, schema in schemas().items()
     }
     return {
         path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()
     }
+
+
+@cache
+def schemas() -> Mapping[str, Schema]:
+    """The schema of each family."""
+    found = {name: _family(title, *types) for name, (title, types) in FAMILIES.items()}
+    _order_bodies(found["orders"])
+    _published(found["events"])
+    return found
+
+
+def structs(*types: Any) -> dict[str, type[msgspec.Struct]]:
+    """Every struct that these types are made of, by the name that the schemas give it."""
+    return {
+        kind.__name__: kind for each in msgspec.inspect.multi_type_info(types) for kind in _in(each)
+    }
+
+
+def _in(found: Any) -> Iterator[type[msgspec.Struct]]:
+    """The structs in a description of a type."""
+    if isinstance(found, msgspec.inspect.StructType):
+        yield found.cls
+        for field in found.fields:
+            yield from _in(field.type)
+    elif isinstance(found, msgspec.Struct):
+        for name in found.__struct_fields__:
+            yield from _in(getattr(found, name))
+    elif isinstance(found, tuple):
+        for each in found:
+            yield from _in(each)
 
 
 def _family(title: str, *types: Any) -> Schema:
@@ -77,8 +118,9 @@ def _family(title: str, *types: Any) -> Schema:
         for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     )
     found = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
-    defs = {name: _described(component) for name, component in sorted(components.items())}
-    return {"$schema": DIALECT, "title": title, **found, "$defs": defs}
+    kinds = structs(*types)
+    defs = {name: _described(component, kinds[name]) for name, component in components.items()}
+    return {"$schema": DIALECT, "title": title, **found, "$defs": dict(sorted(defs.items()))}
 
 
 def _plain(part: Any) -> Any:
@@ -90,27 +132,35 @@ def _plain(part: Any) -> Any:
     return [_plain(each) for each in part] if isinstance(part, list | tuple) else part
 
 
-def _described(component: Schema) -> Schema:
-    """A type's docstring, without the indentation it has in the code."""
-    if "description" in component:
-        return component | {"description": inspect.cleandoc(component["description"])}
-    return component
+def _described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
+    """A type with its docstring and those of its fields."""
+    meanings = field_docs(kind)
+    properties = {
+        name: field | ({"description": markdown(meanings[name])} if name in meanings else {})
+        for name, field in component["properties"].items()
+    }
+    return component | {
+        "description": markdown(component["description"]),
+        "properties": properties,
+    }
 
 
-def _events() -> Schema:
-    family = _family("What a table says: the topic `event`.", AnyEvent)
+def markdown(text: str) -> str:
+    """A docstring without its indentation, and with the code marks of Markdown."""
+    return re.sub(r"``(.+?)``", r"`\1`", inspect.cleandoc(text))
+
+
+def _published(family: Schema) -> None:
+    """Events as they are published: with the envelope."""
     for event in EVENTS:
         component = family["$defs"][event.__name__]
         component["required"] = [*component["required"], *ENVELOPE]
-    return family
 
 
-def _orders() -> Schema:
+def _order_bodies(family: Schema) -> None:
     """The bodies of command messages: the topic names the command, the table stamps it, the sender
     may ask for an answer.
     """
-    family = _family("The bodies of `command/<name>`.", *ORDERS)
-    sender = {"client": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}, "id": {}}
     for order in ORDERS:
         component = family["$defs"][order.__name__]
         left = {
@@ -118,9 +168,8 @@ def _orders() -> Schema:
             for name, field in component["properties"].items()
             if name not in ("at", "type")
         }
-        component["properties"] = left | sender
+        component["properties"] = left | SENDER
         component["required"] = [name for name in component["required"] if name in left]
-    return family
 
 
 TABLE = {"site": "The site's id.", "table": "The table's id."}
@@ -165,7 +214,9 @@ def _asyncapi() -> Schema:
             topics.command("{table}", "{command}"),
             TABLE
             | {
-                "command": f"One of {', '.join(sorted({*map(level, COMMAND_NAMES.values()), 'recall'}))}."
+                "command": "One of "
+                + ", ".join(sorted({*map(level, COMMAND_NAMES.values()), "recall"}))
+                + "."
             },
             {COMMAND_NAMES[c]: ("orders", c.__name__) for c in COMMANDS}
             | {"recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
@@ -200,10 +251,9 @@ def _asyncapi() -> Schema:
             "version": VERSION,
             "license": {"name": "Apache-2.0"},
             "description": (
-                "What gaming tables say over MQTT, seen from the daemon. The rules of a session "
-                "are in mqtt.md, the words in"
-                f" vocabulary.md. Simulated tables have the same topics under `{simulated}` in "
-                f"place of `{topics.root}`."
+                "What gaming tables say over MQTT, seen from the daemon. mqtt.md has the rules of "
+                "a session, the folder vocabulary the meaning of each name. Simulated tables have "
+                f"the same topics under `{simulated}` in place of `{topics.root}`."
             ),
         },
         "defaultContentType": "application/json",

@@ -6,29 +6,36 @@ import msgspec
 
 
 class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The topic ``sealed``, and the body of an entry that only surveillance can read. ``sealed``:
-    the box, in base64.
-
-    ``key`` and ``signature``: of the daemon that made it, in hexadecimal; left out where its
-    signing key could not be used, and by releases before this.
+    """The message on the topic ``sealed``, and the body of an entry of the journal that only
+    surveillance can read.
     """
 
     sealed: str
+    """A libsodium sealed box to the public key of surveillance, in base64."""
     key: str | None = None
+    """The public Ed25519 key of the daemon that made the box, in hexadecimal: that of its
+    checkpoints. Absent where the key could not be used, and in boxes of older releases.
+    """
     signature: str | None = None
+    """The signature by that key, in hexadecimal. Anybody can seal for a public key: without it
+    nobody knows who did.
+    """
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """What is in a sealed box: an entry of the journal, before it was sealed.
-
-    ``kind``: ``input`` for what the table was given; ``bytes`` and ``state`` in the journal alone.
-    ``seq``: the number of the table's last event before it. ``body``: the input in the notation of
-    the journal.
-    """
+    """What is in a sealed box: an entry of the journal, before it was sealed."""
 
     table: str
+    """The table's id."""
     boot: str
+    """The run of the daemon."""
     seq: int
+    """The number of the table's last event before it."""
     time: str
+    """UTC, ISO 8601 with microseconds."""
     kind: str
+    """``input`` for what the table was given. In the journal alone: ``bytes``, what a device sent,
+    and ``state``, what the table remembered.
+    """
     body: msgspec.Raw
+    """Of an ``input``: the reading or the command, in the notation of the journal."""

@@ -1,0 +1,54 @@
+"""What the docstrings below the fields of a struct say, read from its source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+
+import msgspec
+
+
+@cache
+def field_docs(kind: type[msgspec.Struct]) -> Mapping[str, str]:
+    """The name of each field in JSON -> its meaning: the string literal on the line below it, in
+    the class or in one it inherits from.
+    """
+    said: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        if issubclass(base, msgspec.Struct) and base is not msgspec.Struct:
+            said |= _documented(base.__module__).get(base.__name__, {})
+    return {
+        field.encode_name: said[field.name]
+        for field in msgspec.structs.fields(kind)
+        if field.name in said
+    }
+
+
+def place(kind: type[msgspec.Struct]) -> int:
+    """Which class of its module it is, counted from the first line."""
+    return list(_documented(kind.__module__)).index(kind.__name__)
+
+
+@cache
+def _documented(module: str) -> Mapping[str, dict[str, str]]:
+    """The docstrings of fields by class, in the order of the source."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        node.name: dict(_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)
+    }
+
+
+def _fields(body: list[ast.stmt]) -> list[tuple[str, str]]:
+    return [
+        (field.target.id, " ".join(below.value.value.split()))
+        for field, below in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    ]
