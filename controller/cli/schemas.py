@@ -1,4 +1,4 @@
-"""``novamas schemas``: the contract for machines, written out or checked."""
+"""``novamas schemas``: the contract for programs and its vocabulary, written or checked."""
 
 from __future__ import annotations
 
@@ -9,38 +9,43 @@ from pathlib import Path
 from controller.cli import CommandLineError
 
 HELP = (
-    "write the JSON Schemas and the AsyncAPI document, or check that a folder has them as they are"
+    "write the JSON Schemas, the AsyncAPI document and the pages of the vocabulary, or check that "
+    "a folder has them unchanged"
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[--check] DIR."""
     parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="where asyncapi.json and schemas/ are, or shall be"
+        "folder",
+        type=Path,
+        metavar="DIR",
+        help="the folder of asyncapi.json, schemas/ and vocabulary/",
     )
     parser.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; exit with 1 where a file differs or is missing",
+        help="write nothing; exit with 1 if a file differs or is missing",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the files, or name those that are not as they should be."""
+    """Write the files, or name those that differ."""
     from controller.contract.schemas import documents
+    from controller.contract.vocabulary import pages
 
+    found = documents() | pages()
     differing = [
-        path for path, content in documents().items() if _read(arguments.folder / path) != content
+        path for path, content in found.items() if _read(arguments.folder / path) != content
     ]
     if arguments.check:
         for path in differing:
             print(
-                f"{arguments.folder / path}: not what the types say; write it with `novamas "
-                "schemas DIR`",
+                f"{arguments.folder / path}: differs from the types; write it with "
+                "`novamas schemas DIR`",
                 file=sys.stderr,
             )
         return 1 if differing else 0
-    found = documents()
     for path in differing:
         target = arguments.folder / path
         try:

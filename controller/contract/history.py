@@ -1,4 +1,4 @@
-"""A line of the retained topic ``history``: what became of a round. Its ``kind`` names its shape."""
+"""A line of the retained topic ``history``. Its ``kind`` names what became of the round."""
 
 from __future__ import annotations
 

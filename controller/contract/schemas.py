@@ -51,6 +51,8 @@ SENDER: Schema = {
 }
 """What the body of any command message may have."""
 
+TAG = "Names the type of this object."
+
 FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "readings": ("What a device reports: one object on a line.", (AnyReading,)),
     "commands": (
@@ -134,7 +136,7 @@ def _plain(part: Any) -> Any:
 
 def _described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
     """A type with its docstring and those of its fields."""
-    meanings = field_docs(kind)
+    meanings = {str(kind.__struct_config__.tag_field): TAG} | dict(field_docs(kind))
     properties = {
         name: field | ({"description": markdown(meanings[name])} if name in meanings else {})
         for name, field in component["properties"].items()

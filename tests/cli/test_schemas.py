@@ -8,13 +8,16 @@ import pytest
 
 from controller.cli import main
 from controller.contract.schemas import documents
+from controller.contract.vocabulary import pages
+
+FILES = documents() | pages()
 
 
 def test_written_files_pass_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schemas", str(tmp_path)]) == 0
-    assert {path: (tmp_path / path).read_bytes() for path in documents()} == documents()
+    assert {path: (tmp_path / path).read_bytes() for path in FILES} == FILES
     assert main(["schemas", "--check", str(tmp_path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(documents())
+    assert len(capsys.readouterr().out.splitlines()) == len(FILES)
 
 
 def test_the_check_names_what_differs_and_writes_nothing(

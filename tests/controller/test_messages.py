@@ -182,7 +182,7 @@ def irregularities() -> set[str]:
     """
     documented = {
         name
-        for heading, section in contract.sections("vocabulary.md").items()
+        for heading, section in contract.sections("vocabulary/irregularities.md").items()
         if heading.startswith("irregularity")
         for name, _ in contract.table(section)
     }
@@ -322,7 +322,7 @@ def test_the_enumerations_see_what_they_should() -> None:
 
 
 def test_the_contract_lists_every_alert_of_the_daemon_and_every_group() -> None:
-    listed = contract.sections("vocabulary.md")["alert"]
+    listed = contract.sections("vocabulary/irregularities.md")["alert"]
     assert [
         alert for alert in sorted(SENT["alert"]) if "." in alert and f"`{alert}`" not in listed
     ] == []

@@ -1,12 +1,21 @@
-"""``docs/vocabulary.md`` has every name on the wire, and nothing else."""
+"""``docs/vocabulary`` has every name on the wire with its meaning, and nothing else."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import get_args
 
+import msgspec
 import pytest
 
+from controller.contract.commands import Command
+from controller.contract.event_fields import Event
+from controller.contract.field_docs import field_docs
+from controller.contract.orders import Recall
+from controller.contract.schemas import FAMILIES, structs
+from controller.contract.vocabulary import anchor, pages
+from controller.contract.word_lists import word_lists
 from controller.games import shoe
 from controller.games.blackjack import settings as blackjack_settings
 from controller.games.boule import settings as boule_settings
@@ -23,44 +32,38 @@ from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trente import settings as trente_settings
 from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.rulebook import rulebook
-from devices.readings import WheelFaultName
+from devices.readings import CardDrawn, Reading, WheelFaultName
 from tests import contract
 
-SECTIONS = contract.sections("vocabulary.md")
-SHOWN = {
-    "roulette": ("roulette-french", "ARA02"),
-    "punto y banca": ("punto-banca", "ARA02"),
-    "chemin de fer": ("chemin-de-fer", "ARA02"),
-    "trente et quarante": ("trente-et-quarante", "ARA02"),
-    "blackjack": ("blackjack", "ARA02"),
-    "boule": ("boule", "ARA02"),
-    "wheel of fortune": ("fortune-wheel", "ARA02"),
-    "craps": ("craps", "ARA02"),
-    "poker against the dealer": ("poker-no-draw", "ARA02"),
-    "trijoker": ("trijoker", "EUS96"),
-    "texas against the house": ("texas-house", "EUS96"),
-    "pai gow": ("pai-gow", "EUS96"),
-    "circle poker": ("texas-holdem", "EUS96"),
-    "circle draw": ("circle-draw", "EUS96"),
+SECTIONS = {
+    heading: text
+    for page in sorted((contract.DOCS / "vocabulary").glob("*.md"))
+    if page.stem in ("shown", "irregularities")
+    for heading, text in contract.sections(f"vocabulary/{page.name}").items()
 }
-"""The games whose topics ``state`` and ``history`` are described, and a decree that has them, by
-the name in the headings.
+PAGES = pages()
+WHEEL, SHOE, BANKED_GAME = "every wheel", "every game dealt from a shoe", "every banked game"
+SHOWN: dict[str, tuple[tuple[str, str], str | None]] = {
+    "roulette": (("roulette-french", "ARA02"), WHEEL),
+    "punto y banca": (("punto-banca", "ARA02"), SHOE),
+    "chemin de fer": (("chemin-de-fer", "ARA02"), SHOE),
+    "trente et quarante": (("trente-et-quarante", "ARA02"), SHOE),
+    "black jack": (("blackjack", "ARA02"), SHOE),
+    "boule": (("boule", "ARA02"), WHEEL),
+    "wheel of fortune": (("fortune-wheel", "ARA02"), WHEEL),
+    "craps": (("craps", "ARA02"), None),
+    "poker against the dealer": (("poker-no-draw", "ARA02"), None),
+    "trijoker": (("trijoker", "EUS96"), BANKED_GAME),
+    "Texas hold'em against the house": (("texas-house", "EUS96"), BANKED_GAME),
+    "pai gow": (("pai-gow", "EUS96"), BANKED_GAME),
+    "circle poker": (("texas-holdem", "EUS96"), None),
+    "circle draw": (("circle-draw", "EUS96"), "circle poker"),
+}
+"""The games whose ``shown`` is described: a decree that has the game, and the group whose fields it
+has too.
 """
-NAMED = (
-    "irregularity",
-    "irregularity of a shoe",
-    "irregularity of punto y banca",
-    "irregularity of black jack",
-    "irregularity of chemin de fer",
-    "irregularity of trente et quarante",
-    "irregularity of boule and of the wheel of fortune",
-    "irregularity of craps",
-    "irregularity of poker against the dealer",
-    "irregularity of trijoker, texas against the house and pai gow",
-    "irregularity of circle poker",
-    "alert",
-)
-"""Lists of words that are in no type."""
+LACKING = {"black jack": "unresolved", "craps": "last_rounds"}
+"""What every other game shows."""
 CHEMIN = (
     *(
         word
@@ -143,76 +146,83 @@ CIRCLE = {
 } - set(REFUSED)
 
 
-def expected() -> dict[str, list[contract.Row]]:
-    """Heading -> the rows below it, from the types."""
-    found: dict[str, list[contract.Row]] = {}
-    for family, shared in contract.SHARED.items():
-        components = contract.schema(family)["$defs"]
-        kind = family.removesuffix("s")
-        for name, component in components.items():
-            tag = contract.tag(component)
-            found[f"{kind} `{tag}`" if tag else name] = contract.rows(
-                component, without=shared if tag else ()
-            )
-            if tag:
-                found[f"every {kind}"] = [
-                    row for row in contract.rows(component) if row.name in shared
-                ]
-    orders = contract.schema("orders")["$defs"]
-    sender = ("client", "id")
-    found["every order"] = [row for row in contract.rows(orders["Recall"]) if row.name in sender]
-    found["order `device-command`"] = contract.rows(orders["DeviceOrder"], sender)
-    found["order `recall`"] = contract.rows(orders["Recall"], sender)
-    found["reply"] = contract.rows(contract.schema("replies")["$defs"]["Reply"])
-    for family in ("retained", "node", "sealed"):
-        for name, component in contract.schema(family)["$defs"].items():
-            if contract.tag(component) is None and name != "Frame":
-                found[f"{family} `{name}`"] = contract.rows(component)
-    return found
+def documented() -> list[tuple[type[msgspec.Struct], str]]:
+    """Every field of every type in the schemas."""
+    kinds = {kind for _, types in FAMILIES.values() for kind in structs(*types).values()}
+    return [(kind, field.encode_name) for kind in kinds for field in msgspec.structs.fields(kind)]
 
 
-EXPECTED = expected()
+def test_every_field_has_a_meaning() -> None:
+    assert len(documented()) > 300
+    assert [
+        f"{kind.__name__}.{name}" for kind, name in documented() if name not in field_docs(kind)
+    ] == []
 
 
-@pytest.mark.parametrize("heading", EXPECTED)
-def test_each_type_has_its_fields(heading: str) -> None:
-    written = contract.table(SECTIONS[heading])
-    assert [contract.Row(name, kind, absent) for name, kind, absent, _ in written] == EXPECTED[
-        heading
+def test_a_meaning_is_a_sentence() -> None:
+    meanings = {meaning for kind, _ in documented() for meaning in field_docs(kind).values()}
+    assert [each for each in meanings if not each.endswith(".") or each[0].islower()] == []
+
+
+def test_a_field_has_its_own_meaning_or_that_of_its_base() -> None:
+    class Drawn(CardDrawn, frozen=True, tag="drawn"):
+        pass
+
+    assert field_docs(Drawn) == field_docs(CardDrawn)
+    assert field_docs(CardDrawn)["at"] == field_docs(Reading)["at"]
+    assert field_docs(Recall)["from"] == "The first ``seq`` wanted; 1 for all."
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_what_the_types_say(page: str) -> None:
+    written = (contract.DOCS / page).read_bytes()
+    assert written == PAGES[page], "write it with `novamas schemas docs`"
+    assert len(written.splitlines()) < 700
+
+
+def test_every_type_is_on_one_page() -> None:
+    headings = [
+        heading.strip("`")
+        for page in PAGES
+        if page != "vocabulary/README.md"
+        for heading in contract.sections(page)
+        if heading.startswith("`")
     ]
-    assert all(meaning for *_, meaning in written), "a field without a meaning"
+    kinds = {kind for _, types in FAMILIES.values() for kind in structs(*types).values()}
+    assert sorted(headings) == sorted(
+        str(kind.__struct_config__.tag)
+        if issubclass(kind, Reading | Command | Event)
+        else kind.__name__
+        for kind in kinds
+    )
 
 
-def test_nothing_else_has_fields() -> None:
-    described = {
-        heading
-        for heading, text in SECTIONS.items()
-        if text.lstrip().startswith("|") or "| Left out |" in text
-    }
-    words = {heading for heading, text in SECTIONS.items() if "| Word |" in text}
-    shown = {f"{name} `{topic}`" for name in SHOWN for topic in ("shown", "history")}
-    assert described - words - shown <= EXPECTED.keys()
+def test_every_link_of_the_pages_leads_to_a_heading() -> None:
+    found = 0
+    for page in (contract.DOCS / "vocabulary").glob("*.md"):
+        for address in re.findall(r"\]\(([^)]*)\)", page.read_text()):
+            file, _, wanted = address.partition("#")
+            target = page if not file else page.parent / file
+            assert target.is_file(), f"{page.name}: {address}"
+            headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            assert not wanted or wanted in map(anchor, headings), f"{page.name}: {address}"
+            found += 1
+    assert found > 300
 
 
-def test_every_list_of_words() -> None:
+def test_every_list_of_words_is_explained() -> None:
     used = {
         words for family in contract.FAMILIES for words in contract.words(contract.schema(family))
     }
-    listed = [
-        frozenset(word for word, _ in contract.table(text))
-        for text in SECTIONS.values()
-        if "| Word |" in text
-    ]
-    assert used <= set(listed)
-    assert [words for words in listed if words not in used] == [
-        frozenset(word for word, _ in contract.table(SECTIONS[heading])) for heading in NAMED
-    ]
+    listed = [frozenset(words) for words in word_lists().values()]
+    assert used == set(listed)
+    assert len(set(listed)) == len(listed)
 
 
 def test_irregularities_are_what_the_rulebooks_have_laws_for() -> None:
     # A limit that must not change is refused as a command, so it never becomes an irregularity.
     said = (set(LAWS) | set(BREACHES)) - {"limit_change", *REFUSED}
-    assert {word for word, _ in contract.table(SECTIONS["irregularity"])} == said
+    assert {word for word, _ in contract.table(SECTIONS["irregularity of roulette"])} == said
 
 
 def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
@@ -241,9 +251,14 @@ def test_irregularities_of_a_game_of_cards(heading: str, laws: Collection[str]) 
     assert listed == list(laws) if isinstance(laws, tuple) else set(listed) == laws
 
 
-@pytest.mark.parametrize(("name", "pair"), SHOWN.items())
-def test_what_a_game_shows(name: str, pair: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("name", "pair", "group"), [(name, *of) for name, of in SHOWN.items()])
+def test_what_a_game_shows(name: str, pair: tuple[str, str], group: str | None) -> None:
     game = make_game(*pair, {})
-    assert [field for field, _ in contract.table(SECTIONS[f"{name} `shown`"])] == list(
-        game.show(game.begin())
-    )
+    listed = [
+        field
+        for heading in ("every game", group, name)
+        if heading is not None
+        for field, _ in contract.table(SECTIONS[heading])
+        if field != LACKING.get(name)
+    ]
+    assert sorted(listed) == sorted(game.show(game.begin()))

@@ -1,0 +1,34 @@
+"""The meanings of the words that are no free text on the wire, one TOML table for each list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+Lists = Mapping[str, Mapping[str, str]]
+"""Name of the list -> word -> meaning."""
+
+
+@cache
+def word_lists() -> Lists:
+    """The lists of words that types have."""
+    return _read("words.toml")
+
+
+@cache
+def irregularity_lists() -> Lists:
+    """The irregularities of each game, and the alerts: words that are in no type."""
+    return {name: words for name, words in _read("irregularities.toml").items() if name != "about"}
+
+
+def introductions() -> Mapping[str, str]:
+    """What is to be said of a whole list of :func:`irregularity_lists`."""
+    return _read("irregularities.toml")["about"]
+
+
+def _read(name: str) -> Lists:
+    page = (files("controller.contract") / name).read_text(encoding="utf-8")
+    return msgspec.toml.decode(page, type=dict[str, dict[str, str]])
