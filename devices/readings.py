@@ -1,10 +1,7 @@
-"""What a device says: the readings, one frozen struct each.
+"""The readings: what a device reports, one frozen struct each.
 
 In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase", "device":
-"wheel", ...}``. A field that has its default value is left out. ``at`` is seconds on the clock of
-whoever fed the codec: the host's monotonic clock when live, the recording's own time in replay.
-``frame`` is the evidence: the frame that made the reading, as received, with bytes outside
-printable ASCII written as backslash escapes.
+"wheel", ...}``. A field that has its default value is left out.
 """
 
 from __future__ import annotations
@@ -15,8 +12,8 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 EXACT = 2**53 - 1
-"""The largest whole number that every reader of JSON takes as it is. None that we read or write
-lies beyond it.
+"""The largest integer that every reader of JSON takes exactly. We neither read nor write a larger
+one.
 """
 Whole = Annotated[int, msgspec.Meta(ge=-EXACT, le=EXACT)]
 Number = Whole | str
@@ -27,24 +24,23 @@ Number = Whole | str
 Phase = Literal[
     "closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"
 ]
-"""The last but two are said of boule and of the wheel of fortune: ``launched``, the ball or the
-wheel was set going; ``settling``, it is about to come to rest. ``settled`` all wheels say: it lies,
-or stands, for good.
+"""``launched`` and ``settling`` are of boule and the wheel of fortune: the ball or the wheel was
+set going, or is about to come to rest. ``settled`` is of all wheels: it has come to rest.
 """
 Direction = Literal["clockwise", "anticlockwise"]
 Witness = Literal["status", "bare", "both"]
 WheelFaultName = Literal[
-    "ball_removed",  # the ball is not detected any more, longer than the device's own ignore time
+    "ball_removed",  # the ball is no longer detected, for longer than the device's ignore time
     "ball_not_in_track",  # the ball never entered the rim
     "ball_with_rotor",  # the ball runs the same way as the rotor
     "failed_launch",
     "ball_out",  # the ball left the wheel
     "between",  # the ball rests between two holes, or the tongue between two cells
-    "too_few_turns",  # the wheel stopped before it had made the turns that it has to make
+    "too_few_turns",  # the wheel stopped before it had made the turns it must make
     "reversed",  # the wheel turned back
     "sensor",  # a sensor is stuck or blind, or the motor or encoder failed
     "witnesses_disagree",  # two reports of one result differ
-    "number_changed",  # a number that was already reported is shown differently afterwards
+    "number_changed",  # the wheel now shows another number than it reported
     "number_unknown",  # the wheel shows a pocket that it should not have
     "self_test",
 ]

@@ -1,4 +1,4 @@
-"""How long a text and how large a number of a command may be: far more than any table needs."""
+"""The longest text and the largest number of a command: far more than any table needs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Annotated
 from msgspec import Meta
 
 Name = Annotated[str, Meta(max_length=128)]
-"""A person's."""
+"""A person's name."""
 Note = Annotated[str, Meta(max_length=1024)]
 Word = Annotated[str, Meta(max_length=64)]
-"""A hand, a bet, an alert, a serial number: what has a name at the table."""
+"""The name of a hand, a bet, an alert; a serial number."""
 Words = Annotated[tuple[Word, ...], Meta(max_length=100)]
 Card = Annotated[str, Meta(max_length=8)]
 Cards = Annotated[tuple[Card, ...], Meta(max_length=1000)]
 Count = Annotated[int, Meta(ge=-1000, le=1000)]
-"""Of cards, dice, boxes, seats, or which of them. Less than nothing is for the game to refuse,
-which says why.
+"""A number of cards, dice, boxes or seats, or the number of one. The game refuses a negative one
+and says why.
 """
 Counts = Annotated[tuple[Count, ...], Meta(max_length=100)]
 Rounds = Annotated[int, Meta(ge=-1, le=1_000_000_000)]
 Money = Annotated[int, Meta(ge=-1_000_000_000_000, le=1_000_000_000_000)]
-"""Minor units."""
+"""An amount in minor units."""
 Number = Annotated[int, Meta(ge=-1000, le=1000)] | Word
-"""A pocket, as in the readings of a wheel."""
+"""A pocket of a wheel, as in its readings."""

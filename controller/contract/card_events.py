@@ -1,4 +1,4 @@
-"""The events of games that are played with cards."""
+"""The events of games played with cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command has: who speaks, and when."""
+"""What every command has: who gives it, and when."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import msgspec
 from controller.contract.bounds import Name, Note
 
 Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
-"""Who speaks. ``table_head``: jefe de mesa, cap de taula, mahaiburua, xefe de mesa. What a role may
-say is in the rulebook.
+"""The role of the person who gives a command. ``table_head``: jefe de mesa, cap de taula,
+mahaiburua, xefe de mesa. The rulebook says what a role may do.
 """
 
 VoidReason = Literal[
     "foreign_object",  # a chip or anything else fell into the cylinder while the ball turned
     "ball_out",  # the ball left the cylinder
     "bad_launch",
-    "cylinder_stopped",  # the cylinder stopped and the ball had not fallen
+    "cylinder_stopped",  # the cylinder stopped before the ball fell
     "ball_with_rotor",
     "rotor_not_reversed",
     "device_fault",
     "cards_stuck",  # two cards came out of the shoe together
-    "cut_card",  # the cut card came in the middle of the round, where that makes it null
-    "misdeal",  # the cards of the round cannot be put right
-    "wrong_count",  # a hand got more or fewer cards than it has to have
-    "wrong_order",  # cards were dealt in another order than the decree's
-    "card_exposed",  # a card that has to lie face down was seen
-    "deck_defective",  # a card is missing, foreign, marked, or there twice
-    "cards_lacking",  # there are not enough cards left to go on
+    "cut_card",  # the cut card came in mid-round, where that voids the round
+    "misdeal",  # the cards of the round cannot be put in order
+    "wrong_count",  # a hand got the wrong number of cards
+    "wrong_order",  # cards were dealt in the wrong order
+    "card_exposed",  # a card that must be face down was seen
+    "deck_defective",  # a card is missing, foreign, marked or duplicated
+    "cards_lacking",  # there are not enough cards left
     "die_broken",
-    "dice_stacked",  # one die lies upon the other
+    "dice_stacked",  # one die rests on the other
     "die_on_chips",
     "die_off_table",
     "die_on_edge",
-    "die_in_reserve",  # it fell into the basket of the dice in reserve
-    "dice_slid",  # they slid and did not roll
-    "bad_throw",  # thrown in a way that the decree does not allow, or before its time
-    "inspector",  # the decree leaves what it does not foresee to the person in charge
+    "die_in_reserve",  # it fell among the reserve dice
+    "dice_slid",  # the dice slid and did not roll
+    "bad_throw",  # thrown in a way that the decree does not allow, or too early
+    "inspector",  # decided by the person in charge, to whom the decree leaves it
 ]
 
 

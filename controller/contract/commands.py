@@ -1,5 +1,4 @@
-"""What a person says to a table: the commands, one frozen struct each, with the person's name and
-role.
+"""The commands: what a person orders a table to do or reports to it, one frozen struct each.
 
 In JSON a command is one object on one line, in the same notation as a reading:
 ``{"at": 12.5, "type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
@@ -494,4 +493,6 @@ AnyCommand = (
 COMMANDS: tuple[type[Command], ...] = tuple(
     kind for kind in get_args(AnyCommand) if kind is not DeviceCommand
 )
-"""What is said under its own name. A command to a device has the name that its driver gives it."""
+"""The commands that are sent under their own name. A command to a device has the name that its
+driver gives it.
+"""

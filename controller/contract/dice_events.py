@@ -1,4 +1,4 @@
-"""The events of games that are played with dice."""
+"""The events of games played with dice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The envelope of every event, and what events of several games are made of."""
+"""The envelope of every event, and parts of the events of several games."""
 
 from __future__ import annotations
 

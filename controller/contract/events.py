@@ -1,10 +1,8 @@
-"""What a table says: the events, one frozen struct each. This is the wire contract of the topic
-``event``.
+"""The events of the topic ``event``, one frozen struct each.
 
-A game fills the fields that are its own; the table adds the envelope (site, table, seq, boot, time
-...). In JSON an event is one flat object on one line. A field of the envelope or an optional field
-that has its default value is left out; fields that every event of a kind must show, even as null,
-have no default.
+A game fills in its own fields; the table adds the envelope (site, table, seq, boot, time and so
+on). In JSON an event is one object on one line. A field that has its default value is left out.
+Fields that every event of a kind must show, even as null, have no default.
 """
 
 from __future__ import annotations

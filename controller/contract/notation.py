@@ -1,6 +1,5 @@
-"""The one notation for inputs and events: a JSON object on a line.
-
-``novamas play`` reads it, the journal stores it, tests are written in it.
+"""The notation of inputs and events: one JSON object on a line. ``novamas play`` reads it and the
+journal stores it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Input = AnyReading | AnyCommand
 
 _KINDS: tuple[type[Reading | Command], ...] = (*READINGS, *COMMANDS, DeviceCommand)
 KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
-"""What a line may be, by its ``type``."""
+"""The types of a line, by the value of ``type``."""
 
 _inputs: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input)
 _events: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
@@ -27,8 +26,8 @@ _encoder = msgspec.json.Encoder()
 
 
 def read_input(line: bytes | str) -> Input:
-    """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and
-    what would be right.
+    """Read one reading or command. Raises ``ValueError`` that names the field, what is wrong
+    with it and what it expects.
     """
     try:
         return _inputs.decode(line)
@@ -46,7 +45,7 @@ def read_input(line: bytes | str) -> Input:
 
 
 def read_event(line: bytes | str) -> AnyEvent:
-    """One event. Raises ``ValueError`` that says what is wrong and at which field."""
+    """Read one event. Raises ``ValueError`` that names the field and what is wrong."""
     try:
         return _events.decode(line)
     except RecursionError:
@@ -54,5 +53,5 @@ def read_event(line: bytes | str) -> AnyEvent:
 
 
 def write(message: Input | AnyEvent) -> bytes:
-    """The line of a reading, command or event, without its line end."""
+    """Write a reading, command or event as a line, without the line end."""
     return _encoder.encode(message)

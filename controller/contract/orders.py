@@ -21,15 +21,13 @@ from devices.readings import EXACT
 from devices.sections import worded
 
 LARGEST = 16_384
-"""Bytes; a command is a short line."""
+"""The most bytes of a body."""
 
 DEEPEST = 16
-"""Objects and lists within each other in what is only given back: it must be written again,
-wherever that is.
-"""
+"""The deepest nesting of objects and lists in ``id``: it must be possible to write it again."""
 
 GIVEN_BACK = 1024
-"""Bytes of ``id``, as JSON."""
+"""The most bytes of ``id``, as JSON."""
 
 RECALL = "recall"
 DEVICE_COMMAND = level(str(DeviceCommand.__struct_config__.tag))
@@ -88,7 +86,7 @@ class _Signed(msgspec.Struct):
 
 
 class UnreadableCommandError(NovamasError, ValueError):
-    """The message is no command. ``sender`` is known as far as the body could be read."""
+    """The message is not a command. ``sender`` is known as far as the body could be read."""
 
     def __init__(self, what: str, sender: Sender) -> None:
         super().__init__(what)
@@ -111,7 +109,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def client_of(body: bytes) -> str | None:
-    """Who says to have sent this, if the body can be read. Anybody may say so."""
+    """The ``client`` that the body names, if it can be read. Anybody can name any."""
     try:
         client = msgspec.json.decode(body, type=_Signed).client if len(body) <= LARGEST else None
     except (ValueError, RecursionError):
@@ -122,7 +120,7 @@ def client_of(body: bytes) -> str | None:
 def read_order(
     name: str, body: bytes, at: float
 ) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
-    """The command ``name`` with the fields in ``body``, said at ``at``. Raises
+    """Read the command ``name`` with the fields in ``body``, received at ``at``. Raises
     :class:`UnreadableCommandError`.
     """
     if len(body) > LARGEST:

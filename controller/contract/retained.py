@@ -1,5 +1,5 @@
-"""What a table keeps retained: the bodies of the topics ``info state result history shoe
-alert/<id>``.
+"""The retained topics of a table: ``info``, ``state``, ``result``, ``history``, ``shoe`` and
+``alert/<id>``.
 
 ``result`` is the last ``round.result`` or the ``result.corrected`` that replaces it, or ``null``.
 """
@@ -15,10 +15,10 @@ from controller.contract.events import Announcement
 from controller.contract.history import AnyLine
 
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
-"""One word for a table, the worst that holds, so that nobody has to join topics:
+"""One word for a table, the worst that applies, so that nobody has to combine topics.
 
-``fault``: the table gives no results until someone acts; ``stale``: a device is silent, so what is
-shown may be old; ``waiting``: a person has to decide; ``open`` and ``closed``: the session.
+``fault``: the table gives no results until somebody acts. ``stale``: a device is silent, so what is
+shown may be out of date. ``waiting``: a person has to decide. ``open`` and ``closed``: the session.
 """
 
 LinkState = Literal["up", "open", "stale", "lost", "unintelligible"]

@@ -1,7 +1,7 @@
-"""The contract for machines: JSON Schemas and an AsyncAPI document, generated from the types that
-the code itself uses.
+"""The contract for programs: JSON Schemas and an AsyncAPI document, generated from the types of the
+code.
 
-The same types always give the same bytes, so a test can hold the files in ``docs/`` against them.
+The same types always give the same bytes, so a test compares the files in ``docs/`` with them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 VERSION = "1"
-"""The version in the topics. It changes when a consumer would have to."""
+"""The version in the topics. It changes only when a subscriber must change."""
 
 ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
 """Fields that every published event has, though the types have defaults for them: a game leaves

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 
 LONGEST, DEEPEST = 256, 16
-"""Bytes and levels of a topic to which we answer. Mosquitto takes 200 levels, and ends the
-connection of who sends more.
+"""The most bytes and levels of a topic that an answer is sent to. Mosquitto disconnects a client
+that sends to a topic of more than 200 levels.
 """
 
 
 class Topics(msgspec.Struct, frozen=True):
-    """The topics of one site. Simulated tables live under a root of their own, so that a broker can
-    keep them apart.
+    """The topics of one site. Simulated tables have a root of their own, so that a broker can keep
+    them apart.
     """
 
     site: str
@@ -43,15 +43,15 @@ class Topics(msgspec.Struct, frozen=True):
 
 
 def level(command: str) -> str:
-    """A command's name as a level of a topic. Brokers that translate topics into subjects change
-    dots or refuse them.
+    """A command's name as a level of a topic. Brokers that map topics to subjects change or refuse
+    dots.
     """
     return command.replace(".", "-").replace("_", "-")
 
 
 def within(topic: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether an answer may go to this topic: it lies below one of the prefixes, and no broker
-    takes offence at it.
+    """Whether an answer may go to this topic: it is below one of the prefixes, and no broker
+    refuses it.
     """
     return (
         any(topic.startswith(f"{prefix}/") for prefix in prefixes)
