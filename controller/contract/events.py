@@ -131,13 +131,13 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The device's own count of spins. It restarts, so it is not unique."""
     bets: tuple[Settled, ...] = ()
     """What becomes of bets. Craps and wheel of fortune: of each kind of bet, then of the bets that
-    were reported. Roulette and boule: of the reported bets alone. Black jack: of the bets beside
-    those on the hands, as far as they are decided. Bets on a hand are with the hand.
+    were reported. Boule: of the reported bets alone. Black jack: of the bets beside those on the
+    hands, as far as they are decided. Bets on a hand are with the hand; other games have none here.
     """
     frames: tuple[Frame, ...]
     """The evidence, oldest first."""
     confirmed_by: str | None = None
-    """The person who vouches for the result, with the role; absent where a device's report
+    """The name and role of the person who vouches for the result; absent where a device's report
     suffices.
     """
     announcement: Announcement | None = None

@@ -28,14 +28,9 @@ def field_docs(kind: type[msgspec.Struct]) -> Mapping[str, str]:
     }
 
 
-def place(kind: type[msgspec.Struct]) -> int:
-    """Which class of its module it is, counted from the first line."""
-    return list(_documented(kind.__module__)).index(kind.__name__)
-
-
 @cache
 def _documented(module: str) -> Mapping[str, dict[str, str]]:
-    """The docstrings of fields by class, in the order of the source."""
+    """The docstrings of fields by class."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {
         node.name: dict(_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)
