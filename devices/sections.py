@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin
 
@@ -29,7 +31,7 @@ def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Ki
     """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its
     default, or is empty.
     """
-    known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    known = _fields(kind)
     if not isinstance(given, dict):
         notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
         given = dict.fromkeys(known)
@@ -48,6 +50,14 @@ def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Ki
         return kind(
             **{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()}
         )
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInfo]:
+    """The fields by their keys. Kept: to resolve the annotations of a class takes longer than to
+    read a section.
+    """
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
 def _value(
@@ -109,10 +119,14 @@ def choices(kind: Any) -> list[str]:
 def worded(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
     """Why msgspec refuses a ``kind``, with what would be right."""
     told = str(error)
-    known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    known = _fields(kind)
     if found := _UNKNOWN_FIELD.fullmatch(told):
         return f"{told}; {_instead(found[1], list(known))}"
-    if (found := _NO_CHOICE.fullmatch(told)) and (words := choices(known.get(found[1]))):
+    if (
+        (found := _NO_CHOICE.fullmatch(told))
+        and found[1] in known
+        and (words := choices(known[found[1]].type))
+    ):
         return f"{told}; there are: {', '.join(words)}"
     return told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, get_args
 
@@ -133,7 +134,7 @@ def settings_of(game_id: str) -> type[msgspec.Struct]:
 
 
 def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Struct:
-    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    types = _types(kind)
     for name, value in stated.items():
         if name not in types:
             raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}")
@@ -147,6 +148,14 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
                 f"{name} = {value!r}: {f'it may be {allowed}' if allowed else error}"
             ) from None
     return msgspec.convert(stated, kind)
+
+
+@cache
+def _types(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """The types of the settings by name. Kept: to resolve the annotations of a class takes longer
+    than to make a game.
+    """
+    return {field.name: field.type for field in msgspec.structs.fields(kind)}
 
 
 def _find(name: str) -> Any:

@@ -61,7 +61,7 @@ class Holding:
 
     def take(self, body: Body) -> None:
         """An event as it arrived."""
-        key = _key(body)
+        key = key_of(body)
         self.tally.events += 1
         if key in self.held:
             self.tally.doubled += 1
@@ -152,8 +152,8 @@ class Archive:
             events = reply.get("events") or []
             for body in events:
                 assert body["historical"], body
-                if _key(body) not in self.held:
-                    self.held[_key(body)] = body
+                if key_of(body) not in self.held:
+                    self.held[key_of(body)] = body
                     self.tally.recalled += 1
             if not events:
                 return
@@ -202,7 +202,7 @@ class Archive:
         """Compare with what the journal stores: its oldest file first."""
         self.take()
         held = dict(self.held)  # before the journal is read: what is published is stored already
-        stored = {_key(body): body for path in journals for body in events_of(path)}
+        stored = {key_of(body): body for path in journals for body in events_of(path)}
         common = stored.keys() & held.keys()
         plain = {
             key: {name: value for name, value in held[key].items() if name != "historical"}
@@ -227,5 +227,5 @@ def entries_of(path: Path) -> list[Any]:
         return list(journal.entries())
 
 
-def _key(body: Body) -> Key:
+def key_of(body: Body) -> Key:
     return body["table"], body["boot"], body["seq"]

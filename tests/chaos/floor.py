@@ -12,14 +12,16 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tests.chaos.archive import Archive, Verdict
+from controller.journal.reader import JournalReader
+from controller.mqtt.publisher import BACKLOG, WINDOW
+from tests.chaos.archive import Archive, Verdict, entries_of, key_of
 from tests.chaos.schedule import Step
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, until
 from tests.daemon.process import Daemon
@@ -258,6 +260,25 @@ stale_after = {self.stale_after}
     def _enough(self, table: str | None, wanted: int) -> bool:
         return self.results(table) >= wanted
 
+    def kill_broker_in_step(self) -> None:
+        """Kill the broker when the archive has all that it has acknowledged, while the daemon
+        has more to tell.
+
+        What a broker has acknowledged, and not yet handed on, dies with it, and only a recall
+        brings it back. So the daemon is held still until the archive has heard words of its own
+        come back behind everything else, more often than the daemon has messages on the way: at
+        each turn Mosquitto takes one message of each client.
+        """
+        assert self.archive is not None
+        self.daemon.signal(signal.SIGSTOP)
+        for turn in range(BACKLOG + WINDOW):
+            self.archive.line.say(f"turn/{turn}", turn)
+            until(
+                "the word comes back", partial(self.archive.line.on, f"turn/{turn}"), self._lacking
+            )
+        self.broker.kill()
+        self.daemon.signal(signal.SIGCONT)
+
     # The steps of a schedule
 
     def follow(self, step: Step) -> None:
@@ -327,8 +348,41 @@ stale_after = {self.stale_after}
             found = archive.verdict(self.journal)
             return None if found.lost else found
 
-        found: Verdict = until("the archive holds everything", verdict, self.daemon.log)
+        found: Verdict = until("the archive holds everything", verdict, self._lacking)
         return found
+
+    def _lacking(self) -> str:
+        """Which events the archive lacks, and what broker and daemon said: for a person who wonders
+        why a test failed.
+        """
+        assert self.archive is not None
+        self.archive.take()
+        events = [
+            (entry.position, json.loads(entry.body))
+            for entry in entries_of(self.journal)
+            if entry.kind == "event"
+        ]
+        lacking = [
+            (position, body) for position, body in events if key_of(body) not in self.archive.held
+        ]
+        with closing(JournalReader(self.journal)) as journal:
+            cursor = journal.cursor("mqtt")
+        head = f"the archive lacks {len(lacking)} events; the broker has acknowledged all up to "
+        head += f"position {cursor}; the first are"
+        first = [
+            f"position {at}: {body['type']}, table {body['table']}, {body['boot']} {body['seq']}"
+            for at, body in lacking[:20]
+        ]
+        return "\n".join(
+            [
+                head,
+                *first,
+                "the broker said",
+                self.broker.log(),
+                "the daemon said",
+                self.daemon.log(),
+            ]
+        )
 
     def _lost(self, table: str) -> bool:
         assert self.archive is not None

@@ -27,7 +27,7 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
     made = floor(tables=20, speed=20.0)
     archive = made.start()
     made.until_results(1)
-    made.broker.kill()
+    made.kill_broker_in_step()
     known = stored(made)
     until(
         "hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log

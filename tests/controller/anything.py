@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -85,22 +86,26 @@ allows.
 """
 
 
-def anything(kind: type[Any], chance: random.Random, cards: tuple[str, ...] = DECK) -> Input:
+def anything(
+    kind: type[msgspec.Struct], chance: random.Random, cards: tuple[str, ...] = DECK
+) -> Input:
     """One command, from a person in charge, or reading of this kind. ``cards``: those of
     the game.
     """
-    types = get_type_hints(kind)
+    types = _types(kind)
     while True:
-        fields = {
-            field.name: _value(field.name, types[field.name], chance, cards)
-            for field in msgspec.structs.fields(kind)
-        }
+        fields = {name: _value(name, types[name], chance, cards) for name in kind.__struct_fields__}
         if not issubclass(kind, Reading):
             fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
         try:
             return read_input(msgspec.json.encode({"type": kind.__struct_config__.tag, **fields}))
         except ValueError:  # not of the notation: nobody can say that
             continue
+
+
+@cache
+def _types(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
 def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) -> Any:

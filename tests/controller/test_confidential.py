@@ -121,10 +121,9 @@ def named_in(data: bytes, card: str) -> bool:
     Between any other bytes those few are chance: of the thousands of hashes and keys in a file one
     holds them some day.
     """
-    return (
-        re.search(rb'[\[{:,]"%b"[\]},:]' % card.encode(), data) is not None
-        or frame(card).encode() in data
-    )
+    quoted = b'"%b"' % card.encode()
+    marked = quoted in data and re.search(rb"[\[{:,]%b[\]},:]" % quoted, data) is not None
+    return marked or frame(card).encode() in data
 
 
 def told_by(events: Iterable[AnyEvent]) -> set[str]:

@@ -25,6 +25,7 @@ from controller.rulebooks.dispositions import (
     own_rules,
     subjects,
 )
+from tests.claims import claimed
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
@@ -42,8 +43,14 @@ def numbered(shared: Path) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Rule -> one of the tests that claim it, over all tests, however this run was narrowed."""
+def claims(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """Rule -> one of the tests that claim it, over all tests: they are collected for it where this
+    run was narrowed.
+    """
+    if not narrowed(request.session):
+        return dict(claimed(request.session.items))
     out = tmp_path_factory.mktemp("claims") / "claims.tsv"
     command = [
         sys.executable,
@@ -65,6 +72,20 @@ def claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
+
+
+def narrowed(session: pytest.Session) -> bool:
+    """Whether a test may have been left out of this run."""
+    options = any(
+        session.config.getoption(name, None)
+        for name in ("keyword", "markexpr", "deselect", "lf", "stepwise")
+    )
+    single = any("::" in argument for argument in session.config.args)
+    return (
+        options
+        or single
+        or {item.path for item in session.items} != set((ROOT / "tests").rglob("test_*.py"))
+    )
 
 
 def test_every_rule_is_counted_once(numbered: list[dict[str, str]]) -> None:

@@ -8,6 +8,8 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +28,18 @@ LAST = 4096
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "AGAIN", 0.0)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is such a thing: thousands of journals are opened there, and
+    none outlasts the test.
+    """
+    place = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(
+        dir=place if os.access(place, os.W_OK) else tmp_path
+    ) as folder:
+        yield Path(folder)
 
 
 def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
@@ -49,9 +63,9 @@ def opened(path: Path) -> tuple[int, bool]:
 
 
 async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cut(
-    tmp_path: Path,
+    memory: Path,
 ) -> None:
-    path = tmp_path / "journal.sqlite3"
+    path = memory / "journal.sqlite3"
     log = f"{path}-wal"
     sizes = [(0, 0)]
     with closing(Journal(path)) as journal:
@@ -60,19 +74,19 @@ async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cu
             sizes.append((os.stat(log).st_size, end))  # noqa: PTH116
         database, logged = path.read_bytes(), path.with_name(f"{path.name}-wal").read_bytes()
     for cut in range(len(logged) - LAST, len(logged)):
-        left, aside = opened(copy(path, tmp_path / "cut", database, logged[:cut]))
+        left, aside = opened(copy(path, memory / "cut", database, logged[:cut]))
         assert not aside
         assert left == max(end for size, end in sizes if size <= cut)
 
 
-async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite3"
+async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(memory: Path) -> None:
+    path = memory / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         await asyncio.gather(*(journal.append(record(number)) for number in range(1, 40)))
     whole = path.read_bytes()
-    assert opened(copy(path, tmp_path / "cut", whole, None)) == (117, False)
+    assert opened(copy(path, memory / "cut", whole, None)) == (117, False)
     for cut in range(len(whole) - LAST, len(whole)):
-        left, aside = opened(copy(path, tmp_path / "cut", whole[:cut], None))
+        left, aside = opened(copy(path, memory / "cut", whole[:cut], None))
         assert aside
         assert 0 <= left <= 117  # the next file goes on where this one can be read
 

@@ -75,7 +75,7 @@ class Mosquitto:
             )
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
-        self.file = folder / "mosquitto.conf"
+        self.file, self._said = folder / "mosquitto.conf", folder / "mosquitto.log"
         self.configure(*(settings or ("allow_anonymous true",)))
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -86,7 +86,8 @@ class Mosquitto:
             f"listener {self.port} 127.0.0.1",
             "set_tcp_nodelay true",
             "persistence false",
-            "log_type none",
+            f"log_dest file {self._said}",
+            *(f"log_type {kind}" for kind in ("error", "warning", "notice")),
             *settings,
         )
         self.file.write_text("\n".join(lines) + "\n")
@@ -107,6 +108,12 @@ class Mosquitto:
         )
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def log(self) -> str:
+        """What it said in all its lives: who came and went, and whether it dropped messages for
+        one that was too slow.
+        """
+        return self._said.read_text() if self._said.exists() else ""
 
     def signal(self, number: signal.Signals) -> None:
         assert self.process is not None

@@ -6,12 +6,13 @@ import gc
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from devices.links import Link, LinkFailedError, open_link
+from devices.links import Link, LinkFailedError, mqtt, open_link
 from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
 from tests.devices.parts import PATIENCE, read_some
 
@@ -117,10 +118,32 @@ def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, l
     assert read == line * (ROOM // 2)
 
 
+def test_a_message_that_is_too_short_for_its_topic_is_passed_over(
+    broker: Broker, link: Link
+) -> None:
+    broker.say(b"\x30\x01\x00")
+    broker.publish(b"dice/says", b"hello")
+    assert read_some(link, 1) == b"says 0 hello\n"
+
+
 def test_what_is_no_mqtt_ends_the_link(broker: Broker, link: Link) -> None:
-    broker.say(b"\x30\x01\x00")  # a message too short for its topic
+    broker.say(b"\x00\x00")  # a packet of no kind that there is
+    started = time.monotonic()
     with pytest.raises(LinkFailedError, match="lost"):
         read_some(link, 1)
+    assert time.monotonic() - started < mqtt.KEEPALIVE  # at once, not when the broker is missed
+
+
+def test_a_broker_that_answers_nothing_is_lost(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mqtt, "KEEPALIVE", 1)
+    link = open_link(broker.url)
+    try:
+        with pytest.raises(LinkFailedError, match="lost"):
+            read_some(link, 1)
+    finally:
+        link.close()
 
 
 def test_a_subscription_that_is_refused_is_told(broker: Broker) -> None:
