@@ -1,6 +1,4 @@
-"""The registry of drivers: one line per driver. A module is imported only when its driver is asked
-for.
-"""
+"""The registry of drivers, one line each. A driver's module is imported on first use."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ DRIVERS: Registry = {
 
 
 def driver(name: str) -> Driver:
-    """The driver of that name. Raises ``KeyError`` that names the known ones."""
+    """The driver of that name. Raises ``KeyError`` naming the known drivers."""
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:

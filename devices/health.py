@@ -9,9 +9,9 @@ from devices.watch import State
 
 
 class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a device is. ``age``: seconds since the last valid frame; ``reconnects``: how often the
-    link was opened again; ``defects``: exceptions of the codec; ``link``: what is known of the
-    wire; ``error``: the last one, over or not.
+    """The health of a device. ``age``: seconds since the last valid frame; ``reconnects``: how
+    often the link was reopened; ``defects``: exceptions raised by the codec; ``link``: facts about
+    the link; ``error``: the most recent one, even if it is over.
     """
 
     device: str

@@ -129,9 +129,9 @@ def test_a_table_on_a_terminal(
             ["rules", "--decree", "XXX"],
             "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07",
         ),
-        (["rules", "--decree", "EUS69"], "no decree 'EUS69'; is EUS96 meant?"),
-        (["rules", "--game", "rulette"], "no game 'rulette'; is roulette meant?"),
-        (["rules", "--disposition", "enforcd"], "no disposition 'enforcd'; is enforced meant?"),
+        (["rules", "--decree", "EUS69"], "no decree 'EUS69'; did you mean EUS96?"),
+        (["rules", "--game", "rulette"], "no game 'rulette'; did you mean roulette?"),
+        (["rules", "--disposition", "enforcd"], "no disposition 'enforcd'; did you mean enforced?"),
         (["rules", "EUS96-1730"], "no rule 'EUS96-1730'; is EUS96-173"),
         (["rules", "173"], "no rule '173'; `novamas rules --list` shows all"),
         (

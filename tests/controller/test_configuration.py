@@ -80,7 +80,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             'id = "casino"',
             'id = "casino"\nnod = "a"',
-            "line 3: site.nod: unknown key; is `node` meant?",
+            "line 3: site.nod: unknown key; did you mean `node`?",
         ),
         ('id = "casino"', "id = 7", "line 2: site.id: expected a part of a topic"),
         ('id = "ruleta-1"', 'id = "Ruleta 1"', "line 6: table[0].id: expected a part of a topic"),
@@ -117,7 +117,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             '"BAL05"',
             '"BAL05"\nsettings = {phase = 1}',
-            "line 9: table[0].settings.phase: unknown key; is `phases` meant?",
+            "line 9: table[0].settings.phase: unknown key; did you mean `phases`?",
         ),
         (
             '"BAL05"',
@@ -197,18 +197,18 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             "[[table]]",
             "[table]",
-            "line 5: table: there may be several, so each begins with two brackets: [[table]]",
+            "line 5: table: there may be several of these; begin each with double brackets: [[table]]",
         ),
         (
             "[[table.device]]",
             "[table.device]",
-            "line 9: table[0].device: there may be several, so each begins with two brackets",
+            "line 9: table[0].device: there may be several of these; begin each with double brackets",
         ),
-        ('"BAL05"', "BAL05", "line 8, column 10: Invalid value: a text stands in quotes"),
+        ('"BAL05"', "BAL05", "line 8, column 10: Invalid value: put a string in quotes"),
         (
             'id = "casino"',
             'id = "casino"\nid = "mayor"',
-            "line 3, column 13: Cannot overwrite a value: the key stands here for",
+            "line 3, column 13: Cannot overwrite a value: this key is already",
         ),
         (
             'id = "casino"',
@@ -218,7 +218,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             "[[table]]",
             "protocol = 5\n[[table]]",
-            "line 5: broker.protocol: expected one of 5, 3.1.1, got 5; write it in quotes",
+            "line 5: broker.protocol: expected one of 5, 3.1.1, got 5; put it in quotes",
         ),
         (
             "[[table]]",
