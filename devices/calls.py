@@ -106,10 +106,10 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
 
 def readings(watch: Watch, call: AnyCall) -> list[AnyReading]:
     """The readings that a call produces. Defects of the codec are left out."""
-    said: list[AnyReading] = []
+    produced: list[AnyReading] = []
     for step in steps(watch, call):
         try:
-            said += step()
+            produced += step()
         except CodecDefectError as defect:
-            said += defect.readings
-    return said
+            produced += defect.readings
+    return produced

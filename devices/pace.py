@@ -78,13 +78,13 @@ class Beat:
 
     def heard(self, now: float) -> list[LinkLate]:
         """A frame arrived: update :attr:`late`, and report a burst that is over."""
-        told = []
+        bursts = []
         gap = 0.0 if self._last is None else now - self._last
         if self._last is not None and (self._reopened or gap > SILENCE * self._period):
             self.late = True
             self._silence = max(self._silence, gap)
         elif self.late and gap >= PACED * self._period:
-            told = [
+            bursts = [
                 LinkLate(
                     at=now,
                     device=self._device,
@@ -96,7 +96,7 @@ class Beat:
         self._last = now
         self._reopened = False
         self._frames += self.late
-        return told
+        return bursts
 
     def beside(self, now: float) -> bool:
         """Whether a frame outside the steady sequence is late now: if the sequence is late or

@@ -263,9 +263,8 @@ class RecordingWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
-        flags = (
-            os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        )  # a symbolic link could lead to any file
+        # a symbolic link could lead to any file
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.open(self.path, flags, PRIVATE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -24,7 +24,7 @@ from simulators.line import Line
 from simulators.mqtt import Mqtt
 from simulators.pty import Pty
 from simulators.reported_device import ReportedDevice
-from simulators.serve import Port, Server, tell
+from simulators.serve import Port, Server, print_json
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.baccarat import CARDS
 from simulators.shoe.barcode import BarcodeShoe
@@ -312,8 +312,8 @@ def _port(arguments: argparse.Namespace) -> Port:
     return Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
 
 
-def _tell_line(at: float, line: bytes) -> None:
-    tell(at=at, line=line.decode("latin-1").rstrip("\r\n"))
+def _print_line(at: float, line: bytes) -> None:
+    print_json(at=at, line=line.decode("latin-1").rstrip("\r\n"))
 
 
 def _random_faults(
@@ -343,7 +343,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:
-            device = ReportedDevice(device, _tell_line)
+            device = ReportedDevice(device, _print_line)
         port = _port(arguments)
     except (OSError, ValueError) as error:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201
@@ -365,7 +365,7 @@ def main(argv: list[str] | None = None) -> int:
     wake, woken = os.pipe()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os.write(woken, b"."))
-    tell(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
+    print_json(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
     try:
         server.serve(wake)
     finally:

@@ -38,7 +38,7 @@ class Board(ABC):
         self.time = 0.0
         self.pause = 3600 / games_per_hour
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
-        self._said: list[Timed] = []
+        self._sent: list[Timed] = []
         self._scene = self._rounds()
         self._wake = BOOT + FIRST
         self._start(BOOT)
@@ -69,8 +69,8 @@ class Board(ABC):
             else:
                 self._say_state()
         self.time = max(self.time, now)
-        said, self._said = self._said, []
-        return said
+        sent, self._sent = self._sent, []
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:  # noqa: B027 - it takes no input
         """Ignores everything: a board takes no commands."""
@@ -89,7 +89,7 @@ class Board(ABC):
             return
         if self.strikes("lost_report") is None:
             ms = round((self.time - self._powered) * 1000)
-            self._said.append(
+            self._sent.append(
                 (self.time, write_report(self._number, ms, self.kind, str(word), *fields))
             )
         self._number += 1

@@ -128,7 +128,7 @@ class Server:
         if now >= self._replug_at:
             self._replug_at = inf
             self._port.plug()
-            tell(at=now, port=self._port.address)
+            print_json(at=now, port=self._port.address)
 
     def _switch(self, switch: Switch, now: float) -> None:
         where = FAULTS[switch.name].where
@@ -140,7 +140,7 @@ class Server:
                 (self._line if where == "line" else self._line.device).fault(
                     switch.name, switch.value, now
                 )
-        tell(at=now, fault=switch.name, value=switch.value, times=switch.times)
+        print_json(at=now, fault=switch.name, value=switch.value, times=switch.times)
 
     def _wait(self, wake: int, now: float) -> bool:
         """Sleep until something is due or arrives. False: time to stop."""
@@ -179,7 +179,7 @@ class Server:
         return True
 
 
-def tell(**what: Any) -> None:
+def print_json(**what: Any) -> None:
     """Print one JSON object on standard output."""
     print(  # noqa: T201
         json.dumps(

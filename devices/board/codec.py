@@ -136,7 +136,7 @@ class Board(ABC):
     def missed(self) -> None:  # noqa: B027 - optional: not every board waits for something
         """Reports before this one were lost: what was being timed may have been interrupted."""
 
-    def tell(
+    def report(
         self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None
     ) -> None:
         """Report something the board says about itself."""
@@ -173,9 +173,8 @@ class Board(ABC):
             out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
 
     def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        if (
-            report.kind != self.kind
-        ):  # not a valid frame: a wrong driver must not pass for the right one
+        if report.kind != self.kind:
+            # not a valid frame: a wrong driver must not pass for the right one
             self.counters.unknown += 1
             self._once("kind", report.kind, now, out)
             return
@@ -188,7 +187,7 @@ class Board(ABC):
         self._recent.append(report.line)
         self._last, heard_before, self._arrived = report, self._arrived, now
         waited = self._lateness.waited(self._ms / 1000, now)
-        self._tell_late(waited, now - heard_before, now, out)
+        self._report_burst(waited, now - heard_before, now, out)
         self._understand(report, waited, now, out)
 
     def _count(self, report: Report, now: float, out: list[AnyReading]) -> None:
@@ -208,7 +207,7 @@ class Board(ABC):
             self.forget()
             lost = 1  # what it had to report before the restart is unknown
             if report.word != "boot":
-                self.tell(
+                self.report(
                     "boot", "not heard", now, out, escape(report.line) if self.shown else None
                 )
         else:
@@ -218,7 +217,9 @@ class Board(ABC):
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
 
-    def _tell_late(self, waited: bool, silence: float, now: float, out: list[AnyReading]) -> None:
+    def _report_burst(
+        self, waited: bool, silence: float, now: float, out: list[AnyReading]
+    ) -> None:
         """Report a burst once it is over."""
         if waited:
             self._silence = self._silence if self._late else silence
@@ -253,7 +254,7 @@ class Board(ABC):
         if fields is None:
             self.refuse(report, now, out)
         elif report.word == "boot":
-            self.tell("boot", fields["says"], now, out, escape(report.line))
+            self.report("boot", fields["says"], now, out, escape(report.line))
         elif joined and report.word not in self.always:
             self.missed()  # a state report that may have waited: it will be repeated
         else:
@@ -268,4 +269,4 @@ class Board(ABC):
         """Report a value only the first time, and only so many values in all."""
         if value not in self._strange and len(self._strange) < COPIES:
             self._strange.add(value)
-            self.tell(report, value, now, out)
+            self.report(report, value, now, out)

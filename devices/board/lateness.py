@@ -26,25 +26,25 @@ class Lateness:
         self._late_after = late_after
         self._began: float | None = None  # arrival of the first report
         self._arrived = 0.0  # arrival of the last report
-        self._said = 0.0  # the board's time of the last report
+        self._sent = 0.0  # the board's time of the last report
         self._prompt = 0.0  # difference of the clocks for a report that did not wait
 
     def began(self) -> None:
         """The board was restarted or the link reopened: its clock must be learned again."""
         self._began = None
 
-    def waited(self, said: float, now: float) -> bool:
-        """Whether a report with board time ``said`` that arrived at ``now`` had waited. Neither may
+    def waited(self, sent: float, now: float) -> bool:
+        """Whether a report with board time ``sent`` that arrived at ``now`` had waited. Neither may
         go back.
         """
-        difference, gap = now - said, now - self._arrived
+        difference, gap = now - sent, now - self._arrived
         if self._began is None:
             self._began, self._prompt = now, difference
         elif PACED <= gap <= SILENCE:
             self._prompt = difference
         else:
-            self._prompt = min(difference, self._prompt + DRIFT * (said - self._said))
-        self._arrived, self._said = now, said
+            self._prompt = min(difference, self._prompt + DRIFT * (sent - self._sent))
+        self._arrived, self._sent = now, sent
         return difference - self._prompt > self._late_after
 
     def joined(self, now: float) -> bool:

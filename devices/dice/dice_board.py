@@ -200,10 +200,10 @@ class DiceBoard(LaunchBoard):
         out.append(reading)
 
 
-def read_dice(said: str) -> tuple[Die, ...]:
+def read_dice(text: str) -> tuple[Die, ...]:
     """The dice of a report, each preceded by a comma."""
     dice = []
-    for die in said.split(",")[1:]:
+    for die in text.split(",")[1:]:
         face, _, place = die.partition("@")
         x, _, y = place.partition(".")
         dice.append(Die(face, (int(x), int(y)) if place else None))

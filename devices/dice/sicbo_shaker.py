@@ -30,7 +30,7 @@ Word = Literal["idle", "moving", "settled"]
 LEAVES = ("says", "status", "response", "listens")
 LONGEST_LINE = 4096
 """Bytes without a line end that are kept."""
-_TOLD = 120
+_LONGEST_TEXT = 120
 """Characters of a text that are reported."""
 _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
@@ -59,7 +59,7 @@ class SicboShaker:
         self._received = False  # a command was received, and the dice have not moved since
         self._throw = 0
         self._faults: set[DiceFaultName] = set()
-        self._said: dict[str, str] = {}
+        self._last_texts: dict[str, str] = {}
 
     @property
     def deadline(self) -> float | None:
@@ -118,16 +118,16 @@ class SicboShaker:
         self.counters.frames += 1
         if leaf == "says" and payload in STATES:
             self._says(payload, match["kept"] == b"1", frame, now, out)
-        elif self._said.get(leaf) != payload:
+        elif self._last_texts.get(leaf) != payload:
             self.counters.unknown += leaf == "says"
-            self._said[leaf] = payload
+            self._last_texts[leaf] = payload
             out.append(
                 DeviceReport(
                     at=now,
                     device=self._device,
-                    frame=frame[:_TOLD],
+                    frame=frame[:_LONGEST_TEXT],
                     report=leaf,
-                    value=payload[:_TOLD],
+                    value=payload[:_LONGEST_TEXT],
                 )
             )
 

@@ -185,10 +185,10 @@ class MqttLink:
         text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
         self._put(text.encode("ascii"))
 
-    def _put(self, said: bytes | LinkFailedError) -> None:
+    def _put(self, item: bytes | LinkFailedError) -> None:
         # nobody reads: end the link, so that it is reopened
         try:
-            self._lines.put_nowait(said)
+            self._lines.put_nowait(item)
         except queue.Full:
             self._lost = self._lost or LinkFailedError(
                 f"{self._name}: more than {ROOM} messages were waiting"

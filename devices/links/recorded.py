@@ -90,13 +90,13 @@ class RecordedLink:
     def _missed(self, why: str) -> None:
         with self._counting:
             self._missing += 1
-            told, self._failing = self._failing, True
-        if not told:
+            already_failing, self._failing = self._failing, True
+        if not already_failing:
             self._report(f"not recorded: {why}")
 
     def _worked(self) -> None:
         with self._counting:
             self._missing = 0
-            told, self._failing = self._failing, False
-        if told:
+            already_failing, self._failing = self._failing, False
+        if already_failing:
             self._report(None)

@@ -147,9 +147,8 @@ class SerialLink:
         if not pseudo(self._fd):
             with suppress(OSError):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
-        with suppress(
-            OSError, ValueError, NotImplementedError
-        ):  # works also with an adapter that lacks this setting
+        with suppress(OSError, ValueError, NotImplementedError):
+            # works also with an adapter that lacks this setting
             self._port.set_low_latency_mode(True)
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
@@ -187,9 +186,8 @@ class SerialLink:
         """See :class:`devices.links.link.Link`."""
         with suppress(OSError, termios.error):
             fcntl.ioctl(self._fd, termios.TIOCNXCL)
-        with suppress(
-            OSError, termios.error
-        ):  # data waiting to be sent must not delay closing a dead port
+        with suppress(OSError, termios.error):
+            # data waiting to be sent must not delay closing a dead port
             termios.tcflush(self._fd, termios.TCOFLUSH)
         with suppress(serial.SerialException, OSError):
             self._port.close()

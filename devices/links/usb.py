@@ -280,10 +280,10 @@ def serial_number(device: Any) -> str | None:
 
 def facts(device: Any) -> dict[str, str]:
     """What the device says about itself, as in :meth:`devices.links.link.Link.describe`."""
-    told = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
+    texts = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
     return {
         "usb": f"{device.idVendor:04x}:{device.idProduct:04x}",
-        **{key: value for key, value in told.items() if value},
+        **{key: value for key, value in texts.items() if value},
         "location": place(device),
     }
 

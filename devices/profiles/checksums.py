@@ -94,14 +94,13 @@ class Check:
     def holds(self, frame: bytes) -> bool:
         """Whether the frame has its checksum, and it is right."""
         begin = self.place(frame)
-        if (
-            begin is None or begin - self._of.short <= self._of.first
-        ):  # a checksum over no bytes proves nothing
+        if begin is None or begin - self._of.short <= self._of.first:
+            # a checksum over no bytes proves nothing
             return False
-        said = frame[begin : begin + self._width]
+        given = frame[begin : begin + self._width]
         if self._of.encoding != "hex":
-            return said == self.written(frame, begin)
-        return said.upper() == self.written(frame, begin)
+            return given == self.written(frame, begin)
+        return given.upper() == self.written(frame, begin)
 
     def place(self, frame: bytes) -> int | None:
         """Where the checksum begins in a frame. None: the frame is too short."""

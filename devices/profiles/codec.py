@@ -68,7 +68,7 @@ class _Fitting(msgspec.Struct, frozen=True):
 
     message: Message
     values: Values
-    said: list[tuple[Say, AnyReading | None]]
+    readings: list[tuple[Say, AnyReading | None]]
 
 
 class ProfileCodec:
@@ -297,12 +297,12 @@ class ProfileCodec:
         values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
         if not hold(message.when, message.unless, values):
             raise UnfitFieldError
-        said = [
+        readings = [
             (say, made(say, values) if say.reading else None)
             for say in (*self._profile.say, *message.say)
             if hold(say.when, say.unless, values)
         ]
-        return _Fitting(message, values, said)
+        return _Fitting(message, values, readings)
 
     def _is_copy(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
         """Follow the sequence numbers: a missing number is a gap; a copy of a recent frame is
@@ -313,9 +313,8 @@ class ProfileCodec:
         if sequence is None or not isinstance(number, int):
             return False
         restarts = fitting.message.restarts
-        if frame in (
-            list(self._recent)[-1:] if restarts else self._recent
-        ):  # after a restart, every frame may come again
+        if frame in (list(self._recent)[-1:] if restarts else self._recent):
+            # after a restart, every frame may come again
             return True
         if restarts:
             self._recent.clear()
@@ -347,22 +346,22 @@ class ProfileCodec:
         name = fitting.message.name
         before = self._once.get(name, [])
         self._once[name] = [
-            reading for say, reading in fitting.said if say.twice and reading is not None
+            reading for say, reading in fitting.readings if say.twice and reading is not None
         ]
-        alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.said) == 1
-        for say, reading in fitting.said:
+        alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
+        for say, reading in fitting.readings:
             if (say.live and values[LATE]) or (say.twice and reading not in before):
                 continue
             if say.changed and not self._is_new(say, values):
                 continue
             if say.forgets:
                 self._reported = {
-                    key: told for key, told in self._reported.items() if key[0] != say.forgets
+                    key: last for key, last in self._reported.items() if key[0] != say.forgets
                 }
             if say.ends:
                 self._end(str(filled(say.ends, values)), now, out)
             if reading is not None:
-                self._tell(
+                self._emit(
                     say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out
                 )
 
@@ -396,7 +395,7 @@ class ProfileCodec:
             return say.frame
         return not self._hides or (say.reading == "card.drawn" and alone)
 
-    def _tell(
+    def _emit(
         self,
         say: Say,
         reading: AnyReading,

@@ -24,13 +24,13 @@ def hides(profile: Profile) -> bool:
     """Whether a device's bytes may reveal cards that are face down. If so, only ``card.drawn``
     shows its frame.
     """
-    said = (
+    names = (
         say.reading
         for says in (profile.say, *(message.say for message in profile.message))
         for say in says
     )
     return profile.kind in ("shoe", "shuffler") or any(
-        reading.startswith(("card.", "shuffler.")) for reading in said
+        reading.startswith(("card.", "shuffler.")) for reading in names
     )
 
 

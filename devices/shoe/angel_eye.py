@@ -110,12 +110,12 @@ class AngelEye:
             self._reopened = False
         out: list[AnyReading] = [*self._pace.burst(now)]
         if self._dropped and now >= self._dropped_at + GARBAGE_TOLD:
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
         data, begin = self._pending + data, 0
         while begin < len(data) and (piece := frames.take(data, begin, self._strict)) is not None:
             size, whole = piece
             if whole and not (self._dropped and data[begin] in frames.ANSWERS):
-                self._tell_dropped(now, out)
+                self._report_dropped(now, out)
                 self._frame(data[begin : begin + size], now, out)
             else:
                 self._drop(size, now, out)
@@ -127,9 +127,9 @@ class AngelEye:
         self._dropped += size
         self._dropped_at = now
         if self._dropped >= frames.LONGEST:
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
 
-    def _tell_dropped(self, now: float, out: list[AnyReading]) -> None:
+    def _report_dropped(self, now: float, out: list[AnyReading]) -> None:
         """Report dropped bytes without showing them: they may be those of a card that is face
         down.
         """
@@ -144,10 +144,10 @@ class AngelEye:
         """
         match frame[0]:
             case frames.ACK:
-                out.append(self._said("accepted", "command", frame, now))
+                out.append(self._device_report("accepted", "command", frame, now))
             case frames.NAK:
                 busy = frames.REFUSALS[frame[1]] in ("busy", "write in progress")
-                out.append(self._said("refusal", frames.REFUSALS[frame[1]], frame, now))
+                out.append(self._device_report("refusal", frames.REFUSALS[frame[1]], frame, now))
                 out.append(
                     DeviceRefused(
                         at=now,
@@ -159,7 +159,7 @@ class AngelEye:
                 )
             case frames.STX if frame.isascii():
                 self.counters.frames += 1
-                out.append(self._said("register", escape(frame[1:-3]), frame, now))
+                out.append(self._device_report("register", escape(frame[1:-3]), frame, now))
             case _ if frame[1:2].isdigit() and len(frame) > 5:
                 self.counters.frames += 1
                 self._report(int(frame[1:2]), frame[2:-3], frame, now, out)
@@ -175,7 +175,7 @@ class AngelEye:
         right = frames.is_right(frame)
         if readings is None:
             self._drop(len(frame), now, out)
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
             if not right:
                 return  # a copy of it may arrive intact
         missing = self._missing(seq, body) + (readings is None)
@@ -263,10 +263,12 @@ class AngelEye:
                     )
                 ]
             case b"P":
-                return [self._said("state", "stand-by", frame, now)]
+                return [self._device_report("state", "stand-by", frame, now)]
             case b"L":
-                return [self._said("lock", "locked" if data[0] & 1 else "unlocked", frame, now)]
-        return [self._said("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
+                return [
+                    self._device_report("lock", "locked" if data[0] & 1 else "unlocked", frame, now)
+                ]
+        return [self._device_report("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
     def _drawn(
         self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool
@@ -330,7 +332,7 @@ class AngelEye:
         self.counters.late += late
         return late
 
-    def _said(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
+    def _device_report(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
         return DeviceReport(
             at=now, device=self._device, frame=escape(frame), report=report, value=value
         )

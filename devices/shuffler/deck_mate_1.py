@@ -21,7 +21,7 @@ LONGEST_LINE = 256
 
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
 _HISTORY = re.compile(r"\b(?:Time|Date|Cyc):")
-_SAID = 64
+_LONGEST_TEXT = 64
 """Characters of a line that are reported."""
 
 
@@ -97,7 +97,7 @@ class DeckMate1:
                     device=self._device,
                     frame=frame,
                     report="powered_up",
-                    value=text[:_SAID],
+                    value=text[:_LONGEST_TEXT],
                 )
             )
             out.append(
@@ -108,7 +108,11 @@ class DeckMate1:
         elif not history:
             out.append(
                 DeviceReport(
-                    at=now, device=self._device, frame=frame, report="said", value=text[:_SAID]
+                    at=now,
+                    device=self._device,
+                    frame=frame,
+                    report="said",
+                    value=text[:_LONGEST_TEXT],
                 )
             )
 

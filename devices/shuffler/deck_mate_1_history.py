@@ -105,9 +105,8 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     )
     events: list[ShufflerEvent] = []
     next_said, doubtful = reported, False
-    for match, line in reversed(
-        rows
-    ):  # backwards from the report: until the clock was set, its error was the same
+    for match, line in reversed(rows):
+        # backwards from the report: until the clock was set, its error was the same
         said = _stamp(match["time"], match["date"])
         if said is None:
             problems.append((line, f"{match['date']} {match['time']} is not a valid time"))

@@ -91,7 +91,7 @@ class ShufflerBoard(Board):
         """
         super().refuse(report, now, out)
         if _TELLS_A_CARD.search(report.fields):
-            self.tell("cards_refused", report.word, now, out)
+            self.report("cards_refused", report.word, now, out)
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
         """``state``, also every second; ``verdict`` and ``packet``, once."""
@@ -143,7 +143,7 @@ class ShufflerBoard(Board):
     def _missing(self, before: int, heard: Heard, out: list[AnyReading]) -> None:
         """Packets that came out without being reported."""
         if self._packets is not None and before > self._packets:
-            self.tell("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
+            self.report("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
 
 
 def _cards(named: str) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ def _as_in_a_new_deck(cards: tuple[str, ...]) -> bool:
     return places == sorted(places)
 
 
-def _number(said: str) -> int | None:
-    return None if said == "-" else int(said)
+def _number(text: str) -> int | None:
+    return None if text == "-" else int(text)
 
 
 def _make(device: str, options: msgspec.Struct) -> ShufflerBoard:

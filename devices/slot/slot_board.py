@@ -46,7 +46,7 @@ class SlotBoard(Board):
         fields = heard.fields
         coins, one = int(fields["coins"]), heard.word == "coin"
         if self._coins is not None and coins - one > self._coins:
-            self.tell("coins_missed", str(coins - one - self._coins), heard.now, out, heard.frame)
+            self.report("coins_missed", str(coins - one - self._coins), heard.now, out, heard.frame)
         self._coins = coins
         if one:
             box, amount = int(fields["box"]), int(fields["amount"])
@@ -62,7 +62,7 @@ class SlotBoard(Board):
             )
         elif self._health != fields["health"]:
             self._health = fields["health"]
-            self.tell("health", fields["health"], heard.now, out, heard.frame)
+            self.report("health", fields["health"], heard.now, out, heard.frame)
 
 
 def _make(device: str, options: msgspec.Struct) -> SlotBoard:

@@ -140,9 +140,8 @@ class BouleBoard(WheelBoard):
         elif not decided:
             if since >= self._options.settle_time + self._options.out_time:
                 self._end("number_unknown", "unsteady", heard, out)
-        elif full & self._stuck or (
-            not self.candidate and self._fresh(full) != full
-        ):  # full since before the launch: no ball arrived there
+        elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
+            # full since before the launch: no ball arrived there
             self._stuck |= full - self._fresh(full)
             self._end("number_unknown", f"stuck {listed(self._stuck)}", heard, out)
         elif len(full) == 1:

@@ -86,7 +86,7 @@ class CammeghSS2:
         self._last: Status | None = None  # the last confirmed status
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
-        self._told: _Result | None = None  # the last result that was reported
+        self._reported: _Result | None = None  # the last result that was reported
         self._candidate: _Result | None = None  # seen late in state 5; not reported yet
         self._bare: _Result | None = None
 
@@ -196,7 +196,7 @@ class CammeghSS2:
             return False
         self.counters.frames += 1
         self._bare = _Result(last.spin, number, line)
-        if self._told and self._told.spin == last.spin and self._told.number != number:
+        if self._reported and self._reported.spin == last.spin and self._reported.number != number:
             self._fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
         return True
 
@@ -297,29 +297,32 @@ class CammeghSS2:
         """Follow the spin counter. A missed result is recovered from the lines of the next spin,
         and only from those.
         """
-        if status.state == frames.BALL_IN_RIM and self._told and self._told.spin == status.spin:
+        if (
+            status.state == frames.BALL_IN_RIM
+            and self._reported
+            and self._reported.spin == status.spin
+        ):
             # launched again under the same count: expect another result
-            self._told = self._candidate = self._bare = None
+            self._reported = self._candidate = self._bare = None
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return
         candidate = (
             self._candidate if self._candidate and self._candidate.spin == last.spin else None
         )
-        if (
-            restarted or status.spin != last.spin % frames.SPINS + 1
-        ):  # power cycle, or more than one spin was missed
+        if restarted or status.spin != last.spin % frames.SPINS + 1:
+            # power cycle, or more than one spin was missed
             if candidate is not None:
-                self._tell(candidate, now, out, late=True, other=None)
-            self._told = self._candidate = self._bare = None
+                self._report_result(candidate, now, out, late=True, other=None)
+            self._reported = self._candidate = self._bare = None
             return
-        if self._told and self._told.spin == last.spin:
+        if self._reported and self._reported.spin == last.spin:
             return
         lost = candidate
         if status.state != frames.SETTLED:
             lost = _Result(last.spin, status.number, lines) if status.number is not None else None
         if lost is not None:
-            self._tell(lost, now, out, late=True, other=candidate)
+            self._report_result(lost, now, out, late=True, other=candidate)
 
     def _show(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         self._phase = frames.PHASES.get(status.state, self._phase)
@@ -350,7 +353,7 @@ class CammeghSS2:
                 "number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii")
             )
             return
-        if self._told and self._told.spin == status.spin:
+        if self._reported and self._reported.spin == status.spin:
             return
         result = _Result(status.spin, status.number, lines)
         if self._beat.late:
@@ -358,9 +361,9 @@ class CammeghSS2:
         else:
             # We may have joined long after the ball fell: then nobody saw the number arrive, and it
             # is a candidate.
-            self._tell(result, now, out, late=joined, other=None)
+            self._report_result(result, now, out, late=joined, other=None)
 
-    def _tell(
+    def _report_result(
         self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None
     ) -> None:
         """Report the result of a spin once. ``other``: what a late line said before."""
@@ -369,7 +372,7 @@ class CammeghSS2:
             (seen.number for seen in (bare, other) if seen and seen.number != result.number), None
         )
         evidence = result.lines if bare is None else bare.lines + frames.LINE_END + result.lines
-        self._told = result
+        self._reported = result
         self._candidate = self._bare = None
         out.append(
             WheelNumber(
@@ -396,13 +399,13 @@ class CammeghSS2:
 
     def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         """A reported number must not change afterwards."""
-        told = self._told
-        if told is None or status.number is None:
+        reported = self._reported
+        if reported is None or status.number is None:
             return
         if status.spin == (
-            told.spin if status.state == frames.SETTLED else told.spin % frames.SPINS + 1
+            reported.spin if status.state == frames.SETTLED else reported.spin % frames.SPINS + 1
         ):
-            changed = status.number != told.number
+            changed = status.number != reported.number
             self._fault(
                 "number_changed",
                 changed,

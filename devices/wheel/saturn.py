@@ -113,7 +113,7 @@ class Saturn:
         self._shown: tuple[Phase, int, bool] | None = None
         self._seen: tuple[Number | None, str | None] = (None, None)
         self._agreed = 0
-        self._told = True  # whether this standstill has given its number, or will give none
+        self._decided = True  # whether this standstill has given its number, or will give none
         self._live = False  # the ball was seen running before it came to rest
         self._unknown = False  # the last number shown was not a pocket
 
@@ -281,7 +281,7 @@ class Saturn:
         if phase == "settled":
             self._settle(fields, line, now, out)
             return
-        if self._told:
+        if self._decided:
             self._begin(live=True)
         self._agreed, self._live = 0, not self._late
         self._show(phase, line, now, out)
@@ -289,7 +289,7 @@ class Saturn:
     def _begin(self, live: bool) -> None:
         """Begin a new spin by our own count."""
         self._spin += 1
-        self._told, self._agreed, self._live = False, 0, live
+        self._decided, self._agreed, self._live = False, 0, live
 
     def _show(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
         if (phase, self._spin, self._late) != self._shown:
@@ -313,7 +313,7 @@ class Saturn:
         text = _at(line, fields.number)
         number: Number | None = fields.numbers.get(text, _whole(text))
         count = _at(line, fields.spin) if fields.spin else None
-        if self._told:
+        if self._decided:
             if self._seen[1] == count:
                 self._show("settled", line, now, out)
                 return
@@ -324,7 +324,7 @@ class Saturn:
         self._live = self._live and not self._late
         if self._agreed < AGREE:
             return
-        self._told = True
+        self._decided = True
         self._show("settled", line, now, out)
         evidence = escape(line.encode())
         if (number is None) != self._unknown:

@@ -42,9 +42,9 @@ class SicboShaker:
             self.rounds += state == b"S0" and self._state == "S1"
             self._state = state.decode("ascii")
             self._say(at)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Lines ``listens <payload>``: a request for the state, or a command."""

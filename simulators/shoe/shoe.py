@@ -73,16 +73,16 @@ class Shoe:
 
     def advance(self, now: float) -> list[Timed]:
         """All bytes sent up to ``now``."""
-        said: list[Timed] = []
+        sent: list[Timed] = []
         while (due := self.deadline) <= now:
             self.time = max(self.time, due)
             if self._wake <= due:
                 self._wake = self.time + next(self._scene)
             else:
                 at, _, data = heappop(self._sending)
-                said.append((at, data))
+                sent.append((at, data))
         self.time = max(self.time, now)
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Ignores everything: this shoe takes no commands."""

@@ -52,9 +52,9 @@ class DeckMate1:
                 self.rounds += 1
                 if self._random.random() < 0.1:
                     self._keep(self._random.choice(EVENTS), at)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Ignores everything: it takes no commands."""

@@ -75,13 +75,13 @@ class BoulePlate(Board):
             self.strikes("ball_out") is not None,
             self.strikes("between_holes") is not None,
         )
-        lies = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
+        resting = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
         for _ in range(self.random.randint(1, 4)):
-            self._see(*lies)
+            self._see(*resting)
             yield self.random.uniform(0.02, 0.06)
             self._see()
             yield self.random.uniform(0.02, 0.06)
-        self._see(*lies)
+        self._see(*resting)
         flickers = self.strikes("flicker") or 0.0
         yield HOLD
         self._moving = False
@@ -91,7 +91,7 @@ class BoulePlate(Board):
             yield 0.4
             self._see()
             yield 0.2
-            self._see(*lies)
+            self._see(*resting)
 
     def _begin_faults(self, hole: int) -> None:
         """Sensors that fail from the launch on: one that always sees a ball, and that of the

@@ -58,9 +58,9 @@ class SaturnWheel:
         """Advance the time."""
         while self._next <= now:
             self._move(self._next)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Answer a request; ignore anything else."""

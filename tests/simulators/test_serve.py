@@ -188,7 +188,10 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         (["--rounds", "0"], b"not a whole number of at least 1"),
         (["--tcp", "nowhere"], b"nowhere is not an address"),
         (["--link", "/nowhere/wheel"], b"/nowhere"),
-        (["--protocol", "angel-eye"], b"no wheel has the protocol angel-eye; there are: cammegh-ss2"),
+        (
+            ["--protocol", "angel-eye"],
+            b"no wheel has the protocol angel-eye; there are: cammegh-ss2",
+        ),
         (["--fault", "5:cut_card"], b"cammegh-ss2 has no fault cut_card"),
         (["--cards", "7h,1s"], b"1s is not a card"),
     ],

@@ -210,7 +210,8 @@ def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(
     card.mkdir(parents=True)
     with pytest.raises(
         LinkFailedError,
-        match=r"refused: the device also contains a modem or a network card \(network interface eth1\)",
+        match=r"refused: the device also contains a modem or a network card "
+        r"\(network interface eth1\)",
     ):
         open_link(URL)
     card.rmdir()

@@ -117,7 +117,8 @@ def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: Virtu
     )
     with pytest.raises(
         LinkFailedError,
-        match=r"refused: the device also contains a modem or a network card \(RNDIS, class e0/01/03\)",
+        match=r"refused: the device also contains a modem or a network card "
+        r"\(RNDIS, class e0/01/03\)",
     ):
         open_link(URL)
     open_link(f"{URL}&network=allow").close()
