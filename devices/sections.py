@@ -4,7 +4,6 @@ included, instead of stopping at the first.
 
 from __future__ import annotations
 
-import difflib
 import re
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_or
 import msgspec
 
 from devices import places
+from devices.suggestions import instead_of
 
 PLAIN = {
     bool: ": write true or false",
@@ -109,9 +109,9 @@ def worded(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
     message = str(error)
     known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
     if found := _UNKNOWN_FIELD.fullmatch(message):
-        return f"{message};  {_instead(found[1], list(known))}"
+        return f"{message}; {instead_of(found[1], list(known))}"
     if (found := _NO_CHOICE.fullmatch(message)) and (words := choices(known.get(found[1]))):
-        return f"{message};  there are: {', '.join(words)}"
+        return f"{message}; there are: {', '.join(words)}"
     return message
 
 
@@ -124,12 +124,7 @@ def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    return f"unknown key; {_instead(key, known)}"
-
-
-def _instead(word: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known) or 'none'}"
+    return f"unknown key; {instead_of(key, known)}"
 
 
 def _expected(kind: Any, value: Any, error: str) -> str:

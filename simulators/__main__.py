@@ -16,6 +16,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from devices.suggestions import instead_of
 from simulators.device import Device
 from simulators.dice.dice import Dice
 from simulators.dice.sicbo_shaker import SicboShaker
@@ -335,11 +336,11 @@ def main(argv: list[str] | None = None) -> int:
     protocol = arguments.protocol or next(iter(protocols))
     if protocol not in protocols:
         parser.error(
-            f"no {arguments.kind} has the protocol {protocol}; there are: {', '.join(protocols)}"
+            f"no {arguments.kind} has the protocol {protocol}; {instead_of(protocol, protocols)}"
         )
     known = faults_of(protocol)
     if strange := [switch.name for _, switch in arguments.fault if switch.name not in known]:
-        parser.error(f"{protocol} has no fault {strange[0]}; there are: {', '.join(known)}")
+        parser.error(f"{protocol} has no fault {strange[0]}; {instead_of(strange[0], known)}")
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:

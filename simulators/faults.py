@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from devices.suggestions import instead_of
+
 
 class Fault(NamedTuple):
     """What a fault does, and where: on the line, in the device, or at the port. ``value``: the
@@ -216,7 +218,7 @@ def read_switch(text: str, known: Mapping[str, Fault] = FAULTS) -> Switch:
         )
     name = match["name"]
     if name not in known:
-        raise ValueError(f"no fault {name!r}; there are: {', '.join(known)}")
+        raise ValueError(f"no fault {name!r}; {instead_of(name, known)}")
     value = known[name].value if match["value"] is None else float(match["value"])
     return Switch(name, value, int(match["times"] or 1))
 

@@ -20,6 +20,7 @@ from typing import Protocol, cast
 
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
 from devices.links.recorded import RecordedLink
+from devices.suggestions import instead_of
 
 __all__ = [
     "SCHEMES",
@@ -80,7 +81,9 @@ def _find(url: str) -> tuple[_Scheme, Address]:
     """The module of an address, and the checked address. Raises ``ValueError``."""
     address = parse(url)
     if address.scheme not in SCHEMES:
-        raise ValueError(f"no link of scheme {address.scheme!r}; there are: {', '.join(SCHEMES)}")
+        raise ValueError(
+            f"no link of scheme {address.scheme!r}; {instead_of(address.scheme, SCHEMES)}"
+        )
     scheme = cast("_Scheme", import_module(SCHEMES[address.scheme]))
     scheme.check(address)
     return scheme, address

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from devices.errors import NovamasError
+from devices.suggestions import instead_of
 
 CONNECT_TIMEOUT = 3.0
 """Seconds allowed for opening a link over a network."""
@@ -108,7 +109,7 @@ def options(address: Address, kind: type[Options]) -> Options:
     known = [field.name for field in fields]
     for key in address.options:
         if key not in known:
-            raise ValueError(f"unknown option {key!r}; there are: {', '.join(known) or 'none'}")
+            raise ValueError(f"unknown option {key!r}; {instead_of(key, known)}")
     for field in fields:
         if field.name in address.options:
             value = address.options[field.name]

@@ -16,6 +16,7 @@ from devices.profiles.patterns import compiled
 from devices.profiles.samples import TEXT, Sample, Samples
 from devices.profiles.saying import KINDS, fields_in, fields_of, hides
 from devices.sections import Notes
+from devices.suggestions import instead_of
 
 _COMMON = {"form", "longest", "body", "gap", "shown"}
 _FORMS: Mapping[str, tuple[set[str], set[str]]] = {
@@ -258,9 +259,7 @@ def _field(
 def _table(at: Path, field: Field, profile: Profile, notes: Notes) -> Mapping[str, Any] | None:
     """The map of a field; None: it has none, or there is none of that name."""
     if isinstance(field.map, str) and field.map not in profile.maps:
-        notes.append(
-            ((*at, "map"), f"no map {field.map!r}; there are: {', '.join(profile.maps) or 'none'}")
-        )
+        notes.append(((*at, "map"), f"no map {field.map!r}; {instead_of(field.map, profile.maps)}"))
         return None
     if field.map is None and field.otherwise is not None:
         notes.append(((*at, "otherwise"), "applies only with `map`; remove it"))
@@ -269,7 +268,7 @@ def _table(at: Path, field: Field, profile: Profile, notes: Notes) -> Mapping[st
 
 def _message(at: Path, message: Message, known: Samples, profile: Profile, notes: Notes) -> Samples:
     if message.part and message.part not in known:
-        notes.append(((*at, "in"), f"no field {message.part!r}; there are: {', '.join(known)}"))
+        notes.append(((*at, "in"), f"no field {message.part!r}; {instead_of(message.part, known)}"))
     _pattern((*at, "match"), message.match, profile.framing.longest, notes)
     known |= dict.fromkeys(_groups(message.match, profile.framing.longest), TEXT)
     separator = profile.separator if message.separator is None else message.separator
@@ -317,9 +316,7 @@ def _conditions(
     for key, conditions in (("when", when), ("unless", unless)):
         for name in conditions:
             if name not in known:
-                notes.append(
-                    ((*at, key, name), f"no field {name!r}; there are: {', '.join(known)}")
-                )
+                notes.append(((*at, key, name), f"no field {name!r}; {instead_of(name, known)}"))
 
 
 def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes: Notes) -> None:
@@ -331,7 +328,7 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
                 notes.append(
                     (
                         (*here, "changed"),
-                        f"no field {name!r}; there are: {', '.join((LATE, *known))}",
+                        f"no field {name!r}; {instead_of(name, (LATE, *known))}",
                     )
                 )
         if (say.live or LATE in say.changed) and not profile.pace.period:
@@ -340,7 +337,10 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
             notes.append((here, "does nothing; add `reading`, `ends` or `forgets`"))
         if say.forgets and say.forgets not in KINDS:
             notes.append(
-                ((*here, "forgets"), f"no reading {say.forgets!r}; there are: {', '.join(KINDS)}")
+                (
+                    (*here, "forgets"),
+                    f"no reading {say.forgets!r}; {instead_of(say.forgets, KINDS)}",
+                )
             )
         _named((*here, "ends"), say.ends, known, notes)
         if not say.reading:
@@ -348,7 +348,10 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
                 notes.append((here, "`with` and `stands` need a `reading`"))
         elif say.reading not in KINDS:
             notes.append(
-                ((*here, "reading"), f"no reading {say.reading!r}; there are: {', '.join(KINDS)}")
+                (
+                    (*here, "reading"),
+                    f"no reading {say.reading!r}; {instead_of(say.reading, KINDS)}",
+                )
             )
         else:
             _reading(here, say, samples.narrowed(known, say.when, say.unless), notes)
@@ -392,7 +395,7 @@ def _named(at: Path, template: Any, known: Samples, notes: Notes) -> bool:
     except ValueError as error:
         notes.append((at, str(error)))
         return False
-    notes += [(at, f"no field {name!r}; there are: {', '.join(known)}") for name in lacking]
+    notes += [(at, f"no field {name!r}; {instead_of(name, known)}") for name in lacking]
     return not lacking
 
 
@@ -402,7 +405,10 @@ def _sequence(profile: Profile, known: Samples, notes: Notes) -> None:
         return
     if sequence.field not in known:
         notes.append(
-            (("sequence", "field"), f"no field {sequence.field!r}; there are: {', '.join(known)}")
+            (
+                ("sequence", "field"),
+                f"no field {sequence.field!r}; {instead_of(sequence.field, known)}",
+            )
         )
     elif not all(isinstance(value, int) for value in known[sequence.field].values):
         notes.append(
@@ -427,7 +433,7 @@ def _pace(profile: Profile, notes: Notes) -> None:
         notes.append((("pace", "period"), "needs a message with `beat = true`"))
     for name in profile.pace.draws:
         if name not in KINDS:
-            notes.append((("pace", "draws"), f"no reading {name!r}; there are: {', '.join(KINDS)}"))
+            notes.append((("pace", "draws"), f"no reading {name!r}; {instead_of(name, KINDS)}"))
         elif LATE not in fields_of(KINDS[name]):
             notes.append((("pace", "draws"), f"{name} cannot be late; remove it"))
 

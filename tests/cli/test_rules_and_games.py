@@ -132,7 +132,7 @@ def test_a_table_on_a_terminal(
         (["rules", "--decree", "EUS69"], "no decree 'EUS69'; did you mean EUS96?"),
         (["rules", "--game", "rulette"], "no game 'rulette'; did you mean roulette?"),
         (["rules", "--disposition", "enforcd"], "no disposition 'enforcd'; did you mean enforced?"),
-        (["rules", "EUS96-1730"], "no rule 'EUS96-1730'; is EUS96-173"),
+        (["rules", "EUS96-1730"], "no rule 'EUS96-1730'; did you mean EUS96-173"),
         (["rules", "173"], "no rule '173'; `novamas rules --list` shows all"),
         (
             ["games", "--decree", "XXX"],

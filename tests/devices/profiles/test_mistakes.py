@@ -98,7 +98,7 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
             for key in ("polynomial", "initial", "final_xor")
         ],
         (NO_CHECK, CHECK + 'kind = "xor"\nfield = 1', "2: checksum: `field` and `separator` must be given together"),
-        ('map = "phases"', 'map = "phase"', "11: message[0].fields.phase.map: no map 'phase'; there are: phases"),
+        ('map = "phases"', 'map = "phase"', "11: message[0].fields.phase.map: no map 'phase'; did you mean `phases`?"),
         ("max = 2", "max = 4", "11: message[0].fields.phase.map: has no entry for 3, 4; add entries, `oth"),
         ('of = "state"', 'of = "stat"', "11: message[0].fields.phase: refers to stat, which is not a field defined before it"),
         ('of = "state"', 'of = "state", at = 3', "11: message[0].fields.phase: use only one of `at`, `of` and `value`"),
@@ -110,7 +110,7 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
         (NAME, NAME + '\nin = "what"', "9: message[0].in: no field 'what'; there are: nothing"),
         (NAME, NAME + '\nbeat = true', "9: message[0].beat: add pace.period"),
         (NAME, NAME + '\nwhen = { sta = 1 }', "9: message[0].when.sta: no field 'sta'"),
-        ("wheel.phase", "wheel.phases", "14: message[0].say[0].reading: no reading 'wheel.phases'; there are: wheel.phase, "),
+        ("wheel.phase", "wheel.phases", "14: message[0].say[0].reading: no reading 'wheel.phases'; did you mean `wheel.phase`?"),
         ("wheel.phase", "wheel.number", "14: message[0].say[0].reading: wheel.number needs `number` in `with`"),
         ('"{phase}"', '"{state}"', "15: message[0].say[0].with.phase: may be 1, which phase does not accept: expected `str`, got `int`"),
         ('"{phase}"', '"idel"', "15: message[0].say[0].with.phase: may be 'idel', which phase does not accept: invalid enum value 'idel'"),
