@@ -1,4 +1,4 @@
-"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a
+"""``novamas simulate wheel --protocol cammegh-ss2 --pty``: a simulated device on a
 pseudo-terminal or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
@@ -187,7 +187,7 @@ def _topic(text: str) -> tuple[str, int, str]:
 def _parser() -> argparse.ArgumentParser:
     faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
     parser = argparse.ArgumentParser(
-        prog="python -m simulators",
+        prog="novamas simulate",
         description="Simulate a device on a port, with its real protocol.",
         epilog=(
             "faults, to type on standard input as 'NAME SECONDS' or 'NAME xTIMES', or to "
