@@ -1,3 +1,3 @@
-"""Measurements, run by ``make bench``. They print ratios of what was measured in one run; no test
-asserts a time.
+"""Measurements, run by ``make bench``. They print ratios from a single run; no test asserts a
+time.
 """

@@ -1,4 +1,4 @@
-"""How many status lines a second the Cammegh SS2 codec decodes on one core."""
+"""How many status lines per second the Cammegh SS2 codec decodes on one core."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from devices.drivers import driver
 
 ROUNDS = 200
 PUSHES = {2: 18, 3: 8, 4: 53, 5: 11}
-"""Status lines in each state of a usual round, one every half second."""
+"""Status lines in each state of a typical round, one every half second."""
 
 
 def status_lines() -> list[bytes]:
-    """The lines of ``ROUNDS`` usual rounds, bare numbers included, as the wheel would push them."""
+    """The lines of ``ROUNDS`` typical rounds, including bare numbers, as the wheel sends them."""
     lines = []
     shown = "  "
     for spin in range(1, ROUNDS + 1):
@@ -29,8 +29,8 @@ def status_lines() -> list[bytes]:
 
 
 def measure(repeats: int = 5) -> dict[str, float]:
-    """Lines a second, best of ``repeats``: fed line by line as they come off a wire, and in chunks
-    of 4096 bytes.
+    """Lines per second, best of ``repeats``: line by line as from a wire, and in chunks of 4096
+    bytes.
     """
     ss2 = driver("cammegh-ss2")
     lines = status_lines()

@@ -1,4 +1,4 @@
-"""What an integrator would write in an afternoon: a loop of pyserial and paho-mqtt. It neither
+"""The loop that an integrator would write in an afternoon with pyserial and paho-mqtt. It neither
 checks nor stores anything.
 """
 
@@ -12,7 +12,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 
 def main(port: str, broker_port: int, topic: str) -> None:
-    """Publish every line of the serial port at QoS 1."""
+    """Publish every line from the serial port at QoS 1."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", broker_port)
     client.loop_start()

@@ -1,5 +1,5 @@
-"""From the last byte on the wire to a subscriber, three ways, interleaved in one run over one
-Mosquitto.
+"""Latency from the last byte on the wire to a subscriber, for three programs, interleaved in one
+run over one Mosquitto.
 
 ``floor``: the line piped into ``mosquitto_pub -l``. ``integrator``: a loop of pyserial and
 paho-mqtt. ``novamas``: the daemon, which checks the line, plays it by the rules, and commits it to
@@ -58,7 +58,7 @@ stale_after = 600.0
 
 
 class Subscriber:
-    """Counts what arrives: the moment of the latest message on each way."""
+    """Counts messages and records the time of the latest one per program."""
 
     def __init__(self, broker: int) -> None:
         self.arrived: dict[str, float] = {}
@@ -85,22 +85,22 @@ class Subscriber:
                 self.heard.notify_all()
 
     def wait(self, way: str, since: float) -> float:
-        """Seconds from ``since`` until the message of that way came. Raises ``TimeoutError``."""
+        """Seconds from ``since`` until that program's message arrives. Raises ``TimeoutError``."""
         with self.heard:
             if not self.heard.wait_for(lambda: self.arrived.get(way, 0.0) >= since, PATIENCE):
-                raise TimeoutError(f"nothing came on the way {way!r} for {PATIENCE:.0f} s")
+                raise TimeoutError(f"no message from {way!r} within {PATIENCE:.0f} s")
             return self.arrived[way] - since
 
 
 def free_port() -> int:
-    """A loopback port that nobody uses now."""
+    """A loopback port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wire() -> tuple[int, str]:
-    """A pty: the wheel's end as a file descriptor, the other end's name."""
+    """A pseudo-terminal: the wheel's end as a file descriptor, and the other end's name."""
     wheel, line = pty.openpty()
     tty.setraw(line)
     return wheel, os.ttyname(line)
@@ -108,7 +108,7 @@ def wire() -> tuple[int, str]:
 
 @contextlib.contextmanager
 def running(*command: str, stdin: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """A process, ended with the block."""
+    """Run a process until the end of the block."""
     process = subprocess.Popen(command, stdin=stdin, stderr=None)
     try:
         yield process
@@ -125,14 +125,13 @@ def spin(number: int) -> list[bytes]:
     statuses = [
         f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 2, 3, 3, 4)
     ]
-    statuses[-1] += (
-        f"{result}\r\n".encode()
-    )  # the bare number comes just before the status that shows it
+    # the bare number comes just before the status that shows it
+    statuses[-1] += f"{result}\r\n".encode()
     return [*statuses, f"*X;5;{count};{result};0;165;{turn}\r\n".encode()]
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """The latencies in seconds of ``rounds`` results on each way."""
+    """The latencies in seconds of ``rounds`` results for each program."""
     spent: dict[str, list[float]] = {"floor": [], "integrator": [], "novamas": []}
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -210,5 +209,5 @@ def measure(rounds: int) -> dict[str, list[float]]:
 
 
 def percentile(values: list[float], part: float) -> float:
-    """The value below which ``part`` percent of them lie."""
+    """The value below which ``part`` percent of the values are."""
     return statistics.quantiles(values, n=1000, method="inclusive")[round(part * 10) - 1]

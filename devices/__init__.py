@@ -1,1 +1,1 @@
-"""The room of the wires: bytes in, readings out. It imports nothing else of ours."""
+"""Drivers and links: bytes in, readings out. Imports no other package of this project."""

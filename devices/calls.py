@@ -1,7 +1,7 @@
-"""What a watch was told, call by call: enough to come to the same readings again.
+"""The calls made to a watch, as data. Replaying them gives the same readings again.
 
-The supervisor tells its watch nothing but these calls, and hands each on to whoever keeps them. An
-empty arrival, a silence, is kept only if something was due: all others change nothing.
+The supervisor changes its watch through these calls only, and passes each one on to be stored. An
+empty arrival (silence) is stored only if something was due; otherwise it changes nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Step = Callable[[], list[AnyReading]]
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
-    """The base of all calls; in JSON an array: ``["lost", 12.5, "unplugged"]``. ``at``: the
-    device's clock, in seconds.
+    """Base of all calls. In JSON an array: ``["lost", 12.5, "unplugged"]``. ``at`` is seconds on
+    the device's clock.
     """
 
     at: float
@@ -30,7 +30,7 @@ class Opened(Call, frozen=True, array_like=True, tag="opened"):
 
 
 class Heard(Call, frozen=True, array_like=True):
-    """Bytes arrived, or none: a silence in which something may be due."""
+    """Bytes arrived. Empty: a silence after which something may be due."""
 
     data: bytes
 
@@ -42,8 +42,8 @@ class Lost(Call, frozen=True, array_like=True, tag="lost"):
 
 
 class Missed(Call, frozen=True, array_like=True, tag="missed"):
-    """Calls with so many bytes were not kept: what follows cannot be derived until the device
-    begins anew.
+    """Calls with this many bytes were not stored. Readings cannot be derived again until the device
+    starts anew.
     """
 
     bytes: int
@@ -53,7 +53,7 @@ AnyCall = Opened | Heard | Lost | Missed
 
 
 class _Written(Call, frozen=True, array_like=True, tag="heard"):
-    """:class:`Heard` as it is stored: its bytes as :func:`devices.readings.escape` writes them."""
+    """:class:`Heard` as stored: the bytes are written by :func:`devices.readings.escape`."""
 
     data: str
 
@@ -64,8 +64,8 @@ class _Calls(msgspec.Struct, frozen=True):
 
 
 def write_calls(device: str, calls: Sequence[AnyCall]) -> bytes:
-    """The body of a ``bytes`` entry of the journal: the calls to one device's watch since the entry
-    before.
+    """Encode the body of a ``bytes`` entry of the journal: the calls to one device's watch since
+    the last entry.
     """
     written = [
         _Written(call.at, escape(call.data)) if isinstance(call, Heard) else call for call in calls
@@ -74,7 +74,7 @@ def write_calls(device: str, calls: Sequence[AnyCall]) -> bytes:
 
 
 def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
-    """Device and calls of a ``bytes`` entry. Raises ``msgspec.ValidationError`` and
+    """Decode a ``bytes`` entry into device and calls. Raises ``msgspec.ValidationError`` or
     ``msgspec.DecodeError``.
     """
     read = msgspec.json.decode(body, type=_Calls)
@@ -85,7 +85,7 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
 
 
 def matters(watch: Watch, call: AnyCall) -> bool:
-    """Whether the call can change anything: all do, but a silence in which nothing is due."""
+    """Whether the call can change anything. Only a silence in which nothing is due cannot."""
     if not isinstance(call, Heard) or call.data:
         return True
     deadline = watch.deadline
@@ -93,9 +93,7 @@ def matters(watch: Watch, call: AnyCall) -> bool:
 
 
 def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
-    """What a call does to a watch, in steps: what one of them breaks does not keep back
-    the next.
-    """
+    """The steps of one call. If one step raises, the next must still be taken."""
     match call:
         case Opened():
             return (partial(watch.opened, call.at),)
@@ -107,11 +105,11 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
 
 
 def readings(watch: Watch, call: AnyCall) -> list[AnyReading]:
-    """What the watch says to a call, defects of its codec left out."""
-    said: list[AnyReading] = []
+    """The readings that a call produces. Defects of the codec are left out."""
+    produced: list[AnyReading] = []
     for step in steps(watch, call):
         try:
-            said += step()
+            produced += step()
         except CodecDefectError as defect:
-            said += defect.readings
-    return said
+            produced += defect.readings
+    return produced

@@ -1,8 +1,8 @@
 """The contract of a codec: bytes in, readings out, and nothing else.
 
-A codec knows one device family's protocol. It has no clock (``now`` is handed in), does no I/O and
-never logs; any split of the byte stream gives the same readings; garbage is a reading, never an
-exception; the buffer is bounded.
+A codec knows the protocol of one device family. It has no clock (``now`` is passed in), does no I/O
+and never logs. Splitting the byte stream differently does not change the readings. Garbage produces
+a reading, never an exception. Its buffer is bounded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 from devices.readings import AnyReading
 
 Evidence = Literal["documented", "observed", "profile"]
-"""How we know the protocol: from the vendor's text, from recordings only, or from a description a
-site wrote.
+"""How we know the protocol: from the vendor's document, from recordings only, or from a profile
+that a site wrote.
 """
 
 
@@ -38,46 +38,42 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 class Codec(Protocol):
-    """One device's bytes. Made anew for each device, kept across reconnects."""
+    """Decodes one device. Made once per device and kept across reconnects."""
 
     counters: Counters
     steady: bool
-    """Whether the device speaks at a steady pace, so that its silence means something; one that is
-    not speaks only when something happens, and never counts as stale.
+    """Whether the device repeats itself at a steady pace, so that silence means a fault. A device
+    that is not steady sends only when something happens and never becomes stale.
     """
 
     @property
     def deadline(self) -> float | None:
-        """The time at which ``feed(b"", now)`` wants to be called though no byte came, or None."""
+        """When to call ``feed(b"", now)`` even if no byte has arrived. None: no need."""
         ...
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` (seconds, never going back) and give what
-        they mean.
-        """
+        """Decode bytes that arrived at ``now`` (seconds; never decreases)."""
         ...
 
     def reconnected(self, now: float) -> None:
-        """The link was closed and is open again: drop half a frame, keep what is known of the
-        device.
-        """
+        """The link was reopened. Drop any partial frame; keep what is known of the device."""
         ...
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Harmless requests the device needs, as (every so many seconds, bytes); 0 seconds: once
-        after opening.
+        """Harmless requests to send, as (interval in seconds, bytes). Interval 0: once after
+        opening.
         """
         ...
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of a device command. Raises ``ValueError`` for a command this driver does not
-        have.
+        """The bytes of a device command. Raises ``ValueError`` if the driver does not have this
+        command.
         """
         ...
 
 
 class Driver(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the registry in ``devices/drivers.py``."""
+    """One driver, as registered in ``devices/drivers.py``."""
 
     name: str
     kind: Literal["wheel", "shoe", "shuffler", "dice", "slot", "any"]
@@ -86,24 +82,26 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     line: str
     """The usual line settings, as the query of a ``serial://`` address: ``baud=9600``."""
     scheme: Literal["serial", "usb", "mqtt"] = "serial"
-    """What it is: a serial port, which a device server may stand for, a USB HID device, or a topic
-    of a broker.
+    """How the device is connected: a serial port (also behind a device server), USB HID, or a topic
+    of an MQTT broker.
     """
     options: type[msgspec.Struct]
-    """The settings a site may give in ``[table.device.options]``: a struct with defaults."""
+    """The settings allowed in ``[table.device.options]``: a struct with defaults."""
     games: tuple[str, ...] = ()
-    """The games that it is built for, where it serves no other of its kind: what a roulette wheel
-    says, a boule table cannot use. Empty: any.
+    """The games that the device is built for; a boule table cannot use a roulette wheel. Empty: any
+    game.
     """
     commands: tuple[str, ...]
-    """Commands that change the device; sent only when the site sets ``commands = true``."""
+    """Commands that change the device. They are sent only if the site sets ``commands = true``."""
     make: Callable[[str, msgspec.Struct], Codec]
-    """``make(device id, options)``: a fresh codec."""
+    """``make(device id, options)`` returns a new codec."""
     described: Callable[[msgspec.Struct], Driver] | None = None
-    """``described(options)``: the driver that these options describe; None: it is always
-    this one.
+    """``described(options)`` returns the driver that these options describe. None: always this
+    driver.
     """
 
 
 Registry = Mapping[str, str]
-"""Driver name -> ``"module:ATTRIBUTE"`` of its :class:`Driver`, imported when first asked for."""
+"""Driver name -> ``"module:ATTRIBUTE"`` of its :class:`Driver`. The module is imported on first
+use.
+"""

@@ -1,8 +1,8 @@
-"""The supervisor of one device, the same for all: link + codec + watch, kept alive.
+"""The supervisor of one device: it keeps link, codec and watch running. The same for all devices.
 
-It never exits and never blocks the event loop. When the link is gone it is opened again after a
-pause that grows from half a second to half a minute, with chance in it, and is short again once a
-frame was heard. One log line tells when the device goes down, one when it is back.
+It never exits and never blocks the event loop. A lost link is reopened after a random pause that
+doubles from half a second up to half a minute and is reset by the first valid frame. One line is
+logged when the device goes down, one when it is back.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from devices.watch import CodecDefectError, Watch
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 MOST_WAITING = 16
-"""Writes that may wait for the port. A command that finds no room is refused, never kept
+"""Writes that may be queued for the port. When the queue is full a command is refused, never kept
 for later.
 """
 
 
 class CommandRefusedError(NovamasError):
-    """A command was not sent. The message says why, and what would help."""
+    """A command was not sent. The message says why, and what to do."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What waits for the port. ``command``: None for what the device is asked by itself; ``unsent``
-    is called with the reason if it is not sent after all.
+    """A queued write. ``command``: None for a poll. ``unsent`` is called with the reason if it is
+    not sent after all.
     """
 
     command: str | None
@@ -49,19 +49,19 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Device:
-    """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds
-    that never go back.
+    """One device. ``take`` is called in the event loop with its readings; ``clock`` gives seconds
+    and never goes back.
 
-    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`. ``note``
-    is given every call to the watch that matters, before ``take`` is given what came of it.
-    ``confidential``: nothing that it sends is told in a log or an error, where everybody may read
-    it.
+    ``recorder``: where its bytes are recorded; closed at the end of :meth:`run`. ``note`` receives
+    every call that matters to the watch, before ``take`` receives the readings it produced.
+    ``confidential``: nothing the device sends appears in a log line or an error, because those can
+    be read by anybody.
     """
 
     def __init__(
         self,
         *,
-        id: str,  # noqa: A002  the word of the configuration
+        id: str,  # noqa: A002 - the name used in the configuration
         url: str,
         codec: Codec,
         take: Callable[[list[AnyReading]], None],
@@ -88,23 +88,22 @@ class Device:
         self._outbox: asyncio.Queue[Request] | None = None
         self._facts: dict[str, str] = {}
         self._opened = 0
-        self._failures = 0  # in a row, without a frame
+        self._failures = 0  # consecutive, without a valid frame
         self._defects = 0
         self._down = False
         self._error: str | None = None
 
     async def run(self) -> None:
-        """Keep the device. Ends only when it is cancelled: then the port is closed and the reader's
-        thread is done.
+        """Run the device until cancelled. On return the port is closed and the reader's thread has
+        ended.
         """
         try:
             while True:
+                # Our own defect, not the device's: log it and go on.
                 try:
                     now, reason = await self._serve()
-                except (
-                    Exception
-                ) as error:  # a defect of ours, not of the device: told each time, and gone on with
-                    self._log_defect("defect of the supervisor", error)
+                except Exception as error:
+                    self._log_defect("defect in the supervisor", error)
                     now, reason = (
                         self._clock(),
                         type(error).__name__
@@ -112,20 +111,20 @@ class Device:
                         else f"{type(error).__name__}: {error}",
                     )
                 self._error = reason
-                self._tell(Lost(now, reason))
+                self._apply(Lost(now, reason))
                 self._failures += 1
-                await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311  no secret
+                await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311 - not a secret
         finally:
             if self._recorder is not None:
                 self._recorder.close()
 
     def prepare(self, command: str, argument: str = "") -> Request:
-        """A command that changes the device, to be sent now. Raises :class:`CommandRefusedError`
-        where it cannot be.
+        """Encode a command that changes the device, for sending now. Raises
+        :class:`CommandRefusedError` if it cannot be sent.
         """
         if not self._commands_enabled:
             raise CommandRefusedError(
-                f"{self.id} takes no commands: its setting commands is not true"
+                f"{self.id} accepts no commands; set `commands = true` for this device"
             )
         self._room()
         try:
@@ -134,9 +133,9 @@ class Device:
             raise CommandRefusedError(f"{self.id}: {error}") from error
 
     def send(self, request: Request, unsent: Callable[[str], None] = lambda _: None) -> None:
-        """Send what was prepared; a command is never sent later than now. ``unsent`` is called with
-        the reason where it cannot be sent, now or by a link that ends before: now raises
-        :class:`CommandRefusedError` besides.
+        """Queue a prepared command. A command is never sent late. ``unsent`` is called with the
+        reason if the link ends before it is written. If it cannot even be queued, ``unsent`` is
+        called and :class:`CommandRefusedError` is raised.
         """
         try:
             self._room().put_nowait(msgspec.structs.replace(request, unsent=unsent))
@@ -145,21 +144,25 @@ class Device:
             raise
 
     def _room(self) -> asyncio.Queue[Request]:
-        """Where a write may wait. Raises :class:`CommandRefusedError` where none may."""
+        """The queue of the port. Raises :class:`CommandRefusedError` if closed or full."""
         if self._outbox is None:
             raise CommandRefusedError(
-                f"{self.id} is not connected: {self._error or 'not yet opened'}"
+                f"{self.id} is not connected: {self._error or 'the link has not been opened yet'}"
             )
         if self._outbox.full():
-            raise CommandRefusedError(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
+            raise CommandRefusedError(
+                f"{self.id} is busy: {MOST_WAITING} writes are queued; try again later"
+            )
         return self._outbox
 
     def health(self) -> DeviceHealth:
-        """How the device is now."""
+        """The current health of the device."""
         heard = self._watch.last_frame
         counters = msgspec.structs.replace(self._codec.counters)
         if self._confidential:
-            counters.bytes = 0  # the code of one card may be longer than that of another
+            counters.bytes = (
+                0  # a card's code may be longer than another's, so a count of bytes could reveal it
+            )
         return DeviceHealth(
             device=self.id,
             state=self._watch.state,
@@ -173,18 +176,18 @@ class Device:
         )
 
     async def _serve(self) -> tuple[float, str]:
-        """One link from its opening to its end. Gives when and why it ended."""
+        """Serve one link from opening to end. Returns when and why it ended."""
         reader = Reader(self._open, self._clock, self.id)
         tasks: list[asyncio.Task[None]] = []
         try:
             while not isinstance(event := await reader.next(), Ended):
                 if isinstance(event, Arrived):
-                    self._tell(Heard(event.at, event.data))
-                    await asyncio.sleep(0)  # a flood has to leave room for everybody else
+                    self._apply(Heard(event.at, event.data))
+                    await asyncio.sleep(0)  # a flood must leave time for the other devices
                 else:
                     self._facts = event.facts
                     self._opened += 1
-                    self._tell(Opened(event.at))
+                    self._apply(Opened(event.at))
                     tasks = self._start_writing(reader)
             return event.at, event.reason
         finally:
@@ -193,28 +196,28 @@ class Device:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             while outbox is not None and not outbox.empty():
-                self._note_not_sent(outbox.get_nowait(), "the link was closed before")
+                self._note_not_sent(outbox.get_nowait(), "the link was closed before it was sent")
             await reader.close()
 
     def _open(self) -> Link:
-        """In the reader's thread."""
+        """Open the link. Runs in the reader's thread."""
         link = open_link(self._url)
         if self._recorder is None:
             return link
         return RecordedLink(link, self._recorder, self._note_recording, self._clock)
 
     def _note_recording(self, failure: str | None) -> None:
-        """In the recorder's thread."""
+        """Log that recording failed or works again. Runs in the recorder's thread."""
         self._recording = failure is None
         if failure is None:
-            self._log.info("recording again")
+            self._log.info("recording works again")
         else:
             self._error = failure
-            self._log.error("recording fails", reason=failure)
+            self._log.error("recording failed", reason=failure)
 
-    def _tell(self, call: AnyCall) -> None:
-        """Tell the watch, and take what it says step by step, whatever the codec does in one of
-        them.
+    def _apply(self, call: AnyCall) -> None:
+        """Pass a call to the watch step by step and deliver the readings, even if the codec raises
+        in one step.
         """
         if not matters(self._watch, call):
             return
@@ -230,17 +233,17 @@ class Device:
     def _note_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
         self._error = (
-            "defect of the codec" if self._confidential else f"defect of the codec: {defect}"
+            "defect in the codec" if self._confidential else f"defect in the codec: {defect}"
         )
         if self._defects == 1:
             self._log_defect(
-                "defect of the codec, told once",
+                "defect in the codec; later ones are only counted",
                 defect.__cause__ or defect,
                 bytes=escape(defect.data),
             )
 
     def _log_defect(self, what: str, error: BaseException, **more: object) -> None:
-        """With all there is to find it; of a confidential device only where it is."""
+        """Log with traceback; for a confidential device only the type and the line of code."""
         if self._confidential:
             self._log.error(what, error=type(error).__name__, where=_where(error))
         else:
@@ -253,10 +256,12 @@ class Device:
             try:
                 self._take(readings)
             except Exception as error:
-                self._log_defect("readings were not taken", error, readings=len(readings))
+                self._log_defect(
+                    "readings not accepted by the table", error, readings=len(readings)
+                )
 
     def _note_state(self, reading: AnyReading) -> None:
-        """The log lines: one for each time the device goes down, one for each time it is up."""
+        """Log once when the device goes down and once when it is up."""
         match reading:
             case LinkUp():
                 self._failures = 0
@@ -278,8 +283,8 @@ class Device:
         return [asyncio.create_task(write) for write in writes]
 
     async def _write(self, reader: Reader, outbox: asyncio.Queue[Request]) -> None:
-        """Write what waits, one at a time. A write that comes too late is told; a broken link is
-        ended.
+        """Write queued requests one at a time. Report a write that timed out; end a link that
+        broke.
         """
         while True:
             request = await outbox.get()
@@ -287,7 +292,7 @@ class Device:
                 await reader.write(request.data)
             except asyncio.CancelledError:
                 self._note_not_sent(
-                    request, "the link was closed meanwhile; part of it may have gone out"
+                    request, "the link was closed during the write; part of it may have been sent"
                 )
                 raise
             except LinkFailedError as failure:
@@ -309,15 +314,15 @@ class Device:
 
 
 def pause(failures: int, chance: float) -> float:
-    """Seconds to wait after so many failures in a row (1: the first); ``chance`` from 0 to 1
-    spreads them over the upper half.
+    """Seconds to wait after this many consecutive failures (1 is the first). ``chance``, 0 to 1,
+    spreads the pause over its upper half.
     """
     longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
     return longest * (0.5 + chance / 2)
 
 
 async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> None:
-    """Ask every so many seconds; 0: once. While the port is behind, asking waits."""
+    """Send a poll at this interval; 0: once. Waits while the port's queue is full."""
     await outbox.put(Request(None, data))
     while every > 0:
         await asyncio.sleep(every)
@@ -325,7 +330,7 @@ async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> No
 
 
 def _where(error: BaseException) -> str:
-    """The line of code that raised it."""
+    """The line of code that raised the error."""
     where = "unknown"
     trace = error.__traceback__
     while trace is not None:
@@ -342,7 +347,4 @@ def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool)
             return f"no valid frame for {reading.age:.1f} s"
         case LinkUnintelligible():
             count = "" if confidential else f"{reading.bytes} "
-            return (
-                f"{count}bytes and no frame among them: is it the right baud rate, the right "
-                "driver?"
-            )
+            return f"{count}bytes but no valid frame; check the baud rate and the driver"

@@ -1,12 +1,11 @@
-"""The registry of drivers: one line per driver. A module is imported only when its driver is asked
-for.
-"""
+"""The registry of drivers, one line each. A driver's module is imported on first use."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from devices.codec import Driver, Registry
+from devices.suggestions import instead_of
 
 DRIVERS: Registry = {
     "angel-eye": "devices.shoe.angel_eye:DRIVER",
@@ -28,11 +27,11 @@ DRIVERS: Registry = {
 
 
 def driver(name: str) -> Driver:
-    """The driver of that name. Raises ``KeyError`` that names the known ones."""
+    """The driver of that name. Raises ``KeyError`` naming the known drivers."""
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:
-        raise KeyError(f"no driver {name!r}; there are: {', '.join(sorted(DRIVERS))}") from None
+        raise KeyError(f"no driver {name!r}; {instead_of(name, sorted(DRIVERS))}") from None
     found = getattr(import_module(module), attribute)
     assert isinstance(found, Driver)
     return found

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class NovamasError(Exception):
-    """Something is wrong that Novamás knows of. The message says what, and then what to do."""
+    """An error that Novamás knows. The message says what is wrong, then what to do."""

@@ -1,4 +1,4 @@
-"""A file that is written whole and then given its name: begun anew, for our own user alone."""
+"""Creating a file that is written completely before it gets its final name."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 PRIVATE = 0o600
-"""Rights of what is written: its owner reads and writes it."""
+"""Permissions: only the owner reads and writes."""
 
 
 def new_file(path: Path) -> BinaryIO:
-    """A new file. What had its name before is removed, and never followed where it leads elsewhere.
-    Raises ``OSError``.
+    """Create a file. An existing one of that name is removed first; a symbolic link is not
+    followed. Raises ``OSError``.
     """
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return open(os.open(path, flags, PRIVATE), "wb")  # noqa: PTH123 - pathlib knows no flags
+    return open(os.open(path, flags, PRIVATE), "wb")  # noqa: PTH123 - pathlib cannot pass flags

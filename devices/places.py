@@ -1,4 +1,4 @@
-"""Where each key of a TOML file stands: the line behind ``table[0].device[1].link``."""
+"""The line number of each key in a TOML file: the line of ``table[0].device[1].link``."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import tomllib
 from typing import Any
 
 Path = tuple[str | int, ...]
-"""The way to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
+"""The path to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
 
 
 DEEPEST = 32
-"""Tables and lists within each other that a file may have: far more than any of ours, and few
-enough to be walked through.
+"""The maximum nesting of tables and lists. Our files need far less, and it is little enough for
+recursion.
 """
 
 TOML = {
-    "Invalid value": "a text stands in quotes",
-    "Cannot overwrite a value": "the key stands here for the second time",
+    "Invalid value": "put a string in quotes",
+    "Cannot overwrite a value": "this key is already defined",
     "Illegal character '\\n'": "a quote is not closed",
 }
-"""What the words in which ``tomllib`` refuses a text mostly mean."""
+"""``tomllib``'s message -> what it usually means."""
 
 
 def loads(text: str) -> dict[str, Any]:
-    """What stands in a TOML text. Raises ``ValueError``, ``RecursionError`` where brackets stand
-    within brackets without end.
+    """Parse TOML text. Raises ``ValueError``, or ``RecursionError`` if brackets are nested without
+    end.
     """
     given = tomllib.loads(text)
     if deeper(given, DEEPEST):
-        raise ValueError(f"more than {DEEPEST} tables or lists within each other")
+        raise ValueError(f"tables or lists are nested deeper than {DEEPEST} levels")
     return given
 
 
 def deeper(value: Any, left: int) -> bool:
-    """Whether there are more than so many tables and lists, or objects and lists of JSON, within
-    each other.
+    """Whether tables and lists (or JSON objects and arrays) are nested deeper than ``left``
+    levels.
     """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, dict | list) and (
@@ -43,7 +43,7 @@ def deeper(value: Any, left: int) -> bool:
 
 
 def refused(what: str) -> str:
-    """Why a text is no TOML, with what it mostly means."""
+    """Why text is not valid TOML, with the usual cause."""
     return f"{what}: {TOML[what]}" if what in TOML else what
 
 
@@ -63,9 +63,9 @@ def lines(text: str) -> dict[Path, int]:
     value share its line.
     """
     found: dict[Path, int] = {}
-    counts: dict[Path, int] = {}  # how many [[...]] of that path so far
+    counts: dict[Path, int] = {}  # the number of [[...]] with that path so far
     base: Path = ()
-    rows = text.replace("\r\n", "\n").split("\n")  # what TOML takes for a line end, no more
+    rows = text.replace("\r\n", "\n").split("\n")  # only what TOML accepts as a line end
     row = 0
     while row < len(rows):
         start = row
@@ -80,13 +80,13 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line(found: dict[Path, int], path: Path) -> int | None:
-    """The line of the path, or of the nearest thing around it that has one."""
+    """The line of the path, or of its nearest parent that has one."""
     return next((found[path[:end]] for end in range(len(path), 0, -1) if path[:end] in found), None)
 
 
 def _statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
-    """One header, key or blank line, with the row after it. A value may run over several rows: it
-    ends where TOML says so.
+    """Read one header, key or blank line; return it with the next row. A value may span several
+    rows and ends where TOML ends it.
     """
     for end in range(row + 1, len(rows) + 1):
         try:
@@ -97,7 +97,9 @@ def _statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
 
 
 def _header(statement: dict[str, Any], counts: dict[Path, int]) -> Path:
-    """The path of ``[a.b]`` or ``[[a.b]]``, with the index of each array of tables on the way."""
+    """The path of ``[a.b]`` or ``[[a.b]]``, with the current index of each array of tables in
+    it.
+    """
     path: Path = ()
     here: Any = statement
     while here:

@@ -1,8 +1,7 @@
-"""The reader: one thread that opens a link, stamps what arrives on arrival, hands it to the event
-loop, and does nothing else.
+"""The reader: a thread that opens a link, timestamps what arrives and passes it to the event loop.
 
-Silence is handed over too, as an empty arrival with its time. So whoever listens gets all times
-from one clock and in their order, and says "stale" only when no byte is still on its way to him.
+Silence is passed on too, as an empty arrival with its time. So all times come from one clock and in
+order, and the listener reports "stale" only when no byte is still on the way to it.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import msgspec
 from devices.links import Link, LinkFailedError
 
 READ_TIMEOUT = 0.05
-"""Seconds: how late a deadline may be noticed, and how long an end may take."""
+"""Seconds: how late a deadline may be noticed, and how long closing may take."""
 
 ROOM = 64
-"""Chunks on their way to the event loop. When it is slower than the line, the reader waits and the
-system buffers.
+"""Chunks queued for the event loop. When it is slower than the line, the reader waits and the
+operating system buffers.
 """
 
 
@@ -33,21 +32,21 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 class Arrived(msgspec.Struct, frozen=True):
-    """Bytes, or none: a silence."""
+    """Bytes, or none: silence."""
 
     at: float
     data: bytes
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The link could not be opened, or is closed. Nothing comes after it."""
+    """The link could not be opened, or was closed. Always the last event."""
 
     at: float
     reason: str
 
 
 class Reader:
-    """One link from its opening to its end. Made and used in a running event loop."""
+    """Reads one link from opening to end. Create and use it in a running event loop."""
 
     def __init__(self, open_one: Callable[[], Link], clock: Callable[[], float], name: str) -> None:
         self._open = open_one
@@ -63,22 +62,22 @@ class Reader:
         threading.Thread(target=self._run, name=f"reader {name}", daemon=True).start()
 
     async def next(self) -> Opened | Arrived | Ended:
-        """What happened next."""
+        """The next event."""
         event = await self._handed.get()
         self._room.release()
         return event
 
     async def write(self, data: bytes) -> None:
-        """Write, in another thread. Raises :class:`LinkFailedError`."""
+        """Write in another thread. Raises :class:`LinkFailedError`."""
         await asyncio.to_thread(self._write, data)
 
     def give_up(self, reason: str) -> None:
-        """End the link, though it can still be read."""
+        """End the link although it can still be read."""
         self._stop_reason = reason
         self._stop.set()
 
     async def close(self) -> None:
-        """End the link and wait until the port is given back and the thread is done."""
+        """End the link; wait until the port is released and the thread has ended."""
         self._stop.set()
         await self._gone.wait()
 
@@ -86,21 +85,21 @@ class Reader:
         with self._writing:
             if self._link is None:
                 raise LinkFailedError("the link is closed")
+            # A defect in a link counts as a failed link.
             try:
                 self._link.write(data)
             except LinkFailedError:
                 raise
-            except Exception as error:  # a defect of a link is a link that failed
+            except Exception as error:
                 raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
     def _run(self) -> None:
+        # A defect in a link must not leave the supervisor waiting forever.
         try:
             reason = self._serve()
         except LinkFailedError as failure:
             reason = failure.reason
-        except (
-            Exception
-        ) as error:  # a defect of a link must not leave the supervisor waiting for ever
+        except Exception as error:
             reason = f"{type(error).__name__}: {error}"
         ended = Ended(self._clock(), reason)
         self._post(lambda: self._handed.put_nowait(ended))
@@ -114,7 +113,7 @@ class Reader:
             while not self._stop.is_set():
                 data = link.read(READ_TIMEOUT)
                 now = self._clock()
-                if data or self._handed.empty():  # one silence on its way is enough
+                if data or self._handed.empty():  # one queued silence is enough
                     self._hand(Arrived(now, data))
         finally:
             with self._writing:
@@ -129,5 +128,5 @@ class Reader:
         self._post(lambda: self._handed.put_nowait(event))
 
     def _post(self, callback: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with suppress(RuntimeError):  # the loop is closed; nobody is listening
             self._loop.call_soon_threadsafe(callback)

@@ -1,17 +1,18 @@
-r"""Recordings: the bytes of a device as they went over the wire, with their times, as text.
+r"""Recordings: the bytes sent and received on a link, with their times, as text.
 
 The format: header lines ``# key: value`` (device, driver, link, framing, note, started), then one
-line for each chunk::
+line per chunk::
+
 
     2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n
 
-that is a time (ISO 8601, taken as UTC where it names no zone, or plain seconds), ``<`` from the
-device or ``>`` to it, and the payload with backslash escapes (see :func:`devices.readings.escape`).
-``framing: raw`` holds every byte as it was read; ``framing: line``, also meant where the header
-names none, leaves out the ``\r\n`` that ends each payload.
+The time is ISO 8601 (UTC if it names no zone) or plain seconds; ``<`` means from the device, ``>``
+to it; the payload has backslash escapes (see :func:`devices.readings.escape`). ``framing: raw``
+keeps every byte as it was read; ``framing: line``, the default, leaves out the ``\r\n`` that ends
+each payload.
 
-A line that is not of the format is skipped and noted among the problems. So is a last line without
-its line end: the writer was cut off there, and a cut line is never completed.
+A line that does not follow the format is skipped and listed as a problem. So is a last line without
+a line end: the writer was interrupted there, and an incomplete line is never completed.
 """
 
 from __future__ import annotations
@@ -41,12 +42,13 @@ LATEST = 253_402_300_799.0
 """Seconds from 1970 to the end of the year 9999."""
 
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
-# no valid escape: it keeps a line that the writer did not finish from being taken for a whole one
+# Not a valid escape, so a line that the writer did not finish cannot be mistaken for a complete
+# one.
 _CUT = rb"\cut"
 
 
 class RecordingError(NovamasError, ValueError):
-    """A file that cannot be used as a recording: ``path``, ``line`` (0: the file as a whole) and
+    """A file that cannot be used as a recording: ``path``, ``line`` (0: the whole file) and
     ``what``.
     """
 
@@ -56,8 +58,8 @@ class RecordingError(NovamasError, ValueError):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Bytes that were read at once (or written: ``sent``), ``at`` seconds on the recording's own
-    clock, which never goes back.
+    """Bytes read (or written: ``sent``) at once. ``at`` is seconds on the recording's own clock,
+    which never goes back.
     """
 
     at: float
@@ -66,17 +68,17 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A line that was skipped, or whose time was mended, and why."""
+    """A line that was skipped, or whose time was corrected, and why."""
 
     line: int
     what: str
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A recording, read. ``start + chunk.at`` is the time of a chunk as it was written.
+    """A recording that was read. ``start + chunk.at`` is the time of a chunk as written.
 
-    Where times are absolute ``start`` is the first chunk's, in seconds since 1970, and chunks count
-    from it; otherwise it is 0.
+    If times are absolute, ``start`` is the time of the first chunk in seconds since 1970 and chunks
+    count from it; otherwise it is 0.
     """
 
     header: dict[str, str]
@@ -93,8 +95,8 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 def read_recording(path: Path | str) -> Recording:
-    """Read a whole recording, also a compressed one (``.gz``). Raises :class:`RecordingError` when
-    the file cannot be read or has an unknown framing.
+    """Read a whole recording, plain or compressed (``.gz``). Raises :class:`RecordingError` if the
+    file cannot be read or its framing is unknown.
     """
     path = Path(path)
     try:
@@ -127,12 +129,14 @@ def read_recording(path: Path | str) -> Recording:
         at = round(at - start, 6)
         if at < latest:
             problems.append(
-                Problem(number, "the time goes back; the time of the chunk before is taken")
+                Problem(number, "the time goes back; the time of the previous chunk is used")
             )
         latest = max(latest, at)
         chunks.append(msgspec.structs.replace(chunk, at=latest))
     if cut.strip() and not cut.startswith(b"#"):
-        problems.append(Problem(len(lines) + 1, "the last line has no line end: it may be cut"))
+        problems.append(
+            Problem(len(lines) + 1, "the last line has no line end and may be incomplete")
+        )
     return Recording(
         header=header, framing=framing, start=start or 0.0, chunks=chunks, problems=problems
     )
@@ -141,7 +145,7 @@ def read_recording(path: Path | str) -> Recording:
 def _take_header(
     header: dict[str, str], line: bytes, framing: Framing, path: Path, number: int
 ) -> Framing:
-    """Add one header line; a line without a key is a note. Gives the framing, which it may have
+    """Add one header line; a line without a key is a note. Returns the framing, possibly
     changed.
     """
     text = line[1:].decode("utf-8", "replace").strip()
@@ -157,22 +161,22 @@ def _take_header(
         return "line"
     if value == "raw":
         return "raw"
-    raise RecordingError(path, number, f"framing {value!r} is neither line nor raw")
+    raise RecordingError(path, number, f"unknown framing {value!r}; use line or raw")
 
 
 def _parse(line: str, framing: Framing) -> tuple[float, bool, Chunk]:
-    """One chunk line as (time, whether it is absolute, chunk). Raises ``ValueError`` that says what
-    is wrong.
+    """Parse one chunk line into (time, whether it is absolute, chunk). Raises ``ValueError`` saying
+    what is wrong.
     """
     time, _, rest = line.partition(" ")
     direction, _, payload = rest.partition(" ")
     if direction not in {"<", ">"}:
-        raise ValueError("not a chunk: after the time comes < or >")
+        raise ValueError("not a recording line; expected `TIME < BYTES` or `TIME > BYTES`")
     at, absolute = _parse_time(time)
     try:
         data = unescape(payload)
     except ValueError as error:
-        raise ValueError(f"bad escape in the payload: {error}") from error
+        raise ValueError(f"invalid escape in the payload: {error}") from error
     return at, absolute, Chunk(at, data + LINE_END if framing == "line" else data, direction == ">")
 
 
@@ -180,7 +184,7 @@ def _parse_time(text: str) -> tuple[float, bool]:
     """Seconds, and whether they count from 1970. Raises ``ValueError``."""
     if re.fullmatch(r"\d+(\.\d+)?", text):
         if (seconds := float(text)) > LATEST:
-            raise ValueError(f"time {text[:20]}... is beyond the year 9999")
+            raise ValueError(f"time {text[:20]}... is after the year 9999")
         return seconds, False
     try:
         moment = datetime.fromisoformat(text)
@@ -190,14 +194,14 @@ def _parse_time(text: str) -> tuple[float, bool]:
 
 
 class RecordingWriter:
-    """Writes chunks to ``path``, each with one write to the file, so that nothing waits in the
-    process when it dies.
+    """Writes chunks to ``path``, each with one write to the file, so nothing is left in memory if
+    the process dies.
 
-    A file that would grow past ``max_bytes``, or whose day (UTC) is over where ``max_days`` is
-    given, is renamed to ``path.1`` and compressed in a thread of its own (``path.1.gz``); the older
-    ones move up. At most ``max_files`` are kept in all, none longer than ``max_days``. An existing
-    file is added to. The file is opened by the first chunk; every method but ``close`` may raise
-    ``OSError``, and the next call tries anew.
+    When the file would exceed ``max_bytes``, or its day (UTC) is over and ``max_days`` is set, it
+    is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. At
+    most ``max_files`` are kept, none longer than ``max_days``. An existing file is appended to. The
+    file is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the next
+    call tries again.
     """
 
     def __init__(
@@ -221,12 +225,12 @@ class RecordingWriter:
         self._size = 0
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
-        """Add a chunk of the time ``at``, in seconds since 1970. ``ValueError``: half a line, where
-        framing is ``line``.
+        """Append a chunk with time ``at`` (seconds since 1970). Raises ``ValueError`` for an
+        incomplete line if framing is ``line``.
         """
         if self._framing == "line":
             if not data.endswith(LINE_END):
-                raise ValueError(f"not a whole line: {escape(data)}")
+                raise ValueError(f"incomplete line: {escape(data)}")
             data = data.removesuffix(LINE_END)
         moment = _moment(at)
         if self._max_days is not None and self._day is not None and moment[:10] > self._day:
@@ -236,11 +240,11 @@ class RecordingWriter:
         self._add(f"{moment} {'>' if sent else '<'} {escape(data)}\n".encode("ascii"))
 
     def remark(self, text: str) -> None:
-        """Add a comment line."""
+        """Append a comment line."""
         self._add(f"# {text}\n".encode())
 
     def close(self) -> None:
-        """Close the file, and end what is being compressed. A later chunk opens it again."""
+        """Close the file and wait for compression to end. A later chunk reopens it."""
         self._settle()
         if self._file is not None:
             file, self._file = self._file, None
@@ -259,9 +263,8 @@ class RecordingWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
-        flags = (
-            os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        )  # a link may lead to any file there is
+        # a symbolic link could lead to any file
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.open(self.path, flags, PRIVATE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -283,7 +286,7 @@ class RecordingWriter:
             raise OSError(f"only {written} of {len(data)} bytes were written")
 
     def _is_over(self, found: os.stat_result) -> bool:
-        """Whether a file that was found must not be added to: it is full, or of another day."""
+        """Whether an existing file must not be appended to: it is full, or from another day."""
         if self._max_bytes is not None and found.st_size >= self._max_bytes:
             return True
         return (
@@ -293,8 +296,8 @@ class RecordingWriter:
         )
 
     def _rotate(self) -> None:
-        """``path`` becomes ``path.1``, ``path.1`` becomes ``path.2`` ...; the ones past the last,
-        and too old ones, are dropped.
+        """Rename ``path`` to ``path.1``, ``path.1`` to ``path.2`` and so on; delete files beyond
+        the last, and those that are too old.
         """
         self._settle()
         for number in range(self._max_files - 1, 0, -1):
@@ -318,7 +321,7 @@ class RecordingWriter:
             self._compressing.start()
 
     def _settle(self) -> None:
-        """Wait for what is being compressed."""
+        """Wait for compression to end."""
         if self._compressing is not None:
             self._compressing.join()
             self._compressing = None
@@ -328,8 +331,8 @@ class RecordingWriter:
 
 
 def _compress(path: Path) -> None:
-    """``path`` becomes ``path.gz``, of the same age. Where the disk does not take that, it stays as
-    it is.
+    """Compress ``path`` to ``path.gz`` and keep its modification time. If the disk refuses, leave
+    it as it is.
     """
     part = path.with_name(f"{path.name}.part")
     try:

@@ -1,10 +1,9 @@
-"""Sections of a TOML file as structs: every mistake is noted with the way to it, an unknown key is
-one, and reading goes on.
+"""Reads sections of a TOML file into structs. Collects every mistake with its path, unknown keys
+included, instead of stopping at the first.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -14,28 +13,29 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_or
 import msgspec
 
 from devices import places
+from devices.suggestions import instead_of
 
 PLAIN = {
     bool: ": write true or false",
     int: ": write a whole number",
     float: ": write a number",
-    str: ": write a text in quotes",
+    str: ": put a string in quotes",
 }
-"""The types of values, as they are written in TOML."""
+"""How values of each type are written in TOML."""
 
 Notes = list[tuple[places.Path, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
 def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Kind:
-    """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its
-    default, or is empty.
+    """Build a ``kind`` from what the file gives and note every mistake. A field with a mistake
+    takes its default, or is empty.
     """
     known = _fields(kind)
     if not isinstance(given, dict):
         notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
         given = dict.fromkeys(known)
-        notes = []  # one mistake, not one for each key
+        notes = []  # one mistake, not one per key
     notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
     notes += [
         (at, f"the key `{key}` is missing")
@@ -45,7 +45,7 @@ def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Ki
     values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
     try:
         return kind(**values)
-    except ValueError as error:  # values that do not go together
+    except ValueError as error:  # values that do not fit together
         notes.append((at, str(error)))
         return kind(
             **{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()}
@@ -73,14 +73,14 @@ def _value(
             notes if value is not msgspec.UNSET else [],
         )
     if value is not msgspec.UNSET:
-        if _is_section(part) and get_origin(kind) is UnionType:  # a section that may be left out
+        if _is_section(part) and get_origin(kind) is UnionType:  # an optional section
             return read(part, value, at, notes)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, dict):
             notes.append(
                 (
                     at,
                     (
-                        "there may be several, so each begins with two brackets: "
+                        "there may be several of these; begin each with double brackets: "
                         f"[[{'.'.join(_keys(at))}]]"
                     ),
                 )
@@ -108,27 +108,25 @@ def _keys(at: places.Path) -> list[str]:
 
 
 def choices(kind: Any) -> list[str]:
-    """The words that a value of a type may be, however deep they stand in it; none where it is no
-    word.
-    """
+    """The allowed words of a type, nested ones included; empty if it has none."""
     if get_origin(kind) is Literal:
         return [str(choice) for choice in get_args(kind)]
     return [choice for part in get_args(kind) for choice in choices(part)]
 
 
 def worded(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
-    """Why msgspec refuses a ``kind``, with what would be right."""
-    told = str(error)
+    """Why msgspec refuses a ``kind``, and what would be correct."""
+    message = str(error)
     known = _fields(kind)
-    if found := _UNKNOWN_FIELD.fullmatch(told):
-        return f"{told}; {_instead(found[1], list(known))}"
+    if found := _UNKNOWN_FIELD.fullmatch(message):
+        return f"{message}; {instead_of(found[1], list(known))}"
     if (
-        (found := _NO_CHOICE.fullmatch(told))
+        (found := _NO_CHOICE.fullmatch(message))
         and found[1] in known
         and (words := choices(known[found[1]].type))
     ):
-        return f"{told}; there are: {', '.join(words)}"
-    return told
+        return f"{message}; there are: {', '.join(words)}"
+    return message
 
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`")
@@ -140,12 +138,7 @@ def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    return f"unknown key; {_instead(key, known)}"
-
-
-def _instead(word: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"is `{near[0]}` meant?" if near else f"there are: {', '.join(known) or 'none'}"
+    return f"unknown key; {instead_of(key, known)}"
 
 
 def _expected(kind: Any, value: Any, error: str) -> str:
@@ -154,7 +147,7 @@ def _expected(kind: Any, value: Any, error: str) -> str:
         return f"expected {description}, got {value!r}"
     if get_origin(kind) is Literal:
         texts = (
-            "; write it in quotes"
+            "; put it in quotes"
             if str(value) in get_args(kind) and value not in get_args(kind)
             else ""
         )

@@ -1,7 +1,7 @@
-"""The watch over one device: whether it is heard, and the one place that decides it.
+"""The watch over one device: the only place that decides whether it is alive.
 
-Pure: no clock, no I/O. Live, the supervisor feeds it what the reader stamped; in replay, a
-recording with its own times; so both come to the same readings. Time must not go back.
+Pure: no clock, no I/O. Live, the supervisor passes in what the reader timestamped; in replay, the
+times come from the recording. Both give the same readings. Time must not go back.
 """
 
 from __future__ import annotations
@@ -9,27 +9,26 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from devices.babble import GarbageSummary
 from devices.codec import Codec
 from devices.errors import NovamasError
+from devices.garbage import GarbageSummary
 from devices.readings import AnyReading, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
-"""``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long;
-``unintelligible``: bytes come but no frame is among them; ``lost``: closed.
+"""``connecting``: open, nothing received yet; ``up``: valid frames arrive; ``stale``: none for too
+long; ``unintelligible``: bytes arrive, but no valid frame; ``lost``: closed.
 """
 
 NOISE = 64
-"""Bytes without a frame that make a device unintelligible. Longer than any frame we know, so half a
-frame is never enough.
+"""Bytes without a valid frame that make a device unintelligible. More than the longest known frame,
+so half a frame is never enough.
 """
 
 
 class CodecDefectError(NovamasError):
-    """A codec raised an exception, which none may. It has been told to start afresh; the watch goes
-    on.
+    """A codec raised an exception, which it must not. It has been reset; the watch goes on.
 
-    ``data``: the bytes it was given. ``readings``: what was read before, in the same call.
+    ``data``: the bytes it was given. ``readings``: what was decoded before, in the same call.
     """
 
     def __init__(self, data: bytes, error: Exception) -> None:
@@ -39,10 +38,10 @@ class CodecDefectError(NovamasError):
 
 
 class Watch:
-    """A codec, and what its frames say about the link. Every state is told once, when it begins.
+    """Combines a codec with the state of its link. Each state is reported once, when it begins.
 
-    ``stale_after``: seconds without a valid frame. The silence of a device that is not steady is
-    none, only noise is told.
+    ``stale_after``: seconds without a valid frame. For a device that is not steady, silence is
+    normal; only noise is reported.
     """
 
     def __init__(self, codec: Codec, device: str, stale_after: float) -> None:
@@ -52,30 +51,31 @@ class Watch:
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
-        self._told: State | None = None
-        self._latest = float(
-            "-inf"
-        )  # the last time that was seen: what is told never goes back behind it
-        self._quiet_since: float | None = None  # the last frame, or the opening; None while closed
+        self._reported: State | None = None
+        # the latest time seen; reported times never go back behind it
+        self._latest = float("-inf")
+        self._quiet_since: float | None = (
+            None  # the last valid frame, or the opening; None while closed
+        )
         self._noise = 0  # bytes since then
         self._noise_began = 0.0
         self._noise_ended = 0.0
-        self._babble = GarbageSummary()
+        self._garbage = GarbageSummary()
 
     @property
     def deadline(self) -> float | None:
-        """The time at which :meth:`tick` wants to be called though no byte came, or None."""
+        """When to call :meth:`tick` even if no byte has arrived, or None."""
         times = [
             time
-            for time in (self._codec.deadline, self._verdict_due(), self._babble.due)
+            for time in (self._codec.deadline, self._verdict_due(), self._garbage.due)
             if time is not None
         ]
         return min(times, default=None)
 
     def opened(self, now: float) -> list[AnyReading]:
-        """The link is open. Of a steady device nothing is told before something is heard, or is
-        not; of another it may be long until something is heard, and an open port is no proof that
-        it lives, so that is what is told.
+        """The link is open. A steady device is reported once it is heard, or has been silent too
+        long. Any other may stay silent for a long time, and an open port does not prove that it
+        works, so only the opening is reported.
         """
         if self._opened_before:
             self._codec.reconnected(now)
@@ -83,13 +83,13 @@ class Watch:
         self._latest = max(self._latest, now)
         self.state = "connecting"
         self._quiet_from(now)
-        if self._codec.steady or self._told == "connecting":
+        if self._codec.steady or self._reported == "connecting":
             return []
-        self._told = "connecting"
+        self._reported = "connecting"
         return [LinkOpen(at=now, device=self._device)]
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``, after whatever was due before them. Raises
+        """Take bytes that arrived at ``now``, after everything that was due before. Raises
         :class:`CodecDefectError`.
         """
         readings = self.tick(now)
@@ -98,8 +98,8 @@ class Watch:
         return readings
 
     def hear(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`.
-        Raises :class:`CodecDefectError`.
+        """Take bytes that arrived at ``now``; call :meth:`tick` first. Raises
+        :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
         if data:
@@ -107,39 +107,39 @@ class Watch:
         return readings
 
     def tick(self, now: float) -> list[AnyReading]:
-        """Everything that was due until ``now``, each with the time at which it was due. Raises
+        """Everything that was due until ``now``, each with the time when it was due. Raises
         :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
         while (due := self.deadline) is not None and due <= now:
             self._latest = max(self._latest, due)
             if due == self._verdict_due():
-                readings += self._babble.pass_on([self._judge(self._latest)], self._latest)
+                readings += self._garbage.pass_on([self._judge(self._latest)], self._latest)
                 continue
-            if due == self._babble.due:
-                readings += self._babble.tell(self._latest)
+            if due == self._garbage.due:
+                readings += self._garbage.release(self._latest)
                 continue
             self._hear(b"", self._latest, readings)
             if self._codec.deadline is not None and self._codec.deadline <= due:
-                break  # a codec that does not move on must not keep us here
+                break  # a codec whose deadline does not advance must not loop here
         self._latest = max(self._latest, now)
         return readings
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
-        """The link is closed, or could not be opened. Raises :class:`CodecDefectError`, as
+        """The link was closed, or could not be opened. Raises :class:`CodecDefectError`, as
         :meth:`tick` does.
         """
-        readings = [*self.tick(now), *self._babble.tell(now)]
+        readings = [*self.tick(now), *self._garbage.release(now)]
         self.state = "lost"
         self._quiet_since = None
-        if self._told != "lost":
-            self._told = "lost"
+        if self._reported != "lost":
+            self._reported = "lost"
             readings.append(LinkLost(at=now, device=self._device, reason=reason))
         return readings
 
     def rest(self) -> list[AnyReading]:
-        """At the end of a recording: garbage that waits to be told."""
-        return self._babble.tell(self._latest)
+        """Held garbage at the end of a recording."""
+        return self._garbage.release(self._latest)
 
     def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
         frames = self._codec.counters.frames
@@ -155,22 +155,22 @@ class Watch:
             self.last_frame = now
             self._quiet_from(now)
             self.state = "up"
-            if self._told != "up":
-                self._told = "up"
+            if self._reported != "up":
+                self._reported = "up"
                 heard = [LinkUp(at=now, device=self._device), *heard]
         elif data:
             if not self._noise:
                 self._noise_began = now
             self._noise += len(data)
             self._noise_ended = now
-        readings += self._babble.pass_on(heard, now)
+        readings += self._garbage.pass_on(heard, now)
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now
         self._noise = 0
 
     def _verdict_due(self) -> float | None:
-        """When the silence, or the noise, has to be told if no frame comes before."""
+        """When silence or noise has to be reported if no valid frame arrives before."""
         if self._quiet_since is None:
             return None
         if self._codec.steady and self.state in {"connecting", "up"}:
@@ -182,14 +182,13 @@ class Watch:
         return None
 
     def _judge(self, now: float) -> AnyReading:
-        """No frame came in time: decide what that means."""
+        """No valid frame arrived in time: decide whether that is silence or noise."""
         assert self._quiet_since is not None
         if self.state != "unintelligible" and self._noise >= NOISE:
-            self.state = self._told = "unintelligible"
-            self._noise_ended = (
-                now  # a full silence from here on, not from the last byte, makes it stale
-            )
+            self.state = self._reported = "unintelligible"
+            # Only a full silence from here on makes it stale, not one counted from the last byte.
+            self._noise_ended = now
             return LinkUnintelligible(at=now, device=self._device, bytes=self._noise)
-        self.state = self._told = "stale"
+        self.state = self._reported = "stale"
         self._noise = 0
         return LinkStale(at=now, device=self._device, age=now - self._quiet_since)

@@ -1,9 +1,9 @@
 // Print every event of a site once and in order: node subscriber.mjs --site casino-mayor. Needs MQTT.js: npm install mqtt.
 //
-// What a subscriber has to do, as docs/mqtt.md says:
-// - drop an event that came before: the daemon repeats what the broker did not acknowledge;
-// - see a gap in seq and ask for what is missing with recall, up to 100 events at a time;
-// - hold back what comes after the gap until the answer is here.
+// What a subscriber must do, as docs/mqtt.md says:
+// - skip an event that it has already seen: the daemon repeats what the broker did not acknowledge;
+// - detect a gap in seq and request the missing events with recall, up to 100 at a time;
+// - hold back later events until the gap is filled.
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import mqtt from 'mqtt'
@@ -14,7 +14,7 @@ const { values: given } = parseArgs({
     port: { type: 'string', default: '1883' },
     site: { type: 'string' },
     simulated: { type: 'boolean', default: false }, // the simulated tables of the site
-    count: { type: 'string' }, // end after so many events
+    count: { type: 'string' }, // stop after this many events
   },
 })
 if (!given.site) throw new Error('name the site: --site casino-mayor')
@@ -28,13 +28,13 @@ const client = mqtt.connect({ host: given.host, port: Number(given.port), client
 client.on('connect', () => client.subscribe([`${root}/+/event`, `${root}/+/reply/${clientId}`], { qos: 1 }))
 client.on('message', (topic, payload) => {
   const body = JSON.parse(payload)
-  const events = topic.endsWith('/event') ? [body] : (body.events ?? []) // else the answer to a recall
+  const events = topic.endsWith('/event') ? [body] : (body.events ?? []) // otherwise the answer to a recall
   events.forEach(take)
 })
 
 function take(event) {
   const key = `${event.table} ${event.boot}`
-  // We may begin in the middle: what was before is not missed.
+  // We may start in the middle: earlier events are not missing.
   if (!tables.has(key)) tables.set(key, { last: event.seq - 1, waiting: new Map() })
   const table = tables.get(key)
   if (event.seq > table.last) table.waiting.set(event.seq, event)

@@ -1,11 +1,11 @@
 """Print every event of a site once and in order: ``python subscriber.py --site casino-mayor``.
 Needs paho-mqtt 2.
 
-What a subscriber has to do, as docs/mqtt.md says:
+What a subscriber must do, as docs/mqtt.md says:
 
-- drop an event that came before: the daemon repeats what the broker did not acknowledge;
-- see a gap in ``seq`` and ask for what is missing with ``recall``, up to 100 events at a time;
-- hold back what comes after the gap until the answer is here.
+- skip an event that it has already seen: the daemon repeats what the broker did not acknowledge;
+- detect a gap in ``seq`` and request the missing events with ``recall``, up to 100 at a time;
+- hold back later events until the gap is filled.
 """
 
 from __future__ import annotations
@@ -23,20 +23,18 @@ CLIENT = f"example-{uuid.uuid4().hex[:8]}"
 
 
 class Table:
-    """The events of one run (``boot``) of the daemon at one table, put in order."""
+    """Puts the events of one run (``boot``) of the daemon at one table in order."""
 
     def __init__(self) -> None:
         self.last: int | None = None
         """The ``seq`` of the last event printed."""
         self.waiting: dict[int, dict[str, Any]] = {}
-        """Events that came after a gap, by ``seq``."""
+        """Events held back after a gap, by ``seq``."""
 
     def take(self, event: dict[str, Any]) -> tuple[list[dict[str, Any]], int | None]:
-        """The events that can be printed now, and the first ``seq`` that is missing before the
-        others.
-        """
+        """The events that can be printed now, and the first missing ``seq`` if there is a gap."""
         if self.last is None:
-            self.last = event["seq"] - 1  # we begin in the middle: what was before is not missed
+            self.last = event["seq"] - 1  # we start in the middle: earlier events are not missing
         if event["seq"] > self.last:
             self.waiting[event["seq"]] = event
         ready = []
@@ -53,7 +51,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=1883)
     parser.add_argument("--site", required=True)
     parser.add_argument("--simulated", action="store_true", help="the simulated tables of the site")
-    parser.add_argument("--count", type=int, help="end after so many events")
+    parser.add_argument("--count", type=int, help="stop after this many events")
     given = parser.parse_args()
     root = f"{'novamas-sim' if given.simulated else 'novamas'}/v1/{given.site}"
     tables: dict[tuple[str, str], Table] = {}

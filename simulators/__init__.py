@@ -1,1 +1,1 @@
-"""The device's side of the wire, with faults that can be switched on while it runs."""
+"""Simulated devices, with faults that can be triggered while they run."""

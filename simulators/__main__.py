@@ -1,8 +1,8 @@
-"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a
+"""``novamas simulate wheel --protocol cammegh-ss2 --pty``: a simulated device on a
 pseudo-terminal or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
-banca. What a house builds itself speaks as the boards of ``docs/board.md`` do: ``boule-board``,
+banca. Self-built devices use the board format of ``docs/board.md``: ``boule-board``,
 ``fortune-board``, ``dice-board``, ``shuffler-board`` and ``slot-board``.
 """
 
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from devices.suggestions import instead_of
 from simulators.device import Device
 from simulators.dice.dice import Dice
 from simulators.dice.sicbo_shaker import SicboShaker
@@ -23,7 +24,8 @@ from simulators.faults import FAULTS, Fault, Switch, faults_of, read_scheduled
 from simulators.line import Line
 from simulators.mqtt import Mqtt
 from simulators.pty import Pty
-from simulators.serve import Port, Server, tell
+from simulators.reported_device import ReportedDevice
+from simulators.serve import Port, Server, print_json
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.baccarat import CARDS
 from simulators.shoe.barcode import BarcodeShoe
@@ -32,7 +34,6 @@ from simulators.shuffler.deck_mate_1 import DeckMate1
 from simulators.shuffler.shuffler import Shuffler
 from simulators.slot.slot import Slots
 from simulators.tcp import Tcp
-from simulators.told import ReportedDevice
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 from simulators.wheel.fortune import FortuneWheel
@@ -124,7 +125,7 @@ DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
     "shuffler": {"deck-mate-1": _deck_mate_1, "shuffler-board": _shuffler_board},
     "slot": {"slot-board": _slot_board},
 }
-"""Kind -> protocol -> the model. The first protocol is the one where none is given."""
+"""Kind -> protocol -> model. The first protocol is the default."""
 
 
 def _of(fault: Fault) -> str:
@@ -141,7 +142,7 @@ def _positive(text: str) -> float:
 def _count(text: str) -> int:
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return value
 
 
@@ -164,7 +165,7 @@ def _cards(text: str) -> tuple[str, ...]:
     cards = tuple(text.split(","))
     if wrong := [card for card in cards if card not in CARDS]:
         raise argparse.ArgumentTypeError(
-            f"{wrong[0]} is no card: write rank and suit, as in 7h,Ts,Ad"
+            f"{wrong[0]} is not a card; write rank and suit, as in 7h,Ts,Ad"
         )
     return cards
 
@@ -172,25 +173,25 @@ def _cards(text: str) -> tuple[str, ...]:
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise argparse.ArgumentTypeError(f"{text} is not HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{text} is not an address; write HOST:PORT")
     return host, int(port)
 
 
 def _topic(text: str) -> tuple[str, int, str]:
     where, _, base = text.partition("/")
     if not base:
-        raise argparse.ArgumentTypeError(f"{text} is not HOST:PORT/TOPIC")
+        raise argparse.ArgumentTypeError(f"{text} is not an address; write HOST:PORT/TOPIC")
     return *_address(where), base
 
 
 def _parser() -> argparse.ArgumentParser:
     faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
     parser = argparse.ArgumentParser(
-        prog="python -m simulators",
-        description="A simulated device, served as the real one would be.",
+        prog="novamas simulate",
+        description="Simulate a device on a port, with its real protocol.",
         epilog=(
-            "faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with "
-            f"--fault:\n{faults}"
+            "faults, to type on standard input as 'NAME SECONDS' or 'NAME xTIMES', or to "
+            f"give with --fault:\n{faults}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -200,37 +201,38 @@ def _parser() -> argparse.ArgumentParser:
         help=f"one of {', '.join(name for names in DEVICES.values() for name in names)}",
     )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)"
-    )
+    where.add_argument("--pty", action="store_true", help="use a pseudo-terminal (default)")
     where.add_argument(
         "--tcp",
         type=_address,
         metavar="HOST:PORT",
-        help="serve on a TCP port instead; port 0 takes a free one",
+        help="use a TCP port instead; port 0 selects a free one",
     )
     where.add_argument(
         "--mqtt",
         type=_topic,
         metavar="HOST:PORT/TOPIC",
-        help="speak below a topic of a broker instead",
+        help="publish below a topic of a broker instead",
     )
     parser.add_argument(
         "--link",
         metavar="PATH",
-        help="a symbolic link to the pseudo-terminal, kept when it is unplugged and comes back",
+        help="symbolic link to the pseudo-terminal; removed and restored by the fault unplug",
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--speed", type=_positive, default=1.0, help="run so many times faster, bytes included"
+        "--speed",
+        type=_positive,
+        default=1.0,
+        help="run this many times faster, including the bytes",
     )
-    parser.add_argument("--rounds", type=_count, help="end after so many rounds")
+    parser.add_argument("--rounds", type=_count, help="stop after this many rounds")
     parser.add_argument("--pockets", type=int, choices=(37, 38, 39, 40), default=37)
     parser.add_argument(
         "--mode",
         type=int,
         default=ARCADE,
-        help=f"the wheel's mode bits; {ARCADE} plays by itself, 1159 waits for *u 1",
+        help=f"mode bits of the wheel; {ARCADE} plays by itself, 1159 waits for *u 1",
     )
     parser.add_argument("--games-per-hour", type=_count, default=60)
     parser.add_argument(
@@ -240,34 +242,29 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N,N,...",
         help="the first winning pockets, holes or cells",
     )
-    parser.add_argument("--cells", type=_count, default=54, help="of the wheel of fortune")
-    parser.add_argument("--dice", type=_count, default=2, help="that are thrown")
+    parser.add_argument("--cells", type=_count, default=54, help="cells of the wheel of fortune")
+    parser.add_argument("--dice", type=_count, default=2, help="number of dice")
     parser.add_argument(
         "--throws",
         type=_throws,
         default=(),
         metavar="34,66,...",
-        help="the faces of the first throws",
+        help="faces of the first throws",
     )
     parser.add_argument(
-        "--boxes", type=_count, default=3, help="that the shuffler deals to, or that have a slot"
+        "--boxes",
+        type=_count,
+        default=3,
+        help="number of boxes that the shuffler serves or that have a slot",
     )
+    parser.add_argument("--packet", type=_count, default=5, help="cards per packet of the shuffler")
+    parser.add_argument("--no-packets", action="store_true", help="only shuffle; a person deals")
     parser.add_argument(
-        "--packet", type=_count, default=5, help="cards in a packet of the shuffler"
+        "--coin", type=_count, default=500, help="value of a coin in the slots, in minor units"
     )
-    parser.add_argument(
-        "--no-packets", action="store_true", help="the shuffler only shuffles; a hand deals"
-    )
-    parser.add_argument(
-        "--coin", type=_count, default=500, help="what a coin of the slots is worth, in minor units"
-    )
-    parser.add_argument("--decks", type=_count, default=6, help="in the shoe")
-    parser.add_argument(
-        "--cut", type=_count, default=52, help="cards behind the cut card of the shoe"
-    )
-    parser.add_argument(
-        "--no-burn", action="store_true", help="no cards are burned when the shoe is new"
-    )
+    parser.add_argument("--decks", type=_count, default=6, help="decks in the shoe")
+    parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card")
+    parser.add_argument("--no-burn", action="store_true", help="burn no cards from a new shoe")
     parser.add_argument(
         "--cards",
         type=_cards,
@@ -276,7 +273,9 @@ def _parser() -> argparse.ArgumentParser:
         help="the first cards of the first shoe",
     )
     parser.add_argument(
-        "--suit-first", action="store_true", help="the Bee-Tek shoe says S4 and H10 for 4S and TH"
+        "--suit-first",
+        action="store_true",
+        help="the Bee-Tek shoe sends S4 and H10 instead of 4S and TH",
     )
     parser.add_argument(
         "--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself"
@@ -287,23 +286,23 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="SECONDS:NAME=VALUE",
-        help="a fault at its time",
+        help="trigger a fault at a time",
     )
     parser.add_argument(
-        "--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour"
+        "--faults-per-hour", type=_positive, help="trigger this many random faults per hour"
     )
     parser.add_argument(
         "--wait",
         action="store_true",
-        help="the power comes on with the line 'start' on standard input",
+        help="power on only at the line 'start' on standard input",
     )
     parser.add_argument(
         "--tell-lines",
         action="store_true",
-        help="tell each line that the device says, as it was before the line's faults",
+        help="print each line that the device sends, before the faults of the line",
     )
     parser.add_argument(
-        "--end-with-stdin", action="store_true", help="end when standard input ends"
+        "--end-with-stdin", action="store_true", help="stop when standard input ends"
     )
     return parser
 
@@ -314,14 +313,14 @@ def _port(arguments: argparse.Namespace) -> Port:
     return Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
 
 
-def _tell_line(at: float, line: bytes) -> None:
-    tell(at=at, line=line.decode("latin-1").rstrip("\r\n"))
+def _print_line(at: float, line: bytes) -> None:
+    print_json(at=at, line=line.decode("latin-1").rstrip("\r\n"))
 
 
 def _random_faults(
     server: Server, known: dict[str, Fault], per_hour: float, seed: int, hours: float = 24.0
 ) -> None:
-    random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+    random = Random(seed)  # noqa: S311 - repeatable, not a secret
     at = random.expovariate(per_hour / 3600)
     while at < hours * 3600:
         name = random.choice(sorted(known))
@@ -330,20 +329,22 @@ def _random_faults(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve until there is an end. Gives the exit code."""
+    """Serve until stopped. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     protocols = DEVICES[arguments.kind]
     protocol = arguments.protocol or next(iter(protocols))
     if protocol not in protocols:
-        parser.error(f"no {arguments.kind} speaks {protocol}; there are: {', '.join(protocols)}")
+        parser.error(
+            f"no {arguments.kind} has the protocol {protocol}; {instead_of(protocol, protocols)}"
+        )
     known = faults_of(protocol)
     if strange := [switch.name for _, switch in arguments.fault if switch.name not in known]:
-        parser.error(f"{protocol} has no fault {strange[0]}; there are: {', '.join(known)}")
+        parser.error(f"{protocol} has no fault {strange[0]}; {instead_of(strange[0], known)}")
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:
-            device = ReportedDevice(device, _tell_line)
+            device = ReportedDevice(device, _print_line)
         port = _port(arguments)
     except (OSError, ValueError) as error:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201
@@ -365,7 +366,7 @@ def main(argv: list[str] | None = None) -> int:
     wake, woken = os.pipe()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os.write(woken, b"."))
-    tell(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
+    print_json(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
     try:
         server.serve(wake)
     finally:

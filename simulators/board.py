@@ -1,8 +1,8 @@
-"""A sensor board and what it is fixed to: what all simulated boards have in common.
+"""A sensor board and what it observes: common to all simulated boards.
 
-What happens at the table is a scene, a generator that yields the seconds to wait. The board sees
-it, counts, and says its state when that changes and once a second. A board whose power goes forgets
-its counts; what happens at the table goes on.
+What happens at the table is a scene, a generator that yields the seconds to wait. The board
+observes it, counts, and reports its state on every change and once a second. A board that loses
+power forgets its counts; the scene continues.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from simulators.device import Timed
 Scene = Generator[float, None, None]
 
 BOOT, FIRST = 0.2, 10.0
-"""Seconds from the power to the first report, and to the first round: a host has to know how prompt
-the reports are.
+"""Seconds from power-on to the first report, and to the first round: a host must first learn how
+prompt the reports are.
 """
 
 
 class Board(ABC):
-    """``games_per_hour``: the pace of the table. ``rounds``: played to their end; ``counted``:
+    """``games_per_hour``: the pace of the table. ``rounds``: completed rounds; ``counted``:
     launches, throws, packets or coins since the board was started.
     """
 
@@ -32,36 +32,36 @@ class Board(ABC):
     kind: str
 
     def __init__(self, seed: int = 0, games_per_hour: int = 60) -> None:
-        self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self.rounds = 0
         self.counted = 0
         self.time = 0.0
         self.pause = 3600 / games_per_hour
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
-        self._said: list[Timed] = []
+        self._sent: list[Timed] = []
         self._scene = self._rounds()
         self._wake = BOOT + FIRST
         self._start(BOOT)
 
     @abstractmethod
     def state(self) -> tuple[object, ...]:
-        """What it says each second: a word and its fields."""
+        """The state it reports every second: a word and its fields."""
 
     @abstractmethod
     def round(self) -> Scene:
-        """One round, from its beginning to its end."""
+        """One round, from beginning to end."""
 
     def started(self) -> int:
-        """The board was started, perhaps in the middle of a round: what it counts at once."""
+        """The board was started, perhaps in the middle of a round: what it counts immediately."""
         return 0
 
     @property
     def deadline(self) -> float:
-        """When something happens at the table, or the board says its state."""
+        """When something happens at the table, or the board reports its state."""
         return min(self._wake, self._beat)
 
     def advance(self, now: float) -> list[Timed]:
-        """Everything that is said up to ``now``."""
+        """All reports up to ``now``."""
         while (due := self.deadline) <= now:
             self.time = max(self.time, due)
             if self._wake <= due:
@@ -69,14 +69,14 @@ class Board(ABC):
             else:
                 self._say_state()
         self.time = max(self.time, now)
-        said, self._said = self._said, []
-        return said
+        sent, self._sent = self._sent, []
+        return sent
 
-    def receive(self, data: bytes, now: float) -> None:  # noqa: B027 - it listens to nobody
-        """It is never told anything."""
+    def receive(self, data: bytes, now: float) -> None:  # noqa: B027 - it takes no input
+        """Ignores everything: a board takes no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``restart`` strikes at once, the others at their next occasion."""
+        """``restart`` acts at once, all others at the next opportunity."""
         self.time = max(self.time, now)
         if name == "restart":
             self._start(now + value)
@@ -84,22 +84,22 @@ class Board(ABC):
             self._armed[name].append(value)
 
     def say(self, word: object, *fields: object) -> None:
-        """A report; none while the power is gone."""
+        """Send a report; nothing without power."""
         if self.time < self._powered:
             return
         if self.strikes("lost_report") is None:
             ms = round((self.time - self._powered) * 1000)
-            self._said.append(
+            self._sent.append(
                 (self.time, write_report(self._number, ms, self.kind, str(word), *fields))
             )
         self._number += 1
 
     def show(self) -> None:
-        """The state has changed."""
+        """Report the state after a change."""
         self.say(*self.state())
 
     def strikes(self, fault: str) -> float | None:
-        """The value of a fault that was switched on, once; None if it was not."""
+        """The value of a fault that was triggered; returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 

@@ -1,8 +1,7 @@
-"""The line between a simulated device and its host: bytes at the pace of the baud rate, and what
-goes wrong on the way.
+"""The line between a simulated device and its host: bytes at the pace of the baud rate, and faults
+on the way.
 
-Pure like the device: it is told the time, and gives pieces of bytes with the time at which they
-arrive.
+Pure like the device: it is told the time and returns pieces of bytes with their time of arrival.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from random import Random
 from simulators.device import Device, Timed
 
 BITS = 10
-"""Bits per byte on a line with 8 data bits, no parity and one stop bit."""
+"""Bits per byte with 8 data bits, no parity and one stop bit."""
 
 
 def garbled(data: bytes) -> bytes:
-    """What a host reads that samples at twice the speed: every bit is seen twice, and half a byte
-    is taken for a whole one.
+    """What a host reads at twice the baud rate: it sees every bit twice and takes half a byte for a
+    whole one.
     """
     read = bytearray()
     for byte in data:
@@ -31,11 +30,11 @@ def garbled(data: bytes) -> bytes:
 
 
 class Line:
-    """A device seen through its line."""
+    """A device as seen through its line."""
 
     def __init__(self, device: Device, seed: int = 0) -> None:
         self.device = device
-        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self._byte = BITS / device.baud
         self._free_at = 0.0
         self._silent_until = -inf
@@ -48,7 +47,7 @@ class Line:
 
     @property
     def deadline(self) -> float:
-        """When the next byte is due, or the device does something."""
+        """When the next byte is due, or the device acts."""
         waiting = [self.device.deadline]
         if self._pieces:
             waiting.append(self._pieces[0][0])
@@ -68,7 +67,7 @@ class Line:
         return due
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """Switch on a fault of the line."""
+        """Trigger a fault of the line."""
         if name == "silence":
             self._silent_until = now + value
         elif name == "burst":
@@ -79,7 +78,7 @@ class Line:
             self._armed[name] += 1
 
     def _release(self, now: float) -> None:
-        """A backlog comes out of a buffer, not off the wire: all of it at once."""
+        """A backlog comes from a buffer, so all of it arrives at once."""
         if self._burst_at is not None and self._burst_at <= now:
             if self._held:
                 self._append(max(self._burst_at, self._free_at), self._held)
@@ -117,9 +116,7 @@ class Line:
         return data
 
     def _damage(self, data: bytes) -> bytes:
-        """One character is lost or overwritten with noise: never so that the line is
-        whole again.
-        """
+        """Lose one character or replace it with noise; the line is never valid afterwards."""
         place = self._random.randrange(max(1, len(data) - 2))
         noise = self._random.choice((b"", b"\x00", b"\xff"))
         return data[:place] + noise + data[place + 1 :]

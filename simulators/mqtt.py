@@ -1,7 +1,7 @@
-"""A topic of a broker as the simulator's line: what a device says is published below it, what hosts
-publish is heard.
+"""An MQTT topic as the simulator's line: publishes what the device sends, and receives what hosts
+publish.
 
-A line of the device is ``topic payload``; so is what it hears.
+Each line of the device is ``topic payload``; so is each line it receives.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 PATIENCE = 10.0
-"""Seconds in which the broker has to answer."""
+"""Seconds within which the broker must answer."""
 
 
 class Mqtt:
-    """A connection to the broker at ``host:port``. ``says``: the topics that are the device's own,
-    and that it does not hear.
+    """A connection to the broker at ``host:port``. ``says``: the topics that the device publishes
+    itself and therefore ignores.
     """
 
     def __init__(self, host: str, port: int, base: str, says: tuple[str, ...] = ("says",)) -> None:
@@ -33,7 +33,7 @@ class Mqtt:
 
     @property
     def address(self) -> str:
-        """``mqtt://host:port/base`` as a host opens it."""
+        """``mqtt://host:port/base``, as a host opens it."""
         return f"mqtt://{self._host}:{self._port}/{self._base}"
 
     @property
@@ -42,7 +42,7 @@ class Mqtt:
         return [self._woken]
 
     def plug(self) -> None:
-        """Connect, and listen."""
+        """Connect and subscribe."""
         ready: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._client = client = paho.Client(CallbackAPIVersion.VERSION2)
         client.on_connect = self._connected
@@ -53,23 +53,25 @@ class Mqtt:
         try:
             ready.get(timeout=PATIENCE)
         except queue.Empty:
-            raise OSError(f"the broker at {self._host}:{self._port} does not answer") from None
+            raise OSError(
+                f"the broker at {self._host}:{self._port} does not answer; is it running?"
+            ) from None
 
     def unplug(self) -> None:
-        """Go without a word."""
+        """Disconnect without notice."""
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
             client.loop_stop()
 
     def close(self) -> None:
-        """Go for good."""
+        """Disconnect for good."""
         self.unplug()
         os.close(self._woken)
         os.close(self._wake)
 
     def write(self, data: bytes) -> None:
-        """Publish each line that is whole."""
+        """Publish each complete line."""
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
             topic, _, payload = line.decode("latin-1").partition(" ")
@@ -87,11 +89,11 @@ class Mqtt:
         return heard
 
     def _connected(self, client: paho.Client, *_: object) -> None:
-        """In the library's thread."""
+        """Runs in the library's thread."""
         client.subscribe(f"{self._base}/#", qos=1)
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
-        """In the library's thread."""
+        """Runs in the library's thread."""
         topic = message.topic.removeprefix(f"{self._base}/")
         if topic not in self._says:
             self._heard.put(topic.encode() + b" " + bytes(message.payload) + b"\n")

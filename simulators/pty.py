@@ -1,6 +1,4 @@
-"""A pseudo-terminal as the simulator's serial port, under a name that stays when the port is
-unplugged and comes back.
-"""
+"""A pseudo-terminal as the simulator's serial port, under a name that survives unplugging."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 
 class Pty:
-    """One pseudo-terminal. ``link`` is a symbolic link to it; without one the name is the
+    """One pseudo-terminal. ``link`` is a symbolic link to it; without one, the name is the
     terminal's own.
 
     As on a real line, bytes that nobody reads are lost: nothing is sent while no program has the
@@ -33,13 +31,13 @@ class Pty:
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptors to wait on. None while nobody has the port open, for then it would
-        always be ready.
+        """The file descriptors to wait on; empty while no program has the port open, because then
+        it would always be ready.
         """
         return [self._master] if self._opened() else []
 
     def plug(self) -> None:
-        """Make the terminal, raw, and point the link at it."""
+        """Create the terminal in raw mode and point the link to it."""
         self._master, slave = os.openpty()
         self._terminal = os.ttyname(slave)
         tty.setraw(slave)
@@ -49,8 +47,8 @@ class Pty:
             self._point(self._link)
 
     def unplug(self) -> None:
-        """Take the terminal away. Whoever has it open sees an end of file or an error; the link is
-        gone.
+        """Remove the terminal and the link. A program that has it open sees end of file or an
+        error.
         """
         if self._link is not None and self._link.is_symlink():
             self._link.unlink()
@@ -61,16 +59,16 @@ class Pty:
     close = unplug
 
     def write(self, data: bytes) -> None:
-        """Send, if anybody listens."""
+        """Send, if a program has the port open."""
         if self._opened():
             with contextlib.suppress(BlockingIOError, OSError):
                 os.write(self._master, data)
 
     def read(self) -> bytes:
-        """What the host has sent; empty when there is nothing."""
+        """What the host has sent; empty if nothing."""
         try:
             return os.read(self._master, 4096) if self._opened() else b""
-        except OSError:  # closed between the look and the read
+        except OSError:  # closed between the check and the read
             return b""
 
     def _opened(self) -> bool:
@@ -81,9 +79,11 @@ class Pty:
         return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def _point(self, link: Path) -> None:
-        """Put the link there in one step. Raises ``FileExistsError`` for a file that is no link."""
+        """Create the link atomically. Raises ``FileExistsError`` if a file that is not a link is in
+        the way.
+        """
         if link.exists() and not link.is_symlink():
-            raise FileExistsError(f"{link} exists and is not a symbolic link; it is left as it is")
+            raise FileExistsError(f"{link} exists and is not a symbolic link; choose another name")
         with TemporaryDirectory(dir=link.parent) as beside:
             fresh = Path(beside) / "link"
             fresh.symlink_to(self._terminal)

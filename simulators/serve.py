@@ -1,5 +1,5 @@
-"""Serve one simulated device on one port, in its own time, until it has played enough or is told to
-stop.
+"""Serves one simulated device on one port, in its own time, until it has played enough or is told
+to stop.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from simulators.faults import FAULTS, Fault, Switch, read_switch
 from simulators.line import Line
 
 SETTLING = 0.25
-"""Seconds that the line stays open after the last round, and two of the model: a host needs time to
-read it.
+"""Seconds that the line stays open after the last round (real time, plus two of the model's): a
+host needs time to read.
 """
 LONGEST = 3600.0
-"""Seconds of one sleep: a model that only answers has nothing to do by itself."""
+"""Maximum seconds of one sleep: a model that only answers does nothing by itself."""
 LOOK = 0.05
-"""Real seconds between two looks at a port that nobody has open."""
+"""Real seconds between two checks of a port that nobody has open."""
 
 
 class Port(Protocol):
-    """What a simulator is served on: a pseudo-terminal or a TCP port."""
+    """What a simulator is served on: a pseudo-terminal, a TCP port or an MQTT topic."""
 
     @property
     def address(self) -> str:
@@ -41,15 +41,15 @@ class Port(Protocol):
         ...
 
     def plug(self) -> None:
-        """Make the port."""
+        """Create the port."""
         ...
 
     def unplug(self) -> None:
-        """Take it away."""
+        """Remove it."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send to whoever listens, never waiting."""
+        """Send to whoever listens, without waiting."""
         ...
 
     def read(self) -> bytes:
@@ -57,17 +57,15 @@ class Port(Protocol):
         ...
 
     def close(self) -> None:
-        """Take it away for good."""
+        """Remove it for good."""
         ...
 
 
 class Server:
-    """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times
-    faster.
+    """The main loop. ``speed`` accelerates the model's time and the pace of its bytes.
 
-    Lines on standard input switch faults on, those that are ``known``. With ``wait`` the power
-    comes on with the line ``start``. What happens is told on standard output, one JSON object a
-    line.
+    Lines on standard input trigger faults, if ``known``. With ``wait`` power comes on at the line
+    ``start``. Events are printed on standard output, one JSON object per line.
     """
 
     def __init__(
@@ -91,12 +89,12 @@ class Server:
         self._started = None if wait else time.monotonic()
 
     def schedule(self, at: float, switch: Switch) -> None:
-        """A fault at a time of the model."""
+        """Schedule a fault at a time of the model."""
         heappush(self._schedule, (at, len(self._schedule), switch))
 
     def serve(self, wake: int) -> None:
-        """Run until the rounds are played, standard input ends (if it was asked for), or ``wake``
-        can be read.
+        """Run until the rounds are played, standard input ends (if requested), or ``wake`` becomes
+        readable.
         """
         while True:
             now = self._now()
@@ -112,7 +110,7 @@ class Server:
                 return
 
     def _now(self) -> float:
-        """The time of the model: it stands until the power comes on."""
+        """The time of the model; it does not advance before power-on."""
         return 0.0 if self._started is None else (time.monotonic() - self._started) * self._speed
 
     def _send(self, now: float) -> None:
@@ -120,8 +118,8 @@ class Server:
             self._port.write(data)
 
     def _due(self, now: float) -> None:
-        """A fault of the schedule strikes at its own time, however late we look: the same schedule
-        always strikes the same line.
+        """A scheduled fault acts at its exact time, however late we check: the same schedule always
+        hits the same line.
         """
         while self._schedule and self._schedule[0][0] <= now:
             at, _, switch = heappop(self._schedule)
@@ -130,7 +128,7 @@ class Server:
         if now >= self._replug_at:
             self._replug_at = inf
             self._port.plug()
-            tell(at=now, port=self._port.address)
+            print_json(at=now, port=self._port.address)
 
     def _switch(self, switch: Switch, now: float) -> None:
         where = FAULTS[switch.name].where
@@ -142,10 +140,10 @@ class Server:
                 (self._line if where == "line" else self._line.device).fault(
                     switch.name, switch.value, now
                 )
-        tell(at=now, fault=switch.name, value=switch.value, times=switch.times)
+        print_json(at=now, fault=switch.name, value=switch.value, times=switch.times)
 
     def _wait(self, wake: int, now: float) -> bool:
-        """Sleep until something is due or arrives. False: it is time to stop."""
+        """Sleep until something is due or arrives. False: time to stop."""
         next_fault = self._schedule[0][0] if self._schedule else inf
         due = min(self._line.deadline, next_fault, self._replug_at, self._end_at)
         readers = self._port.readers
@@ -163,7 +161,7 @@ class Server:
         return True
 
     def _hear(self) -> bool:
-        """Faults from standard input. False: it has ended, and so must we."""
+        """Read faults from standard input. False: it has ended, and so must we."""
         data = os.read(sys.stdin.fileno(), 4096)
         if not data:
             self._listen = False
@@ -181,8 +179,8 @@ class Server:
         return True
 
 
-def tell(**what: Any) -> None:
-    """One JSON object on standard output."""
+def print_json(**what: Any) -> None:
+    """Print one JSON object on standard output."""
     print(  # noqa: T201
         json.dumps(
             {

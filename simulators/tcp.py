@@ -1,4 +1,4 @@
-"""A TCP port as the simulator's line: what a serial device server shows to its hosts."""
+"""A TCP port as the simulator's line, like a serial device server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 class Tcp:
-    """A listening socket on ``host:port``; port 0 takes a free one. Every client gets the same
+    """A listening socket on ``host:port``; port 0 selects a free one. Every client gets the same
     bytes.
     """
 
@@ -19,7 +19,7 @@ class Tcp:
 
     @property
     def address(self) -> str:
-        """``tcp://host:port`` as a host opens it."""
+        """``tcp://host:port``, as a host opens it."""
         return f"tcp://{self._host}:{self._port}"
 
     @property
@@ -38,7 +38,7 @@ class Tcp:
         self._port = self._listener.getsockname()[1]
 
     def unplug(self) -> None:
-        """Close the connections and listen no more."""
+        """Close all connections and stop listening."""
         for client in self._clients:
             client.close()
         self._clients.clear()
@@ -49,7 +49,7 @@ class Tcp:
     close = unplug
 
     def write(self, data: bytes) -> None:
-        """Send to all clients; one that is gone or does not read is dropped."""
+        """Send to all clients; drop one that is gone or does not read."""
         for client in list(self._clients):
             try:
                 client.sendall(data)
@@ -57,7 +57,7 @@ class Tcp:
                 self._drop(client)
 
     def read(self) -> bytes:
-        """Take in new clients, and what the clients have sent."""
+        """Accept new clients; return what all clients have sent."""
         self._accept()
         received = b""
         for client in list(self._clients):

@@ -1,9 +1,8 @@
-"""A virtual USB bus that stands for the hardware under pyusb: a backend whose devices are data and
-whose reports are queues.
+"""A virtual USB bus below pyusb: a backend whose devices are data and whose reports are queues.
 
-A device can be plugged and unplugged, stall, fail, be denied or held by another program while
-somebody reads it. What was done to it is in its ``log``. As on a real machine, what it reports
-while the kernel's driver has it is typed into the console.
+A device can be plugged in and unplugged, stall, fail, be denied or held by another program while it
+is being read. Its ``log`` lists what was done to it. As on a real machine, what it reports while
+the kernel's driver is attached is typed into the console.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ BULK, INTERRUPT = 2, 3
 IN = 0x80
 GET_DESCRIPTOR, STRING = 6, 3
 REQUESTS = {0x0A: "idle", 0x0B: "protocol"}
-"""What a keyboard can be told."""
+"""Requests to a keyboard."""
 
 
 class Endpoint(NamedTuple):
-    """``address`` with its direction in bit 7; ``packet``: bytes that go at once."""
+    """``address``: direction in bit 7; ``packet``: bytes per packet."""
 
     address: int = 0x81
     packet: int = 8
@@ -37,15 +36,15 @@ class Endpoint(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """Class, subclass and protocol; as it stands, a boot keyboard."""
+    """Class, subclass and protocol; by default a boot keyboard."""
 
     kind: tuple[int, int, int] = (3, 1, 1)
     endpoints: tuple[Endpoint, ...] = (Endpoint(),)
 
 
 class UsbDevice(NamedTuple):
-    """What a device is. ``port``: the ports on the way to it. ``strings``: manufacturer, product,
-    serial number.
+    """A device. ``port``: the ports on the path to it. ``strings``: manufacturer, product, serial
+    number.
     """
 
     vendor: int = 0x0C2E
@@ -70,7 +69,7 @@ RNDIS_GADGET = UsbDevice(
 
 
 class Plugged:
-    """One device on the bus. All of it may be called from any thread."""
+    """One device on the bus. All methods may be called from any thread."""
 
     def __init__(self, device: UsbDevice, address: int, changed: Condition) -> None:
         self.device = device
@@ -91,13 +90,13 @@ class Plugged:
         self._changed = changed
 
     def report(self, *reports: bytes, interface: int = 0) -> None:
-        """Say something."""
+        """Send a report."""
         with self._changed:
             (self.typed if interface in self.kernel else self._reports).extend(reports)
             self._changed.notify_all()
 
     def fail(self, number: int) -> None:
-        """The next transfer fails with this error."""
+        """Make the next transfer fail with this error."""
         with self._changed:
             self._failures.append(number)
             self._changed.notify_all()
@@ -120,21 +119,21 @@ class Plugged:
 
 
 def error(number: int) -> USBError:
-    """An error as libusb's backend makes it."""
+    """An error as libusb's backend creates it."""
     kind = USBTimeoutError if number == errno.ETIMEDOUT else USBError
     made: USBError = kind(errno.errorcode[number], None, number)
     return made
 
 
 class Handle(NamedTuple):
-    """A device that somebody opened."""
+    """A device that is open."""
 
     number: int
     plugged: Plugged
 
 
 class VirtualBus(IBackend):
-    """The bus, as pyusb wants it."""
+    """The bus, with the interface that pyusb expects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,58 +143,87 @@ class VirtualBus(IBackend):
         self._handles = count(1)
 
     def plug(self, device: UsbDevice) -> Plugged:
-        """A device is plugged in: a new one, even where it was there before."""
+        """Plug in a device: always a new one, even if it was there before."""
         with self._changed:
             plugged = Plugged(device, next(self._addresses), self._changed)
             self._plugged.append(plugged)
             return plugged
 
     def unplug(self, plugged: Plugged) -> None:
-        """A device is pulled out."""
+        """Unplug a device."""
         with self._changed:
             plugged.gone = True
             self._plugged.remove(plugged)
             self._changed.notify_all()
 
-    # what pyusb asks
+    # called by pyusb
 
     def enumerate_devices(self) -> Iterator[Plugged]:
-        """Those that are there now."""
+        """The devices that are plugged in."""
         return iter(tuple(self._plugged))
 
     def get_parent(self, dev: Plugged) -> None:
-        """None is needed."""
+        """Not needed."""
 
     def get_device_descriptor(self, dev: Plugged) -> Any:
-        """Vendor, product, class, and where it is."""
+        """Vendor, product, class and location."""
         device = dev.device
         maker, product, serial = (
             index if text else 0 for index, text in enumerate(device.strings, 1)
         )
         return SimpleNamespace(
-            bLength=18, bDescriptorType=1, bcdUSB=0x200, bMaxPacketSize0=64, bcdDevice=0x100, bNumConfigurations=1, speed=2,
-            bDeviceClass=device.kind[0], bDeviceSubClass=device.kind[1], bDeviceProtocol=device.kind[2],
-            idVendor=device.vendor, idProduct=device.product, iManufacturer=maker, iProduct=product, iSerialNumber=serial,
-            bus=device.bus, address=dev.address, port_number=device.port[-1], port_numbers=device.port,
-        )  # fmt: skip
+            bLength=18,
+            bDescriptorType=1,
+            bcdUSB=0x200,
+            bMaxPacketSize0=64,
+            bcdDevice=0x100,
+            bNumConfigurations=1,
+            speed=2,
+            bDeviceClass=device.kind[0],
+            bDeviceSubClass=device.kind[1],
+            bDeviceProtocol=device.kind[2],
+            idVendor=device.vendor,
+            idProduct=device.product,
+            iManufacturer=maker,
+            iProduct=product,
+            iSerialNumber=serial,
+            bus=device.bus,
+            address=dev.address,
+            port_number=device.port[-1],
+            port_numbers=device.port,
+        )
 
     def get_configuration_descriptor(self, dev: Plugged, config: int) -> Any:
-        """There is one."""
+        """There is always one."""
         return SimpleNamespace(
-            bLength=9, bDescriptorType=2, wTotalLength=0, bNumInterfaces=len(dev.device.interfaces), bConfigurationValue=config + 1,
-            iConfiguration=0, bmAttributes=0x80, bMaxPower=50, extra_descriptors=[],
-        )  # fmt: skip
+            bLength=9,
+            bDescriptorType=2,
+            wTotalLength=0,
+            bNumInterfaces=len(dev.device.interfaces),
+            bConfigurationValue=config + 1,
+            iConfiguration=0,
+            bmAttributes=0x80,
+            bMaxPower=50,
+            extra_descriptors=[],
+        )
 
     def get_interface_descriptor(self, dev: Plugged, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
-        """Each has one setting. Raises ``IndexError`` past the last."""
+        """Each interface has one setting. Raises ``IndexError`` beyond the last."""
         if alt:
             raise IndexError(alt)
         interface = dev.device.interfaces[intf]
         return SimpleNamespace(
-            bLength=9, bDescriptorType=4, bInterfaceNumber=intf, bAlternateSetting=0, bNumEndpoints=len(interface.endpoints),
-            bInterfaceClass=interface.kind[0], bInterfaceSubClass=interface.kind[1], bInterfaceProtocol=interface.kind[2],
-            iInterface=0, extra_descriptors=[],
-        )  # fmt: skip
+            bLength=9,
+            bDescriptorType=4,
+            bInterfaceNumber=intf,
+            bAlternateSetting=0,
+            bNumEndpoints=len(interface.endpoints),
+            bInterfaceClass=interface.kind[0],
+            bInterfaceSubClass=interface.kind[1],
+            bInterfaceProtocol=interface.kind[2],
+            iInterface=0,
+            extra_descriptors=[],
+        )
 
     def get_endpoint_descriptor(
         self,
@@ -205,37 +233,44 @@ class VirtualBus(IBackend):
         alt: int,  # noqa: ARG002
         config: int,  # noqa: ARG002
     ) -> Any:
-        """Raises ``IndexError`` past the last."""
+        """Raises ``IndexError`` beyond the last."""
         endpoint = dev.device.interfaces[intf].endpoints[ep]
         return SimpleNamespace(
-            bLength=7, bDescriptorType=5, bEndpointAddress=endpoint.address, bmAttributes=endpoint.attributes,
-            wMaxPacketSize=endpoint.packet, bInterval=10, bRefresh=0, bSynchAddress=0, extra_descriptors=[],
-        )  # fmt: skip
+            bLength=7,
+            bDescriptorType=5,
+            bEndpointAddress=endpoint.address,
+            bmAttributes=endpoint.attributes,
+            wMaxPacketSize=endpoint.packet,
+            bInterval=10,
+            bRefresh=0,
+            bSynchAddress=0,
+            extra_descriptors=[],
+        )
 
     def open_device(self, dev: Plugged) -> Handle:
-        """Not where it is denied."""
+        """Fails for a device that is denied."""
         if dev.gone or dev.denied:
             raise error(errno.ENODEV if dev.gone else errno.EACCES)
         dev.log.append("open")
         return Handle(next(self._handles), dev)
 
     def close_device(self, dev_handle: Handle) -> None:
-        """What the handle claimed is free."""
+        """Release what the handle has claimed."""
         dev_handle.plugged.log.append("close")
         claimed = dev_handle.plugged.claimed
         for intf in [intf for intf, owner in claimed.items() if owner == dev_handle.number]:
             del claimed[intf]
 
     def set_configuration(self, dev_handle: Handle, config_value: int) -> None:
-        """A light reset, as everybody learns once."""
+        """A light reset, as on real hardware."""
         self._do(dev_handle, f"configure {config_value}").configured = True
 
     def get_configuration(self, dev_handle: Handle) -> int:
-        """1, or 0 where none is set."""
+        """1, or 0 if none is set."""
         return int(dev_handle.plugged.configured)
 
     def claim_interface(self, dev_handle: Handle, intf: int) -> None:
-        """Not while the kernel or another has it."""
+        """Fails while the kernel or another handle has it."""
         device = dev_handle.plugged
         if (
             device.held
@@ -246,7 +281,7 @@ class VirtualBus(IBackend):
         self._do(dev_handle, f"claim {intf}").claimed[intf] = dev_handle.number
 
     def release_interface(self, dev_handle: Handle, intf: int) -> None:
-        """Give it back."""
+        """Release it."""
         self._do(dev_handle, f"release {intf}").claimed.pop(intf)
 
     def intr_read(
@@ -257,7 +292,7 @@ class VirtualBus(IBackend):
         buff: array[int],
         timeout: int,
     ) -> int:
-        """Only for whoever claimed it."""
+        """Fails for anybody who has not claimed it."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
             raise error(errno.EBUSY)
@@ -277,7 +312,7 @@ class VirtualBus(IBackend):
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Only for whoever claimed it. A device that is deaf lets the time run out."""
+        """Fails for anybody who has not claimed it; times out if the device is deaf."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
             raise error(errno.EBUSY)
@@ -291,16 +326,14 @@ class VirtualBus(IBackend):
     def ctrl_transfer(
         self,
         dev_handle: Handle,
-        bmRequestType: int,  # noqa: N803 - the words of the standard
+        bmRequestType: int,  # noqa: N803 - names of the standard
         bRequest: int,  # noqa: N803
         wValue: int,  # noqa: N803
         wIndex: int,  # noqa: N803
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Strings, and what a keyboard can be told. Any other request stalls, as it does on a real
-        device.
-        """
+        """Strings, and requests to a keyboard. Any other request stalls, as on a real device."""
         if bRequest in REQUESTS:
             self._do(dev_handle, f"{REQUESTS[bRequest]} {wValue} of {wIndex}")
             return 0
@@ -317,19 +350,19 @@ class VirtualBus(IBackend):
         raise error(errno.EPIPE)
 
     def clear_halt(self, dev_handle: Handle, ep: int) -> None:
-        """The stall is over."""
+        """End the stall."""
         self._do(dev_handle, f"clear_halt {ep:02x}").stalled = False
 
     def is_kernel_driver_active(self, dev_handle: Handle, intf: int) -> bool:
-        """Whether what it says is typed."""
+        """Whether what it reports is typed into the console."""
         return intf in dev_handle.plugged.kernel
 
     def detach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
-        """The console hears no more of it."""
+        """Stop typing into the console."""
         self._do(dev_handle, f"detach {intf}").kernel.remove(intf)
 
     def attach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
-        """Not while it is claimed."""
+        """Fails while it is claimed."""
         if intf in dev_handle.plugged.claimed:
             raise error(errno.EBUSY)
         self._do(dev_handle, f"attach {intf}").kernel.add(intf)

@@ -1,1 +1,1 @@
-"""Reference consumers. They know the MQTT contract and nothing else of ours."""
+"""Reference subscribers. They use the MQTT contract and nothing else of this project."""

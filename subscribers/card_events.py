@@ -1,7 +1,7 @@
 """What a subscriber knows of the cards at a table: a fold over the events of card games, without
-clock and without I/O.
+clock or I/O.
 
-A card that lies face down is ``None``: nobody tells it before it is turned.
+A face-down card is ``None``: nobody reveals it before it is turned.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from subscribers.outcomes import outcome_of
 Fields = dict[str, Any]
 Kind = Literal["result", "void", "unresolved"]
 KEPT = 120
-"""Rounds that are kept of one shoe: more than six decks give."""
+"""Rounds kept per shoe: more than six decks give."""
 
 
 class Bead(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one round. ``winner`` of a result: a hand, or ``tie``; empty where each box is
-    settled for itself. ``marks``: what else wins or loses bets.
+    settled separately. ``marks``: other outcomes on which bets win or lose.
     """
 
     round: int
@@ -33,7 +33,7 @@ class Bead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """What a hand came to at the end of its round: as in the event."""
+    """What a hand made at the end of its round, as in the event."""
 
     points: int | None = None
     kind: str | None = None
@@ -42,12 +42,12 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cards:
-    """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its
-    bead, as soon as it has one.
+    """The cards of one table. ``hands``: of the current round, or of the last; ``outcome``: its
+    bead, once known.
 
-    ``made``: what the hands came to; ``said``: what they decided in this round, and of how many
-    cards. ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that
-    says how many are ``burned``. ``beads``: the rounds of this shoe.
+    ``made``: what each hand made; ``said``: what each hand decided in this round, and with how many
+    cards. ``round``: its number. ``expected``: who gets the next card. ``shown``: the card that
+    determines how many are ``burned``. ``beads``: the rounds of this shoe.
     """
 
     def __init__(self) -> None:
@@ -64,18 +64,15 @@ class Cards:
         self._since = 0
 
     def event(self, fields: Fields) -> None:
-        """Take one event."""
-        self.round = max(
-            self.round, fields.get("round") or 0
-        )  # what is said of an earlier round does not bring it back
+        """Apply one event."""
+        # an event of an earlier round does not bring it back
+        self.round = max(self.round, fields.get("round") or 0)
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
             handle(self, fields)
 
     def state(self, shown: Fields, joining: bool) -> None:
-        """Take the retained state: counts of the shoe, and the hands where no event has
-        told them.
-        """
+        """Apply the retained state: counts of the shoe, and hands that no event has reported."""
         self.shoe = shown.get("shoe") or {}
         self.round = shown.get("round") or self.round
         if joining:
@@ -87,33 +84,33 @@ class Cards:
             self.expected = shown.get("expected")
 
     def history(self, results: list[Fields]) -> None:
-        """Take the latest rounds: they settle what was missed. Those of an earlier shoe are known
-        to be over.
+        """Apply the latest rounds, which fill in what was missed. Those of an earlier shoe are
+        skipped.
         """
         known = {bead.round: bead for bead in self.beads}
         known |= {bead.round: bead for bead in map(_bead, results) if bead.round > self._since}
         self.beads = deque((known[number] for number in sorted(known)), maxlen=KEPT)
 
     def deal(self, to: str, index: int, card: str | None) -> None:
-        """A card lies with a hand, or is turned there."""
+        """A card is dealt to a hand, or turned over."""
         hand, place = self.hands.setdefault(to, []), max(1, index)
         hand += [None] * (place - len(hand))
         hand[place - 1] = card
 
     def take_back(self, to: str | None) -> None:
-        """The last card of a hand lies there no longer."""
+        """Remove the last card of a hand."""
         if to is not None and self.hands.get(to):
             self.hands[to].pop()
 
     def put(self, bead: Bead) -> None:
-        """The outcome of a round, in the place of an earlier one of the same round."""
+        """Add the outcome of a round, or replace that of the same round."""
         others = [each for each in self.beads if each.round != bead.round]
         self.beads = deque(sorted((*others, bead), key=lambda each: each.round), maxlen=KEPT)
         if bead.round == self.round:
             self.outcome, self.expected = bead, None
 
     def clear(self) -> None:
-        """Nothing lies on the table, and no round of this shoe was played."""
+        """Clear the table and the rounds of this shoe."""
         self.hands, self.made, self.said, self.outcome, self.expected = {}, {}, {}, None, None
         self.burned, self.shown = 0, None
         self.beads.clear()
@@ -189,7 +186,7 @@ def _lay(cards: Cards, fields: Fields) -> None:
 
 
 def _corrected(cards: Cards, fields: Fields) -> None:
-    if fields.get("round") == cards.round:  # else they have left the table
+    if fields.get("round") == cards.round:  # otherwise they have been taken off the table
         _lay(cards, fields)
     cards.put(_bead({**fields, "corrected": True}, "result"))
 

@@ -1,5 +1,5 @@
-"""The picture of a table of punto y banca: both hands, who has won, the bead plate and what is left
-in the shoe.
+"""The picture of a punto y banca table: both hands, the winner, the bead plate and what is left in
+the shoe.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from subscribers.card_events import Bead, Cards
 from subscribers.table_view import TableView
 
 ROWS = 6
-"""Of the bead plate: rounds go down, then to the right."""
+"""Rows of the bead plate: rounds go down, then right."""
 CELL = 3
-"""Columns of a bead: a pair of the bank, the letter, a pair of the player."""
+"""Columns of a bead: bank pair, letter, player pair."""
 HANDS = ("player", "banker")
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
 COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
 WIDE = 31
-"""Columns of the bead plate, with its frame, from which on most lines below it are not wrapped."""
+"""Columns of the bead plate with its frame, from which most lines below it fit without wrapping."""
 NAME = 8
-"""Columns of a hand's name."""
+"""Columns for a hand's name."""
 DREW = 3
-"""Cards that a hand has at most."""
+"""Maximum cards in a hand."""
 
 
 def body(view: TableView) -> list[RenderableType]:
-    """Both hands, and what they come to."""
+    """Both hands, and their points."""
     cards = view.cards
     rows: list[RenderableType] = []
     for who in HANDS:
@@ -47,7 +47,7 @@ def body(view: TableView) -> list[RenderableType]:
 
 
 def _hand(cards: Cards, who: str, language: str) -> Text:
-    """Three lines: the name and the points of the hand at the left of its cards."""
+    """Three lines: name and points of the hand, left of its cards."""
     own = cards.hands.get(who, [])
     won = (
         cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
@@ -80,12 +80,12 @@ def _face(card: str | None) -> tuple[tuple[str, str, str], str]:
 
 
 def short(card: str) -> str:
-    """A card as it is written on a table: ``10♥``."""
+    """A card in the usual notation: ``10♥``."""
     return card[:-1].replace("T", "10") + SUITS.get(card[-1:], "?")
 
 
 def points(hand: list[str | None]) -> int:
-    """The units of the sum; ten and pictures count nothing, what is not known neither."""
+    """The last digit of the sum; tens, pictures and unknown cards count 0."""
     return (
         sum(
             "0A23456789".find(card[0])
@@ -137,7 +137,7 @@ def side(view: TableView, width: int) -> RenderableType:
     beads = list(view.cards.beads)
     columns = (width - 4) // CELL
     language = view.language
-    gap = [Text()] if width >= WIDE else []  # else lines that are wrapped need the room
+    gap = [Text()] if width >= WIDE else []  # otherwise wrapped lines need the room
     lines = [
         *_plate(beads, columns, language),
         *gap,
@@ -171,8 +171,8 @@ def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
 
 
 def _cell(bead: Bead, language: str) -> Text:
-    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's
-    left, the player's right.
+    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's on
+    the left, the player's on the right.
     """
     if bead.kind != "result":
         return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")

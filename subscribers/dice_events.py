@@ -1,5 +1,5 @@
-"""What a subscriber knows of the dice at a table: a fold over the events of craps, without clock
-and without I/O.
+"""What a subscriber knows of the dice at a table: a fold over the events of craps, without clock or
+I/O.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ KEPT = 30
 
 
 class Throw(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one throw. ``point``: what was thrown against; None at a come-out. ``kind`` as
-    of any round.
+    """The outcome of one throw. ``point``: the point at the throw; None at a come-out. ``kind`` as
+    for any round.
     """
 
     round: int
@@ -30,19 +30,19 @@ class Throw(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """The sum."""
+        """The sum of the dice."""
         return sum(self.dice)
 
     @property
     def ends(self) -> bool:
-        """Whether it ends its series: a seven or the point behind a point, or seven, eleven or
-        craps at a come-out.
+        """Whether it ends its series: a seven or the point after a point; seven, eleven or craps at
+        a come-out.
         """
         return self.total in ((7, self.point) if self.point else (2, 3, 7, 11, 12))
 
 
 class Dice:
-    """The dice of one table. ``point``: the one that is on; ``shooter``: the seat that throws."""
+    """The dice of one table. ``point``: the current point; ``shooter``: the seat that throws."""
 
     def __init__(self) -> None:
         self.throws: deque[Throw] = deque(maxlen=KEPT)
@@ -55,23 +55,23 @@ class Dice:
         return next((throw for throw in reversed(self.throws) if throw.kind == "result"), None)
 
     def event(self, fields: Fields) -> None:
-        """Take one event."""
+        """Apply one event."""
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
             handle(self, fields)
 
     def state(self, shown: Fields) -> None:
-        """Take the retained state."""
+        """Apply the retained state."""
         self.point, self.shooter = shown.get("point"), shown.get("shooter")
 
     def history(self, results: list[Fields]) -> None:
-        """Take the latest throws: they settle what was missed."""
+        """Apply the latest throws, which fill in what was missed."""
         for fields in results:
             if "dice" in outcome_of(fields) or fields.get("kind") != "result":
                 self.put(_throw(fields, str(fields.get("kind"))))
 
     def put(self, throw: Throw) -> None:
-        """The outcome of a throw, in the place of an earlier one of the same round."""
+        """Add the outcome of a throw, or replace that of the same round."""
         others = [each for each in self.throws if each.round != throw.round]
         self.throws = deque(sorted((*others, throw), key=lambda each: each.round), maxlen=KEPT)
 

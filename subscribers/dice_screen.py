@@ -1,4 +1,4 @@
-"""The picture of a table of craps: the dice, the point, who throws, and the latest throws."""
+"""The picture of a craps table: the dice, the point, the shooter, and the latest throws."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ PIPS = {
 }
 BLANK = ("       ", "   ?   ", "       ")
 LEFT, TOTAL = 2, 7
-"""Columns before a throw, and of its total."""
+"""Columns before a throw, and for its total."""
 NAMED = (2, 3, 11, 12)
 """Totals that have a name at the table."""
 
 
 def body(view: TableView) -> list[RenderableType]:
-    """The dice, what they come to, and what is thrown against."""
+    """The dice, their total, and the point."""
     last = view.dice.last
     point = view.dice.point
     rows: list[RenderableType] = [
@@ -76,7 +76,7 @@ def _total(last: Throw | None, language: str) -> Text:
 
 
 def side(view: TableView, _width: int) -> RenderableType:
-    """The latest throws, newest on top; one that ends its series stands on a ground of its own."""
+    """The latest throws, newest first; one that ends its series has a coloured background."""
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=5, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True)

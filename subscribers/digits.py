@@ -22,7 +22,7 @@ _FONT = {
 
 
 def large(text: str) -> list[str]:
-    """The five lines of ``text``: digits and dashes; anything else is shown as a dash."""
+    """Five lines showing ``text``: digits and dashes; any other character becomes a dash."""
     glyphs = [_FONT.get(character, _FONT["-"]) for character in text]
     return [
         "  ".join(glyph[row].replace("1", "██").replace("0", "  ") for glyph in glyphs)

@@ -1,5 +1,5 @@
-"""``python -m subscribers.display``: tables on a terminal, or their events as JSON lines, from MQTT
-alone.
+"""``python -m subscribers.display``: shows tables on a terminal, or their events as JSON lines,
+from MQTT alone.
 """
 
 from __future__ import annotations
@@ -27,24 +27,22 @@ from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 
 QUIET = 75.0
-"""Seconds without any word from the daemon after which the picture is marked as old; it reports its
-health every 30.
+"""Seconds without a message from the daemon after which the picture is marked as old; health is
+published every 30.
 """
 BLINK = 0.1
-"""Seconds between two looks whether there is something new to draw."""
+"""Seconds between two checks for changes to draw."""
 ABREAST, FEW = 4, 2
-"""Tables beside each other in a screenshot; more than a few have the room that they need, and no
-more.
-"""
+"""Tables per row in a screenshot."""
 SHOT = (80, 40)
-"""Columns for each table, and lines, of a screenshot."""
+"""Columns per table, and lines, of a screenshot."""
 LINGER = 2.0
-"""Seconds that the last picture stays on a terminal when the rounds are over."""
+"""Seconds that the last picture stays on the terminal after the last round."""
 
 
 class Display:
-    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when
-    the last word came; ``language``: as :class:`TableView` has it.
+    """One table as far as we know it. ``rounds``: stop after this many results; ``heard``: time of
+    the last message; ``language``: as in :class:`TableView`.
     """
 
     def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
@@ -58,12 +56,12 @@ class Display:
 
     @property
     def done(self) -> bool:
-        """All rounds that were asked for have been seen."""
+        """Whether all requested rounds have been seen."""
         return self._rounds is not None and self.view.results >= self._rounds
 
     def take(self, message: Said | Linked) -> bytes | None:
-        """Take one message. Gives the event that was new, as it came. What is no JSON object is
-        passed over, loudly.
+        """Apply one message. Returns the event, as received, if it is new. A message that is not a
+        JSON object is skipped with a warning.
         """
         if isinstance(message, Linked):
             self._linked = message
@@ -76,7 +74,7 @@ class Display:
                 else None
             )
         except (ValueError, RecursionError) as error:
-            print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
+            print(f"display: {message.what}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
         self.heard = time.monotonic()
         if message.what == "event":
@@ -86,7 +84,7 @@ class Display:
             if leaf == "status":
                 self._nodes[node] = fields is not None and fields.get("status") == "online"
             elif fields:
-                self._told = True  # a daemon has told which tables it has
+                self._told = True  # the daemon publishes the list of its tables
                 self._node = node if self.view.table in (fields.get("tables") or {}) else self._node
         else:
             self.view.retained(message.what, fields)
@@ -109,7 +107,7 @@ class Display:
 async def watch(
     displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event
 ) -> None:
-    """Show or print until all rounds are seen, or until we are told to stop."""
+    """Show or print until all rounds have been seen, or until told to stop."""
     drawing = sys.stdout.isatty() and not arguments.json
     reading = asyncio.create_task(_read(displays, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
@@ -147,9 +145,7 @@ async def _read(displays: list[Display], arguments: argparse.Namespace, printing
 
 
 async def _draw(displays: list[Display]) -> None:
-    """Draw when something has changed, and only then: a picture that is drawn again and again
-    flickers.
-    """
+    """Draw only when something has changed; redrawing all the time flickers."""
     console = Console()
     drawn, began = None, time.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
@@ -173,9 +169,7 @@ def _touch(path: str) -> None:
 
 
 def screenshot(displays: list[Display], path: Path) -> None:
-    """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are
-    the reader's own.
-    """
+    """The current picture as a self-contained SVG; fonts are the reader's own."""
     columns = min(len(displays), ABREAST)
     each = SHOT[0] if len(displays) <= FEW else ROOM
     width, height = each * columns, SHOT[1] * -(-len(displays) // columns)
@@ -208,13 +202,13 @@ def _password(file: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m subscribers.display", description=__doc__)
     parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
-    parser.add_argument("--username", help="who we are to the broker")
+    parser.add_argument("--username", help="user name for the broker")
     parser.add_argument(
         "--password-file",
         dest="password",
         type=_password,
         metavar="FILE",
-        help="what holds the password, and nothing else",
+        help="file that contains the password and nothing else",
     )
     parser.add_argument("--site", required=True)
     parser.add_argument(
@@ -222,30 +216,32 @@ def _parser() -> argparse.ArgumentParser:
         required=True,
         action="append",
         help=(
-            "a table; several stand side by side and above each other where there is room, and "
-            "take turns where not"
+            "a table; several are shown side by side and in rows where there is room, "
+            "and in turn where not"
         ),
     )
     parser.add_argument(
         "--language",
         choices=LANGUAGES,
-        help="of the picture; else each table's is that of its decree",
+        help="language of the picture (default: that of each table's decree)",
     )
     parser.add_argument(
         "--simulated",
         action="store_true",
-        help="simulated tables: they live under topics of their own",
+        help="simulated tables; these have their own topics",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print events as JSON lines, as is done without a terminal",
+        help="print events as JSON lines; default if the output is not a terminal",
     )
-    parser.add_argument("--rounds", type=int, help="end after so many results at the first table")
     parser.add_argument(
-        "--ready", metavar="FILE", help="make this file as soon as we are subscribed"
+        "--rounds", type=int, help="stop after this many results at the first table"
     )
-    parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
+    parser.add_argument("--ready", metavar="FILE", help="create this file once subscribed")
+    parser.add_argument(
+        "--screenshot", metavar="FILE.svg", help="write the last picture to this SVG file"
+    )
     return parser
 
 
@@ -258,7 +254,7 @@ async def _run(arguments: argparse.Namespace) -> int:
     displays += [Display(table, language=arguments.language) for table in others]
     try:
         await watch(displays, arguments, stop)
-    except BrokenPipeError:  # the reader of our output went away; that is its right
+    except BrokenPipeError:  # the reader of our output is gone, which is fine
         sys.stderr.close()
         return 0
     if arguments.screenshot:
@@ -271,13 +267,13 @@ async def _run(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Watch the tables. Gives the exit code."""
+    """Watch the tables. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if wrong := check_broker(arguments.broker):
         parser.error(f"--broker {wrong}")
     if arguments.password is not None and arguments.username is None:
-        parser.error("--password-file needs --username")
+        parser.error("--password-file needs --username; add it")
     return asyncio.run(_run(arguments))
 
 

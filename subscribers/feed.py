@@ -1,4 +1,4 @@
-"""The messages of some tables from a broker, over one connection and through any number of
+"""The messages of some tables from a broker, over one connection, across any number of
 reconnects.
 """
 
@@ -18,7 +18,7 @@ AGAIN = 0.5
 
 
 class Said(msgspec.Struct, frozen=True):
-    """Something came from the broker: ``what`` is the leaf of the ``table``'s topic, or
+    """A message from the broker. ``what``: the last level of the ``table``'s topic, or
     ``node/<node>/<leaf>`` for all tables.
     """
 
@@ -28,14 +28,14 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Linked(msgspec.Struct, frozen=True):
-    """The connection to the broker is made, or is gone; ``reason`` says why."""
+    """The connection to the broker was made or lost; ``reason`` says why."""
 
     up: bool
     reason: str = ""
 
 
 def check_broker(url: str) -> str | None:
-    """What is wrong with the address of a broker, if anything."""
+    """What is wrong with the address of a broker, or None."""
     try:
         address = urlsplit(url)
         fine = (
@@ -45,11 +45,12 @@ def check_broker(url: str) -> str | None:
         )
         if fine and address.username is not None:
             return (
-                f"{address.hostname}: holds a name or password: use --username and --password-file"
+                f"{address.hostname}: remove the user or password; use --username and "
+                "--password-file"
             )
     except ValueError as error:
         return f"{url}: {error}"
-    return None if fine else f"{url}: not of the form mqtt://host:port"
+    return None if fine else f"{url}: not a broker address; write mqtt://host:port"
 
 
 async def table_feed(
@@ -59,7 +60,7 @@ async def table_feed(
     username: str | None = None,
     password: str | None = None,
 ) -> AsyncGenerator[Said | Linked, None]:
-    """Never ends. After each :class:`Linked` the retained topics come first."""
+    """Yields messages forever. After each :class:`Linked`, retained topics come first."""
     address = urlsplit(broker)
     leaves = ("info", "state", "result", "history", "alert/+", "event")
     wanted = [(topics.table(table, leaf), 1) for table in tables for leaf in leaves]

@@ -1,5 +1,5 @@
-"""Several tables on one terminal: side by side and one above the other where there is room, else in
-turns.
+"""Several tables on one terminal: side by side and in rows where there is room, otherwise in
+turn.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from subscribers.screen import Trouble, picture
 from subscribers.table_view import TableView
 
 ROOM = 60
-"""Columns that each of several tables needs beside the others."""
+"""Columns that each table needs beside others."""
 TALL = 24
 """Lines that a table needs above others."""
 CALLS = ("waiting", "stale", "fault")
-"""What is said of a table that is not shown now."""
+"""What is shown of a table that is not visible now."""
 TURN = 8.0
-"""Seconds for which one table is shown where there is no room for all."""
+"""Seconds for which one table is shown if there is no room for all."""
 
 
 class TableOnFloor(msgspec.Struct, frozen=True):
-    """One table as far as it was heard, and why it may be old."""
+    """One table as far as it is known, and why it may be old."""
 
     view: TableView
     trouble: Trouble = Trouble()
@@ -34,7 +34,7 @@ class TableOnFloor(msgspec.Struct, frozen=True):
 def floor(
     tables: Sequence[TableOnFloor], width: int = 80, turn: int = 0, height: int = TALL
 ) -> RenderableType:
-    """The picture of all tables; of those whose ``turn`` it is where they do not all fit."""
+    """The picture of all tables; if they do not all fit, of those whose ``turn`` it is."""
     columns, rows = max(1, min(len(tables), width // ROOM)), max(1, height // TALL)
     room = columns * rows
     pages = [tables[begin : begin + room] for begin in range(0, len(tables), room)]
@@ -56,9 +56,7 @@ def floor(
 def _row(
     tables: Sequence[TableOnFloor], columns: int, width: int, elsewhere: Sequence[TableView]
 ) -> Layout:
-    """Tables side by side; where there are fewer than columns, the rest is empty. The last one
-    tells of ``elsewhere``.
-    """
+    """Tables side by side, padded with empty columns. The last one mentions ``elsewhere``."""
     own = (width - columns + 1) // columns
     parts: list[Layout] = []
     for index in range(columns):

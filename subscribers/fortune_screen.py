@@ -18,11 +18,11 @@ from subscribers.table_view import Spin, TableView
 
 FACE = "bold black on #e0c060"
 ROW = 8
-"""Of the latest symbols beside the wheel, on a line."""
+"""Latest symbols per line, beside the wheel."""
 
 
 def body(view: TableView) -> list[RenderableType]:
-    """The symbol, large where it is a number."""
+    """The symbol, large if it is a number."""
     last = view.last
     shown = last.number if last is not None and last.number is not None else "--"
     lines = (
@@ -50,7 +50,7 @@ def body(view: TableView) -> list[RenderableType]:
 
 
 def side(view: TableView, _width: int) -> RenderableType:
-    """Newest first; below them what came how often."""
+    """The latest, newest first; below, how often each came."""
     shown = [spin for spin in reversed(view.spins) if spin.kind == "result"]
     latest = Text(
         " ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-",

@@ -1,5 +1,5 @@
-"""The picture of a table where several hands play: each on a line of its own, with what it makes
-and what becomes of it.
+"""The picture of a table with several hands: one line for each, with what it made and its
+outcome.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from subscribers.card_screen import BACK, BLACK, RED, short
 from subscribers.table_view import SPINS, TableView
 
 MOST = 11
-"""Hands that have room."""
+"""Hands for which there is room."""
 NEEDS = 40
-"""Columns beside the hands without which the latest rounds are left out: names of hands are long in
-most languages.
+"""Minimum columns beside the hands for the latest rounds; names of hands are long in most
+languages.
 """
 OUTCOMES = {
     "win": "bold white on #1f8a4c",
@@ -29,11 +29,11 @@ OUTCOMES = {
     "tie": "bold black on #d0b040",
 }
 FIRST = ("common", "board")
-"""What lies in the middle is shown first."""
+"""The common cards are shown first."""
 
 
 def body(view: TableView) -> list[RenderableType]:
-    """The hands as they lie."""
+    """The hands with their cards."""
     cards, language = view.cards, view.language
     names = sorted(cards.hands, key=_place)[:MOST]
     if not names:
@@ -74,7 +74,7 @@ def body(view: TableView) -> list[RenderableType]:
 
 
 def _place(who: str) -> tuple[int, str, int, str]:
-    """The middle, then boxes and seats by number, then the dealer."""
+    """The order: common cards, then boxes and seats by number, then the dealer."""
     name, _, number = who.partition(":")
     order = 0 if name in FIRST else 2 if name in ("dealer", "bank", "banker") else 1
     digits = number.partition(".")[0]
@@ -108,7 +108,7 @@ def _word(made: Made | None, said: tuple[str, int | None] | None, language: str)
 
 
 def side(view: TableView, width: int) -> RenderableType | None:
-    """How the latest rounds ended, newest on top; nothing where the hands need the room."""
+    """How the latest rounds ended, newest first; nothing if the hands need the room."""
     if width < NEEDS:
         return None
     beads = list(reversed(view.cards.beads))[:SPINS]

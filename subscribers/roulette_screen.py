@@ -1,4 +1,4 @@
-"""The picture of a roulette table: the number large, what it is, and the latest ones in three
+"""The picture of a roulette table: the large number, its chances, and the latest ones in three
 lanes.
 """
 
@@ -25,13 +25,13 @@ TWELVE = ("dozen", "column")
 """Chances of twelve numbers."""
 LANES: tuple[Colour, ...] = ("red", "green", "black")
 ROUND, FRAME = 5, 4
-"""Columns of the number of the round, and of the frame with its padding."""
+"""Columns of the round number, and of the frame with its padding."""
 LANE: dict[Colour, str] = {"red": "bold #ff5065", "black": "bold #f2f2f2", "green": "bold #33cc77"}
-"""The small ones, on the terminal's own background; black is shown white."""
+"""The small numbers, on the terminal's background; black is shown white."""
 
 
 def body(view: TableView) -> list[RenderableType]:
-    """The number, and what it is."""
+    """The number and its chances."""
     last = view.last
     rows: list[RenderableType] = [Align.center(_face(last)), Text()]
     language = view.language
@@ -49,7 +49,7 @@ def body(view: TableView) -> list[RenderableType]:
 
 
 def _chances(spin: Spin, language: str) -> list[str]:
-    """The even chances, and below them dozen and column."""
+    """The even chances; below them dozen and column."""
     lines: dict[bool, list[str]] = {False: [], True: []}
     for chance, name in spin.chances:
         lines[chance in TWELVE].append(word(chance, name, language))
@@ -67,8 +67,8 @@ def _face(spin: Spin | None) -> RenderableType:
 
 
 def side(view: TableView, width: int) -> RenderableType:
-    """Red left, zero in the middle, black right, newest on top, so that a run of one colour reads
-    as a line.
+    """Red left, zero in the middle, black right, newest first, so that a run of one colour reads as
+    a line.
     """
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=ROUND, justify="right", style="bright_black", no_wrap=True)
@@ -85,7 +85,7 @@ def side(view: TableView, width: int) -> RenderableType:
 
 
 def _line(spin: Spin, lane: int, newest: bool, language: str) -> Text:
-    """The outcome in the middle of its lane; the word for one without a number in the middle of all
+    """The outcome in the middle of its lane; a word, for a round without number, across all
     three.
     """
     if spin.kind == "result":

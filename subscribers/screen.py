@@ -48,22 +48,21 @@ STYLES = {
     "void": "bold yellow",
     "unresolved": "bold yellow",
 }
-"""Of the phases."""
+"""Colours of the phases."""
 BESIDE = ((100, 45), (70, 31), (0, 25))
-"""From so many columns on there are so many beside what is in hand."""
+"""From this width on, this many columns are used beside the round."""
 WIDEST = 99
-"""The round whose label sets the width of the first column of the notes."""
+"""The round whose label determines the width of the first column of the notes."""
 NAMED = 2
-"""Tables that call from elsewhere are named up to so many."""
+"""Maximum number of tables named as waiting elsewhere."""
 SLIM = 70
-"""Columns below which the head line leaves out what is not needed."""
+"""Below this width the head line leaves out what is not needed."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """Why the picture may be old: ``what`` names the text for whoever looks at it. Empty where all
-    is well.
+    """Why the picture may be old. ``what``: the name of the text to show; empty if all is well.
 
-    ``seconds``: for which nothing was heard.
+    ``seconds``: how long nothing has been received.
     """
 
     what: str = ""
@@ -71,8 +70,8 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Family(NamedTuple):
-    """What the games of one kind show: in the middle, and beside it, in so many columns; and the
-    phases that they call by another name: the phase, and the name of its text.
+    """What the games of one kind show: in the middle, and beside it, in this many columns; and
+    phases with another name: phase -> name of its text.
     """
 
     body: Callable[[TableView], list[RenderableType]]
@@ -87,8 +86,8 @@ def picture(
     tables: Sequence[str] = (),
     elsewhere: Sequence[TableView] = (),
 ) -> RenderableType:
-    """All of it. It fills the height that it is given. ``tables``: those that take turns with this
-    one, itself among them; ``elsewhere``: those that call for somebody and are not shown now.
+    """The whole picture, filling the given height. ``tables``: those that are shown in turn,
+    including this one; ``elsewhere``: those that wait for somebody and are not visible now.
     """
     family = FAMILIES.get(str(view.state.get("game") or view.info.get("game") or ""), PLAIN)
     layout = Layout()
@@ -141,9 +140,8 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     )
     grid.add_column(justify="right", no_wrap=True)
     game, behind = Text(_game(view), style="bold"), f"  {decree}"
-    game.truncate(
-        max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis"
-    )  # the decree is told whole
+    # always show the whole decree
+    game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")
     left.append("  ").append_text(game).append(behind)
     left.truncate(max(0, width - len(right)), overflow="ellipsis")
     grid.add_row(left, right)
@@ -151,9 +149,7 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
 
 
 def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
-    """The phase with its call, what lies on the table or in the wheel, and what the table waits
-    for.
-    """
+    """The phase with its call, the cards or the wheel, and what the table waits for."""
     phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
     name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
     if trouble.what:
@@ -167,8 +163,8 @@ def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
 
 
 def _asks(view: TableView) -> RenderableType:
-    """What a person has to do, each with its command; it stands above the cards, so that many hands
-    do not push it out.
+    """What a person has to do, each with its command; above the cards, so that many hands do not
+    push it out.
     """
     if not view.asks:
         return Text()
@@ -190,12 +186,12 @@ FAMILIES = {
     "punto-banca": Family(card_screen.body, card_screen.side, CARDS),
 }
 PLAIN = Family(hands_screen.body, hands_screen.side)
-"""Every other game is one of hands."""
+"""All other games are games of hands."""
 
 
 def _notes(view: TableView) -> RenderableType:
-    """What the table asks about, then open alerts, then what else was irregular, newest on top,
-    each with its article.
+    """What the table asks, then open alerts, then other irregularities, newest first, each with its
+    article.
     """
     notes, language = list(reversed(view.notes)), view.language
     asked = 1 if view.asks and notes and notes[0].round == view.round else 0

@@ -1,9 +1,7 @@
-"""What a subscriber knows of one table: a fold over its MQTT messages, without clock and without
-I/O.
+"""What a subscriber knows of one table: a fold over its MQTT messages, without clock or I/O.
 
-Retained topics say where the table stands; events say what happens. Both are taken as JSON objects,
-and a field or an event that is not known here is passed over, so that a display outlives a newer
-daemon.
+Retained topics give the state of the table; events say what happens. Both are read as JSON objects;
+unknown fields and events are skipped, so that a display works with a newer daemon.
 """
 
 from __future__ import annotations
@@ -23,15 +21,15 @@ Fields = dict[str, Any]
 Colour = Literal["red", "black", "green"]
 NoteKind = Literal["irregularity", "void", "unresolved", "corrected"]
 CHANCES = ("colour", "parity", "half", "dozen", "column")
-"""What a number wins beside itself, in the order in which it is shown."""
+"""The chances that a number wins, in the order in which they are shown."""
 SPINS = 15
 """Spins that are shown."""
 NOTES = 12
-"""Irregularities and void spins that are kept to be shown."""
+"""Irregularities and void rounds that are kept for display."""
 
 
 class Spin(msgspec.Struct, kw_only=True):
-    """The outcome of one round. ``number`` of an unresolved one is a candidate.
+    """The outcome of one round. ``number`` of an unresolved round is a candidate.
 
     ``chances``: what else wins, in pairs such as ``("colour", "red")``.
     """
@@ -45,11 +43,11 @@ class Spin(msgspec.Struct, kw_only=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that an inspector would want to see: what, in which round, and where the decree
-    speaks of it.
+    """Something an inspector would want to see: what, in which round, and the article of the
+    decree.
 
-    ``what``: the word of the wire, by ``kind``: an irregularity, the reason of a void round, why a
-    round is unresolved, the right result. ``was`` and ``by``: of a correction.
+    ``what``: the word on the wire, by ``kind``: an irregularity, the reason for a void round, why a
+    round is unresolved, the corrected result. ``was`` and ``by``: for a correction.
     """
 
     round: int
@@ -62,7 +60,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clean(value: Any) -> Any:
-    """Without control characters: a text from outside may not move a terminal's cursor."""
+    """Text without control characters, so that it cannot move the terminal's cursor."""
     if isinstance(value, str):
         return "".join(character for character in value if character.isprintable())
     if isinstance(value, dict):
@@ -71,10 +69,9 @@ def clean(value: Any) -> Any:
 
 
 class TableView:
-    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that
-    were not.
+    """One table. ``results``: ``round.result`` events seen; ``missed``: events missed.
 
-    ``language``: of its picture; without one that of the table's decree.
+    ``language``: of its picture; default: that of the table's decree.
     """
 
     def __init__(self, table: str, language: str | None = None) -> None:
@@ -97,7 +94,7 @@ class TableView:
 
     @property
     def language(self) -> str:
-        """In which its picture is written."""
+        """The language of its picture."""
         return self._language or first_of(
             map(str, (self.info.get("about") or {}).get("languages") or ())
         )
@@ -109,11 +106,11 @@ class TableView:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The commands one of which the round in hand waits for."""
+        """The commands that the current round waits for; any one of them will do."""
         return tuple((self.state.get("shown") or {}).get("asks") or ())
 
     def event(self, fields: Fields) -> bool:
-        """Take one event. False: it was seen before, by (table, boot, seq), and was passed over."""
+        """Apply one event. False: it was already seen, by (table, boot, seq), and was skipped."""
         fields = clean(fields)
         boot, seq = str(fields.get("boot", "")), int(fields.get("seq", 0))
         last = self._seen.get(boot)
@@ -131,7 +128,7 @@ class TableView:
         return True
 
     def retained(self, leaf: str, body: Fields | None) -> None:
-        """Take what a retained topic holds; ``None`` where it was cleared."""
+        """Apply the content of a retained topic; ``None`` if it was cleared."""
         body = clean(body)
         if leaf == "info":
             self.info = body or {}
@@ -150,9 +147,7 @@ class TableView:
                 self.alerts.pop(alert, None)
 
     def put(self, spin: Spin) -> None:
-        """Add the outcome of a round, or put it in the place of an earlier one of the
-        same round.
-        """
+        """Add the outcome of a round, or replace that of the same round."""
         for index, earlier in enumerate(self.spins):
             if earlier.round == spin.round:
                 self.spins[index] = spin
@@ -160,7 +155,7 @@ class TableView:
         self.spins.append(spin)
 
     def note(self, fields: Fields, kind: NoteKind, what: str) -> None:
-        """Keep something irregular."""
+        """Keep an irregularity."""
         self.notes.append(
             Note(
                 round=fields.get("round", 0),
@@ -174,7 +169,7 @@ class TableView:
         )
 
     def enter(self, phase: str, fields: Fields) -> None:
-        """A phase of the round begins, with what is called at the table."""
+        """A phase of the round begins, with the croupier's call."""
         self.phase = phase
         self.calls = tuple((fields.get("announcement") or {}).values())
         self.round = fields.get("round", self.round)
@@ -187,16 +182,15 @@ class TableView:
         self.cards.state(shown, joining=not self._seen)
         self.dice.state(shown)
         phase = shown.get("phase")
-        known = (
-            bool(self._seen) and self.phase != "decision"
-        )  # then the events know it better: a result, a null spin
+        # the events know better: a result, or a void spin
+        known = bool(self._seen) and self.phase != "decision"
         if phase and (phase in ("closed", "decision") or not known):
             self.phase = str(phase)
             self.calls = () if phase == "closed" else self.calls
 
     def _take_history(self, history: Fields) -> None:
-        """The latest rounds as the table has them: they settle what was missed, and what came
-        before us.
+        """Apply the latest rounds from the table; they fill in what was missed and what came before
+        us.
         """
         known = {spin.round: spin for spin in self.spins}
         noted = {note.round for note in self.notes}
@@ -230,7 +224,7 @@ def _from_history(fields: Fields) -> Spin:
 
 
 def _colour(outcome: Fields, number: object) -> Colour | None:
-    """The colour that the table gives; a number without one is a zero."""
+    """The colour given by the table; a number without one is a zero."""
     if number is None:
         return None
     if "colour" in outcome:
@@ -244,7 +238,7 @@ def _chances(outcome: Fields) -> tuple[tuple[str, str], ...]:
 
 def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
     outcome = outcome_of(fields)
-    if "number" not in outcome:  # what the cards have made is with the cards
+    if "number" not in outcome:  # what the cards made is kept with the cards
         return
     view.put(
         Spin(
@@ -310,7 +304,7 @@ def _cleared(view: TableView, fields: Fields) -> None:
 
 
 def _cards(view: TableView, fields: Fields) -> None:
-    """Cards come, or a hand is spoken of: what was called for it, or what was called before."""
+    """Cards are dealt, or a hand is mentioned: by the current call, or by the one before."""
     if fields.get("to") != "burn":
         calls = view.calls
         view.enter("dealing", fields)

@@ -1,5 +1,5 @@
-"""The wire's words as people read them: hands and boxes, marks, commands, and what an irregularity
-or an alert is.
+"""The wire's words as text for people: hands and boxes, marks, commands, irregularities and
+alerts.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def who(name: str, language: str) -> str:
 
 
 def mark(name: str, language: str) -> str:
-    """What else a round wins or loses; at black jack with the number of the play, or with the box:
-    ``box:3 pair_mixed``.
+    """What else wins or loses in a round; at black jack with the number of the play, or with the
+    box: ``box:3 pair_mixed``.
     """
     first, _, second = name.partition(" ")
     if not second:
@@ -34,13 +34,13 @@ def mark(name: str, language: str) -> str:
 
 
 def decision(name: str, count: int | None, language: str) -> str:
-    """What a hand does, and with how many cards."""
+    """What a hand decides, and with how many cards."""
     found = word("decision", name, language)
     return found if count is None else f"{found} {count}"
 
 
 def command(name: str, language: str) -> str:
-    """What a person should do, and the command that says it was done."""
+    """What a person should do, and the command that reports it done."""
     found = catalogue(language).get(f"command.{name}")
     return f"{found} ({name})" if found else name
 
@@ -62,7 +62,7 @@ def note(about: Note, language: str) -> str:
 
 
 def alert(body: dict[str, Any], language: str) -> str:
-    """What an alert is about; its device and its detail stand as the daemon wrote them."""
+    """What an alert is about; its device and detail stay as the daemon wrote them."""
     found = word("alert", str(body.get("what") or body.get("alert")), language)
     about = ", ".join(str(body[name]) for name in ("device", "detail") if body.get(name))
     seen = (

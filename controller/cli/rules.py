@@ -87,7 +87,7 @@ def _known(name: str, told: str) -> str:
     )
     what = "rule" if name == "id" else name
     if near:
-        raise CommandLineError(f"no {what} {told!r}; is {' or '.join(near)} meant?")
+        raise CommandLineError(f"no {what} {told!r}; did you mean {' or '.join(near)}?")
     raise CommandLineError(
         f"no {what} {told!r}; "
         f"{'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}"

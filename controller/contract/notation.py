@@ -40,7 +40,7 @@ def read_input(line: bytes | str) -> Input:
             raise msgspec.ValidationError(worded(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)
         raise msgspec.ValidationError(
-            f"{error}{f'; is {near[0]} meant?' if near else ''}"
+            f"{error}{f'; did you mean {near[0]}?' if near else ''}"
         ) from None
 
 

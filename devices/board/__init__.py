@@ -1,3 +1,1 @@
-"""The open format of sensor boards that a house builds itself: frames with a sequence number and a
-CRC-16.
-"""
+"""The open format of self-built sensor boards: frames with a sequence number and a CRC-16."""

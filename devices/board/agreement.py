@@ -1,4 +1,4 @@
-"""How long something has been said without a break: a single flicker never decides."""
+"""How long a value has been reported without a break, so that a single flicker decides nothing."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ T = TypeVar("T")
 
 
 class Agreement(Generic[T]):
-    """The ``value`` that is said, and since when, in seconds of the board's clock."""
+    """The current ``value``, and since when, in seconds of the board's clock."""
 
     def __init__(self) -> None:
         self.value: T | None = None
         self.since: float | None = None
 
     def held(self, value: T, at: float) -> float:
-        """The value is said at ``at``: for how many seconds it has been so."""
+        """The value is reported at ``at``. Returns for how many seconds it has been unchanged."""
         if self.since is None or value != self.value:
             self.value, self.since = value, at
-        return round(at - self.since, 3)  # the clock counts milliseconds
+        return round(at - self.since, 3)  # the board's clock counts milliseconds
 
     def broken(self) -> None:
-        """Reports are missing: what was said in them is not known, so it begins anew."""
+        """Reports were lost, so their value is unknown: start counting again."""
         self.since = None

@@ -1,8 +1,7 @@
-"""What the codecs of all sensor boards have in common: lines, checks, numbers, copies, restarts,
-and what is late.
+"""What the codecs of all sensor boards share: lines, checks, sequence numbers, copies, restarts and
+lateness.
 
-A codec of one kind of board says which words it understands and what they mean, and keeps what it
-needs to agree with itself.
+The codec of one kind of board defines its words and what they mean, and keeps its own state.
 """
 
 from __future__ import annotations
@@ -30,32 +29,35 @@ from devices.codec import Counters
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 
 COPIES = 8
-"""A line that is the same as one of so many before it is a copy: the number and the time in it are
-never the same twice.
+"""A line equal to one of this many previous lines is a copy: its number and time together are never
+the same twice.
 """
 
 LAPSE = round(1500 * HEARTBEAT)
-"""Milliseconds of the board's clock: one that said nothing for longer did perhaps not
-look either.
+"""Milliseconds of the board's clock. A board that reported nothing for longer may not have been
+watching either.
 """
 
 _BOOT = re.compile(rf"{FORMAT},(?P<says>[!-~][ -~]{{0,63}})")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``late_after``: seconds by which a report that is live may be later than the promptest."""
+    """``late_after``: a report is late if it arrives this many seconds later than the promptest
+    one.
+    """
 
     late_after: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 1.0
 
     def __post_init__(self) -> None:
         if not self.late_after > 0:
-            raise ValueError(f"late_after: a number of seconds above 0, not {self.late_after:g}")
+            raise ValueError(
+                f"late_after: expected a number of seconds above 0, got {self.late_after:g}"
+            )
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """One report that is understood. ``now``: when it came; ``at``: when the board said it, in
-    seconds of the board's clock; ``late``: it had waited, or nobody knows that it had not;
-    ``frame``: the evidence.
+    """A report that was understood. ``now``: when it arrived; ``at``: when the board sent it, in
+    seconds of the board's clock; ``late``: it had waited, or may have; ``frame``: the evidence.
     """
 
     word: str
@@ -67,15 +69,15 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Board(ABC):
-    """One board. See :class:`devices.codec.Codec`. ``words``: the shape of the fields of every word
-    that it may say.
+    """One board. See :class:`devices.codec.Codec`. ``words``: a pattern for the fields of every
+    word.
     """
 
     kind: ClassVar[str]
     words: ClassVar[Mapping[str, re.Pattern[str]]]
     always: ClassVar[frozenset[str]] = frozenset()
-    """The words that are taken though nobody knows whether they had waited; the others are said
-    again within a second.
+    """Words that are accepted even if they may have waited. The others are repeated within a
+    second.
     """
     shown: ClassVar[bool] = True
     """Whether bytes that are not understood may be shown."""
@@ -87,34 +89,34 @@ class Board(ABC):
         self._pending = b""
         self._last: Report | None = None
         self._recent: deque[bytes] = deque(maxlen=COPIES)
-        self._ms = 0  # of the board's clock, which goes on where its count begins anew
+        self._ms = 0  # seconds of the board's clock, continued across its restarts of the count
         self._arrived = 0.0
         self._lateness = Lateness(options.late_after)
         self._late, self._silence = 0, 0.0
-        self._strange: set[str] = set()  # what was told of words that are not understood
+        self._strange: set[str] = set()  # words not understood that were already reported
 
     @property
     def deadline(self) -> float | None:
-        """Never: the state that comes every second is the clock of all waiting."""
+        """None: the state report that comes every second drives all waiting."""
         return None
 
-    def reconnected(self, now: float) -> None:  # noqa: ARG002 - how long it took says the next report
-        """Drop the half line. What had waited meanwhile is not known to have."""
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the next report shows the gap
+        """Drop a partial line. Reports may have waited meanwhile."""
         self._pending = b""
         self._lateness.began()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """It speaks by itself."""
+        """None: it sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """It takes no commands."""
+        """Always raises: a board takes no commands."""
         raise ValueError(
-            f"{self.kind} board: no command {command!r}; a board is never told anything"
+            f"{self.kind} board: no command {command!r}; a sensor board takes no commands"
         )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
         *lines, rest = re.split(rb"[\r\n]", self._pending + data)
@@ -125,33 +127,33 @@ class Board(ABC):
 
     @abstractmethod
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """What a report means."""
+        """Handle a report."""
 
     @abstractmethod
     def forget(self) -> None:
-        """The board was started anew: what was known of its state is so no more."""
+        """The board was restarted: its previous state is no longer valid."""
 
-    def missed(self) -> None:  # noqa: B027 - not every board has to wait
-        """Reports are missing before the next: what was waited for did perhaps not last."""
+    def missed(self) -> None:  # noqa: B027 - optional: not every board waits for something
+        """Reports before this one were lost: what was being timed may have been interrupted."""
 
-    def tell(
+    def report(
         self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None
     ) -> None:
-        """What the board says of itself."""
+        """Report something the board says about itself."""
         out.append(
             DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value)
         )
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Take a line that is too long as several."""
+        """Split a line that is too long into several."""
         while len(line) > LONGEST_LINE:
             self._line(line[:LONGEST_LINE], now, out)
             line = line[LONGEST_LINE:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Reports in a line: one, or several whose line ends are lost. What lies between them is
-        dropped.
+        """Read the reports in a line: usually one, or several if line ends were lost. Drop what is
+        between them.
         """
         begin = 0
         for match in FRAME.finditer(line):
@@ -171,27 +173,26 @@ class Board(ABC):
             out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
 
     def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        if (
-            report.kind != self.kind
-        ):  # no frame of ours: a driver that is the wrong one must not be taken for the right one
+        if report.kind != self.kind:
+            # not a valid frame: a wrong driver must not pass for the right one
             self.counters.unknown += 1
             self._once("kind", report.kind, now, out)
             return
         if report.line in self._recent and (
             report.word != "boot" or now - self._arrived < HEARTBEAT
         ):
-            return  # a copy, and no sign of life: a board that says the same for ever has stopped
+            return  # a copy is no sign of life: a board that repeats itself forever has stopped
         self.counters.frames += 1
         self._count(report, now, out)
         self._recent.append(report.line)
         self._last, heard_before, self._arrived = report, self._arrived, now
         waited = self._lateness.waited(self._ms / 1000, now)
-        self._tell_late(waited, now - heard_before, now, out)
+        self._report_burst(waited, now - heard_before, now, out)
         self._understand(report, waited, now, out)
 
     def _count(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Follow the board's number and clock: reports are missing, or it was started anew, whether
-        it said so or not.
+        """Follow the board's sequence number and clock; detect lost reports and restarts, announced
+        or not.
         """
         last = self._last
         if last is None:
@@ -204,9 +205,9 @@ class Board(ABC):
             self._recent.clear()
             self._lateness.began()
             self.forget()
-            lost = 1  # nobody knows what it had to say before its power went
+            lost = 1  # what it had to report before the restart is unknown
             if report.word != "boot":
-                self.tell(
+                self.report(
                     "boot", "not heard", now, out, escape(report.line) if self.shown else None
                 )
         else:
@@ -216,8 +217,10 @@ class Board(ABC):
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
 
-    def _tell_late(self, waited: bool, silence: float, now: float, out: list[AnyReading]) -> None:
-        """A burst is told when it is over."""
+    def _report_burst(
+        self, waited: bool, silence: float, now: float, out: list[AnyReading]
+    ) -> None:
+        """Report a burst once it is over."""
         if waited:
             self._silence = self._silence if self._late else silence
             self._late += 1
@@ -231,13 +234,13 @@ class Board(ABC):
             self._late = 0
 
     def understood(self, report: Report) -> re.Match[str] | None:
-        """The fields of a report, or None where it makes no sense."""
+        """The fields of a report, or None if they are malformed."""
         shape = _BOOT if report.word == "boot" else self.words.get(report.word)
         return shape.fullmatch(report.fields) if shape is not None else None
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Tell of a report whose check is right and that makes no sense. If it has a word of ours,
-        something is lost.
+        """Report a line whose check is right but whose content is malformed. If its word is known,
+        a report is lost.
         """
         self.counters.unknown += 1
         self._once("not_understood", report.word, now, out)
@@ -251,9 +254,9 @@ class Board(ABC):
         if fields is None:
             self.refuse(report, now, out)
         elif report.word == "boot":
-            self.tell("boot", fields["says"], now, out, escape(report.line))
+            self.report("boot", fields["says"], now, out, escape(report.line))
         elif joined and report.word not in self.always:
-            self.missed()  # a state that may have waited: it will be said again
+            self.missed()  # a state report that may have waited: it will be repeated
         else:
             self.take(
                 Heard(
@@ -263,7 +266,7 @@ class Board(ABC):
             )
 
     def _once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
-        """Tell of what comes again and again once; of very much of it, not at all."""
+        """Report a value only the first time, and only so many values in all."""
         if value not in self._strange and len(self._strange) < COPIES:
             self._strange.add(value)
-            self.tell(report, value, now, out)
+            self.report(report, value, now, out)

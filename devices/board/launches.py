@@ -1,5 +1,5 @@
-"""What the boards of wheels and dice have in common: they count their own launches, and each has
-one outcome.
+"""What the boards of wheels and dice share: they count their launches, and each launch has one
+outcome.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from devices.board.codec import Board, Options
 
 
 class LaunchBoard(Board):
-    """The board's count of launches, or throws, is the ``spin``; it begins at 0 when the board is
-    started. A spin that has, by chance, the same count as the last one before that has none: it
-    must not be taken for that one.
+    """The board's count of launches or throws is the ``spin``; it starts at 0 when the board is
+    powered on. If a new spin happens to have the same count as the last one before a restart,
+    ``spin`` is None, so that the two are not confused.
     """
 
     def __init__(self, device: str, options: Options) -> None:
@@ -19,33 +19,34 @@ class LaunchBoard(Board):
         self.begun = False
         """Whether its launch was heard."""
         self.waiting = False
-        """Whether its outcome is not told yet."""
+        """Whether its outcome is still to be reported."""
         self.candidate = False
-        """Whether the outcome is a candidate: nobody heard the launch that led to it."""
+        """Whether the outcome is a candidate only, because its launch was not heard."""
         self.cut = False
-        """Whether the board was started anew in the middle of it."""
-        self._ended: int | None = None  # the last spin before the board was started anew
+        """Whether the board was restarted in the middle of it."""
+        self._ended: int | None = None  # the last spin before the board was restarted
         self._launches: int | None = None
         self._counted: int | None = None  # the count with which the last spin began
-        # something moves, by its count another spin, and it was too short so far to be a launch
+        # Something moves and the count is that of another spin, but so far too briefly for a
+        # launch.
         self._starting = False
         self._gap = True
 
     def forget(self) -> None:
-        """Nothing is known of what lies or stands there."""
+        """The board was restarted: nothing is known of the ball, wheel or dice."""
         self.cut = self.waiting and self.begun
         self._ended = self._ended if self.spin is None else self.spin
         self._launches, self._starting = None, False
         self.missed()
 
     def missed(self) -> None:
-        """A launch may have gone unheard."""
+        """A launch may have been missed."""
         self._gap = True
 
     def follow(self, launches: int, moving: bool) -> None:
-        """Take up the board's count. After a launch that nobody heard, what lies or stands there is
-        its outcome, perhaps: unless the board itself has seen none since it was started. A board
-        that was started in the middle of a spin has lost its count.
+        """Adopt the board's count. After a launch that was not heard, the present position may be
+        its outcome, unless the board has counted no launch since its restart. A board that was
+        restarted in the middle of a spin has lost its count.
         """
         if self._gap and (launches != self._launches or self._starting):
             first, cut = self._launches is None, self.cut
@@ -61,7 +62,7 @@ class LaunchBoard(Board):
         self._starting = moving and launches != self._counted
 
     def begin(self, spin: int) -> None:
-        """Another spin, of which nothing is told yet."""
+        """Begin a new spin; nothing of it is reported yet."""
         self.spin, self._counted = None if spin == self._ended else spin, spin
         self.cut, self.begun, self.waiting, self.candidate, self._starting = (
             False,

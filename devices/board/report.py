@@ -1,9 +1,8 @@
 """One report of a sensor board: the line ``$NB,<number>,<ms>,<kind>,<word>[,<field>...]*<check>``
-and CR LF.
+with CR LF.
 
-``docs/board.md`` has the whole format. The check is the CRC-16 of what stands between ``$`` and
-``*``, with the polynomial 1021 and the start 0 (CRC-16/XMODEM), as four hexadecimal digits in
-capitals.
+``docs/board.md`` defines the format. The check is CRC-16/XMODEM (polynomial 1021, initial value 0)
+over the characters between ``$`` and ``*``, as four upper-case hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -14,26 +13,26 @@ from binascii import crc_hqx
 import msgspec
 
 NUMBERS = 1 << 16
-"""Reports are numbered 0 to 65535 and then from 0 again."""
+"""Reports are numbered 0 to 65535, then from 0 again."""
 CLOCK = 1 << 32
-"""Milliseconds after which the clock of a board begins anew: 49.7 days."""
+"""Milliseconds after which a board's clock wraps to 0: 49.7 days."""
 HEARTBEAT = 1.0
-"""Seconds: a board says its state at least so often."""
+"""Seconds: a board reports its state at least this often."""
 FORMAT = "1"
-"""The version of the format, which a board names when it starts."""
+"""The version of the format, which a board sends when it starts."""
 LONGEST_LINE = 160
-"""Bytes, the line end included."""
+"""Bytes, including the line end."""
 
 FRAME = re.compile(rb"\$(NB,[ -#%-)+-~]*)\*([0-9A-F]{4})")
-"""What may be a report, wherever it lies in a line."""
+"""A possible report, anywhere in a line."""
 _BODY = re.compile(
     r"NB,(?P<number>0|[1-9]\d{0,4}),(?P<ms>0|[1-9]\d{0,9}),(?P<kind>[a-z]{1,16}),(?P<word>[a-z]{1,16})(?:,(?P<fields>.*))?"
 )
 
 
 class Report(msgspec.Struct, frozen=True):
-    """``number``: of the report; ``ms``: the board's clock, since it was started; ``fields``: what
-    follows the word, as one text; ``line``: as it came, without the line end.
+    """``number``: sequence number; ``ms``: the board's clock since it was started; ``fields``:
+    everything after the word, as one string; ``line``: as received, without the line end.
     """
 
     number: int
@@ -45,7 +44,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def check(body: bytes) -> int:
-    """The CRC-16 of what stands between ``$`` and ``*``.
+    """The CRC-16 of the bytes between ``$`` and ``*``.
 
     >>> f"{check(b'123456789'):04X}"
     '31C3'
@@ -54,7 +53,9 @@ def check(body: bytes) -> int:
 
 
 def read_report(line: bytes) -> Report | None:
-    """The report of a whole line without its end, or None where the check or the shape is wrong."""
+    """The report in a complete line (without its end), or None if the check or the shape is
+    wrong.
+    """
     frame = FRAME.fullmatch(line)
     if frame is None or check(frame[1]) != int(frame[2], 16):
         return None
@@ -67,7 +68,7 @@ def read_report(line: bytes) -> Report | None:
 
 
 def write_report(number: int, ms: int, kind: str, word: str, *fields: object) -> bytes:
-    """The line of a report, its end included: ``write_report(7, 1500, "slot", "coins", 2)``."""
+    """The line of a report, including its end: ``write_report(7, 1500, "slot", "coins", 2)``."""
     body = ",".join(map(str, ("NB", number % NUMBERS, ms % CLOCK, kind, word, *fields))).encode(
         "ascii"
     )

@@ -1,5 +1,5 @@
-"""What the boards of wheels have in common: one outcome for each launch; what begins and ends is
-told when it does.
+"""What the boards of wheels share: one outcome per launch; phases and faults are reported when they
+begin and end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from devices.readings import (
 
 
 class WheelBoard(LaunchBoard):
-    """A plate or a wheel."""
+    """A boule plate or a wheel of fortune."""
 
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
@@ -27,7 +27,7 @@ class WheelBoard(LaunchBoard):
         self._faults: dict[WheelFaultName, str | None] = {}
 
     def begin(self, spin: int) -> None:
-        """Another spin, of which nothing is told yet."""
+        """Begin a new spin; nothing of it is reported yet."""
         super().begin(spin)
         self.phase = None
 
@@ -39,8 +39,8 @@ class WheelBoard(LaunchBoard):
         rpm: float | None = None,
         direction: Direction | None = None,
     ) -> None:
-        """The ball or the wheel is set going: what was wrong with the spin before is over. A sensor
-        stays what it is.
+        """The ball or the wheel was launched: faults of the previous spin end, except those of
+        sensors.
         """
         self.begin(spin)
         self.begun = True
@@ -56,9 +56,9 @@ class WheelBoard(LaunchBoard):
         rpm: float | None = None,
         direction: Direction | None = None,
     ) -> None:
-        """Tell that a phase begins, or that it is so still, and live."""
+        """Report a phase, also if only ``spin`` or lateness changed."""
         self.phase, self._phase_late = phase, heard.late
-        told = WheelPhase(
+        reading = WheelPhase(
             at=heard.now,
             device=self._device,
             frame=heard.frame,
@@ -68,22 +68,20 @@ class WheelBoard(LaunchBoard):
             direction=direction,
             late=heard.late,
         )
-        out.append(told)
+        out.append(reading)
 
     def show_live(self, heard: Heard, out: list[AnyReading]) -> None:
-        """Tell the phase once more if it was told by a report that had waited, and this one has
-        not.
-        """
+        """Repeat the phase if it was first reported by a late report and this one is live."""
         if self.phase is not None and self._phase_late and not heard.late:
             self.show(self.phase, heard, out)
 
     def settle(
         self, cell: int, heard: Heard, out: list[AnyReading], turns: int | None = None
     ) -> None:
-        """Tell that the ball lies, or the wheel stands, and where."""
+        """Report that the ball or the wheel has come to rest, and where."""
         self.waiting = False
         self.show("settled", heard, out)
-        told = WheelCell(
+        reading = WheelCell(
             at=heard.now,
             device=self._device,
             frame=heard.frame,
@@ -92,7 +90,7 @@ class WheelBoard(LaunchBoard):
             turns=turns,
             late=heard.late or self.candidate,
         )
-        out.append(told)
+        out.append(reading)
 
     def fault(
         self,
@@ -102,8 +100,8 @@ class WheelBoard(LaunchBoard):
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
-        """Tell that a fault begins, that its cause is another, or that it ends; nothing where it
-        was so already.
+        """Report that a fault begins, that its detail changed, or that it ends. Nothing if it is
+        unchanged.
         """
         if (active and self._faults.get(fault, "") == detail) or (
             not active and fault not in self._faults
@@ -113,7 +111,7 @@ class WheelBoard(LaunchBoard):
             self._faults[fault] = detail
         else:
             detail = self._faults.pop(fault)
-        told = WheelFault(
+        reading = WheelFault(
             at=heard.now,
             device=self._device,
             frame=heard.frame,
@@ -122,4 +120,4 @@ class WheelBoard(LaunchBoard):
             spin=self.spin,
             detail=detail,
         )
-        out.append(told)
+        out.append(reading)

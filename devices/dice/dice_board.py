@@ -1,9 +1,9 @@
-"""Driver of a reader of dice, built by the house: see ``docs/board.md``.
+"""Driver of a self-built reader of dice: see ``docs/board.md``.
 
-The board says raw which faces it sees, where, and whether they move; it counts the throws. A throw
-is read when the same faces were seen, not moving, for ``settle_time`` without a break. Each throw
-has one outcome: its values, or faults that a person sees to. Dice that lie as they lay after the
-throw before were not thrown.
+The board reports which faces it sees, where, and whether the dice move; it counts the throws. A
+throw is read when the same faces have been seen, not moving, for ``settle_time`` without a break.
+Each throw has one outcome: its values, or faults for a person to resolve. Dice in the same position
+as after the previous throw were not thrown.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from devices.codec import Driver
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
 NOT_A_VALUE: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
-"""What the board says in the place of a face, and what that means."""
+"""What the board sends in place of a face, and the fault that it means."""
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``dice``: how many are thrown; ``settle_time``: seconds that the same faces are seen before
-    they are read; ``same_place``: millimetres by which a die that was not moved may be seen
-    elsewhere.
+    """``dice``: how many are thrown; ``settle_time``: seconds that the same faces must be seen;
+    ``same_place``: millimetres that a die may seem to move without having been thrown.
     """
 
     dice: Annotated[int, msgspec.Meta(ge=1, le=5)] = 2
@@ -39,9 +38,7 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Die(NamedTuple):
-    """A die as it is seen: its upper face, or what is in its place; and where it lies, where that
-    is known.
-    """
+    """A die as seen: its upper face, or the sign in its place; and its position, if known."""
 
     face: str
     place: tuple[int, int] | None
@@ -61,21 +58,21 @@ class DiceBoard(LaunchBoard):
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
         self._options = options
-        self._lie: Agreement[tuple[list[str], bool]] = Agreement()
-        self._moved = False  # the dice were seen to move since the throw began
-        self._before: tuple[Die, ...] = ()  # how they lay after the throw before
+        self._position: Agreement[tuple[list[str], bool]] = Agreement()
+        self._moved = False  # the dice have been seen moving since the throw began
+        self._before: tuple[Die, ...] = ()  # their position after the previous throw
         self._shown: tuple[str, int | None, bool] | None = None
         self._faults: dict[DiceFaultName, str | None] = {}
 
     def missed(self) -> None:
-        """What was seen before must be seen again for as long; they may have moved."""
+        """What was seen before must be seen again for the full time; the dice may have moved."""
         super().missed()
-        self._lie.broken()
+        self._position.broken()
         self._moved = True
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``dice``: whether they move, how many throws there were, whether the reader is well, and
-        each die with its place.
+        """``dice``: whether they move, the count of throws, the reader's health, and each die with
+        its position.
         """
         moving, throws = heard.fields["moving"] == "1", int(heard.fields["throws"])
         dice, health = read_dice(heard.fields["dice"]), heard.fields["health"]
@@ -83,12 +80,12 @@ class DiceBoard(LaunchBoard):
         self.follow(throws, moving)
         if known is not None and throws not in (known, self.spin):
             self.begin(throws)
-            self._lie.broken()  # they may be about to move
+            self._position.broken()  # they may be about to move
             self._moved = False
         if not self.begun and not self.candidate and self.waiting:
             self.begun = True
             self._end_faults(heard, out)
-        lain = self._lie.held((sorted(die.face for die in dice), moving), heard.at)
+        lain = self._position.held((sorted(die.face for die in dice), moving), heard.at)
         self._moved = self._moved or moving
         self._fault("sensor", health != "ok", heard, out, None if health == "ok" else health)
         if not self.waiting:
@@ -102,11 +99,11 @@ class DiceBoard(LaunchBoard):
     def _settle(
         self, dice: tuple[Die, ...], health: str, heard: Heard, out: list[AnyReading]
     ) -> None:
-        """The dice lie: what is wrong with them, or what they show."""
+        """The dice are at rest: report their faults, or their values."""
         self.waiting = False
         self._end_faults(heard, out)
         if self.candidate and not dice:
-            return  # they were taken up since, and nobody knows how they lay
+            return  # they were picked up since, so their position is unknown
         wrong = self._wrong(dice)
         if health != "ok" and not wrong:
             wrong["no_read"] = health
@@ -142,8 +139,8 @@ class DiceBoard(LaunchBoard):
         return wrong
 
     def _as_before(self, dice: tuple[Die, ...]) -> bool:
-        """Whether every die lies as one lay before. Where no places are known, motion
-        alone tells.
+        """Whether every die is where one was before. If positions are unknown, only motion
+        decides.
         """
         if self._moved and not all(die.place for die in dice):
             return False
@@ -161,7 +158,7 @@ class DiceBoard(LaunchBoard):
     ) -> None:
         if self._shown != (state, self.spin, heard.late):
             self._shown = state, self.spin, heard.late
-            told = DiceState(
+            reading = DiceState(
                 at=heard.now,
                 device=self._device,
                 frame=heard.frame,
@@ -169,10 +166,10 @@ class DiceBoard(LaunchBoard):
                 throw=self.spin,
                 late=heard.late,
             )
-            out.append(told)
+            out.append(reading)
 
     def _end_faults(self, heard: Heard, out: list[AnyReading]) -> None:
-        """What was wrong with the throw before is over. The reader stays what it is."""
+        """End the faults of the previous throw. A fault of the reader remains."""
         for fault in [fault for fault in self._faults if fault != "sensor"]:
             self._fault(fault, False, heard, out)
 
@@ -184,14 +181,14 @@ class DiceBoard(LaunchBoard):
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
-        """Tell that a fault begins or ends; nothing where it was so already."""
+        """Report that a fault begins or ends; nothing if it is unchanged."""
         if active == (fault in self._faults):
             return
         if active:
             self._faults[fault] = detail
         else:
             detail = self._faults.pop(fault)
-        told = DiceFault(
+        reading = DiceFault(
             at=heard.now,
             device=self._device,
             frame=heard.frame,
@@ -200,13 +197,13 @@ class DiceBoard(LaunchBoard):
             throw=self.spin,
             detail=detail,
         )
-        out.append(told)
+        out.append(reading)
 
 
-def read_dice(said: str) -> tuple[Die, ...]:
-    """The dice of a report: a comma before each."""
+def read_dice(text: str) -> tuple[Die, ...]:
+    """The dice of a report, each preceded by a comma."""
     dice = []
-    for die in said.split(",")[1:]:
+    for die in text.split(",")[1:]:
         face, _, place = die.partition("@")
         x, _, y = place.partition(".")
         dice.append(Die(face, (int(x), int(y)) if place else None))

@@ -1,8 +1,8 @@
-"""Driver of a dice shaker that is spoken to over MQTT, as one studio's programs use it.
+"""Driver of a dice shaker controlled over MQTT, as one studio's programs use it.
 
-On ``<base>/says`` it tells its state when ``/state`` is published on ``<base>/listens``: S0 idle,
-S1 shaking, S2 command received, S90 its motion failed. It does not read the dice: what they show
-comes from another device or a person, and only after S0.
+It answers on ``<base>/says`` when ``/state`` is published on ``<base>/listens``: S0 idle, S1
+shaking, S2 command received, S90 motion failed. It does not read the dice: their values come from
+another device or a person, and only after S0.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Word = Literal["idle", "moving", "settled"]
 LEAVES = ("says", "status", "response", "listens")
 LONGEST_LINE = 4096
 """Bytes without a line end that are kept."""
-_TOLD = 120
-"""Characters of a text that is told."""
+_LONGEST_TEXT = 120
+"""Characters of a text that are reported."""
 _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``poll``: seconds between two requests for the state. ``shake``: what is published to shake,
-    the shaker's own language.
+    """``poll``: seconds between two requests for the state. ``shake``: what to publish for shaking,
+    in the shaker's own language.
     """
 
     poll: Annotated[float, msgspec.Meta(ge=0.2, le=3600)] = 1.0
@@ -55,36 +55,38 @@ class SicboShaker:
         self._options = options
         self._pending = b""
         self._state: str | None = None
-        self._told: tuple[str, bool] | None = None
+        self._reported: tuple[str, bool] | None = None
         self._received = False  # a command was received, and the dice have not moved since
         self._throw = 0
         self._faults: set[DiceFaultName] = set()
-        self._said: dict[str, str] = {}
+        self._last_texts: dict[str, str] = {}
 
     @property
     def deadline(self) -> float | None:
-        """Never: its answers are the clock."""
+        """None: its answers drive all waiting."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
-        """What it did meanwhile nobody knows."""
+        """Drop a partial line. What it did meanwhile is unknown."""
         self._pending = b""
         self._received = False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Its state."""
+        """A request for its state."""
         return ((self._options.poll, ASK),)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """``shake``. Refused unless it said last that it is idle."""
+        """The bytes of ``shake``. Raises ``ValueError`` unless its last state was idle."""
         if command != "shake" or argument:
             raise ValueError("sicbo-shaker has one command: shake, without an argument")
         if self._state != IDLE:
-            raise ValueError(f"sicbo-shaker: it is not idle but {self._state or 'unknown'}")
+            raise ValueError(
+                f"sicbo-shaker: it must be idle, but its state is {self._state or 'unknown'}; wait"
+            )
         return b"listens " + escape(self._options.shake.encode()).encode("ascii") + b"\n"
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take lines of the link and give what they mean."""
+        """Decode lines of the link."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
         *lines, rest = (self._pending + data).split(b"\n")
@@ -94,7 +96,7 @@ class SicboShaker:
         return out
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop what of a line is too much, however it came in."""
+        """Drop the excess of a line that is too long."""
         while len(line) > LONGEST_LINE:
             self._garbage(line[:LONGEST_LINE], now, out)
             line = line[LONGEST_LINE:]
@@ -112,20 +114,20 @@ class SicboShaker:
             escape(line),
         )
         if leaf == "listens":
-            return  # what we and others say to it
+            return  # what we and others send to it
         self.counters.frames += 1
         if leaf == "says" and payload in STATES:
             self._says(payload, match["kept"] == b"1", frame, now, out)
-        elif self._said.get(leaf) != payload:
+        elif self._last_texts.get(leaf) != payload:
             self.counters.unknown += leaf == "says"
-            self._said[leaf] = payload
+            self._last_texts[leaf] = payload
             out.append(
                 DeviceReport(
                     at=now,
                     device=self._device,
-                    frame=frame[:_TOLD],
+                    frame=frame[:_LONGEST_TEXT],
                     report=leaf,
-                    value=payload[:_TOLD],
+                    value=payload[:_LONGEST_TEXT],
                 )
             )
 
@@ -139,9 +141,8 @@ class SicboShaker:
             self._received = True
         elif state == SHAKING:
             self._received = False
-        elif (
-            state == IDLE and self._received
-        ):  # it took the command and never shook: the dice lie as they lay
+        # It accepted the command but never shook, so the dice have not moved.
+        elif state == IDLE and self._received:
             self._received = False
             self._fault("unchanged", True, frame, now, out)
         self._fault(
@@ -150,8 +151,8 @@ class SicboShaker:
         if state not in (SHAKING, IDLE):
             return
         word: Word = "moving" if state == SHAKING else "settled" if self._throw else "idle"
-        if (word, late) != self._told:
-            self._told = (word, late)
+        if (word, late) != self._reported:
+            self._reported = (word, late)
             out.append(
                 DiceState(
                     at=now,

@@ -1,15 +1,16 @@
-"""Links: the one seam to the outside. A link is opened by its address; the scheme picks the module.
+"""Links: everything that reads from or writes to a device. An address opens a link; its scheme
+selects the module.
 
-=============  ==============================================  ===================================
-Scheme         Address                                         What it is
-=============  ==============================================  ===================================
-``serial``     ``serial:///dev/serial/by-id/NAME?baud=9600``   a port of this machine
-``tcp``        ``tcp://host:port``                             a raw socket of a device server
-``rfc2217``    ``rfc2217://host:port?baud=9600``               a port of a device server, with its settings
-``usb``        ``usb://vid:pid/serial``                        the reports of a USB HID device
-``mqtt``       ``mqtt://host:port/base/topic``                 a device that speaks below a topic of a broker of its own
-``replay``     ``replay:///path/of/a.rec?speed=1``             a recording, played as if it were live
-=============  ==============================================  ===================================
+=============  ============================================  ==============================
+Scheme         Address                                       Link
+=============  ============================================  ==============================
+``serial``     ``serial:///dev/serial/by-id/NAME?baud=9600``  local serial port
+``tcp``        ``tcp://host:port``                           device server, raw socket
+``rfc2217``    ``rfc2217://host:port?baud=9600``             device server, sets the line
+``usb``        ``usb://vid:pid/serial``                      USB HID device
+``mqtt``       ``mqtt://host:port/base/topic``               topic of the device's broker
+``replay``     ``replay:///path/of/a.rec?speed=1``           recording, played as if live
+=============  ============================================  ==============================
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Protocol, cast
 
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
 from devices.links.recorded import RecordedLink
+from devices.suggestions import instead_of
 
 __all__ = [
     "SCHEMES",
@@ -38,14 +40,14 @@ SCHEMES = {
     "mqtt": "devices.links.mqtt",
     "replay": "devices.links.replay",
 }
-"""Scheme -> its module, imported when it is first asked for. Each has ``check(address)`` and
+"""Scheme -> module, imported on first use. Each module has ``check(address)`` and
 ``connect(address)``.
 """
 
 
 class _Scheme(Protocol):
     def check(self, address: Address) -> None:
-        """Raises ``ValueError`` when the address cannot be right."""
+        """Raises ``ValueError`` if the address is invalid."""
         ...
 
     def connect(self, address: Address) -> Link:
@@ -54,8 +56,8 @@ class _Scheme(Protocol):
 
 
 def open_link(url: str) -> Link:
-    """Open the link at that address. Raises :class:`LinkFailedError`, also for an address that
-    cannot be right.
+    """Open the link at that address. Raises :class:`LinkFailedError`, also for an invalid
+    address.
     """
     try:
         scheme, address = _find(url)
@@ -65,8 +67,8 @@ def open_link(url: str) -> Link:
 
 
 def check_link(url: str) -> str | None:
-    """What is wrong with an address, or None. Opens nothing and does not look whether the port is
-    there.
+    """What is wrong with an address, or None. Opens nothing and does not check that the port
+    exists.
     """
     try:
         _find(url)
@@ -76,10 +78,12 @@ def check_link(url: str) -> str | None:
 
 
 def _find(url: str) -> tuple[_Scheme, Address]:
-    """The module of an address, and the address checked by it. Raises ``ValueError``."""
+    """The module of an address, and the checked address. Raises ``ValueError``."""
     address = parse(url)
     if address.scheme not in SCHEMES:
-        raise ValueError(f"no link of scheme {address.scheme!r}; there are: {', '.join(SCHEMES)}")
+        raise ValueError(
+            f"no link of scheme {address.scheme!r}; {instead_of(address.scheme, SCHEMES)}"
+        )
     scheme = cast("_Scheme", import_module(SCHEMES[address.scheme]))
     scheme.check(address)
     return scheme, address

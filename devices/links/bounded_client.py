@@ -1,4 +1,4 @@
-"""The MQTT library's client, with a bound on what it takes in."""
+"""The MQTT library's client, with a limit on the size of packets."""
 
 from __future__ import annotations
 
@@ -8,35 +8,34 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import MQTTErrorCode
 
 LARGEST_PACKET = 65_536
-"""Bytes of a packet. An MQTT 5 broker can be told, and keeps larger ones back; what comes all the
-same is cut off.
+"""Bytes of a packet. An MQTT 5 broker is asked not to send larger ones; any that arrive are
+truncated.
 """
 
 
 class BoundedClient(paho.Client):
-    """A client that no message takes the connection or the memory from. ``thrown_away`` is called
-    for each that cannot be read.
+    """A client whose connection and memory survive any message. ``thrown_away`` is called for each
+    message that cannot be read.
     """
 
     thrown_away: Callable[[], None] = staticmethod(lambda: None)
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        # Of a packet that is too large the beginning is kept: enough to acknowledge it, and to see
-        # that it is too large.
+        # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
+        # size.
         del self._in_packet["packet"][LARGEST_PACKET:]
         return super()._sock_recv(min(bufsize, LARGEST_PACKET))
 
     def _handle_publish(self) -> MQTTErrorCode:
+        # The library rejects some packets that the broker accepted, such as a text with U+FEFF.
         try:
             return super()._handle_publish()
-        except (
-            Exception
-        ):  # what the library takes for malformed, as U+FEFF in a text, and the broker did not
+        except Exception:
             self.thrown_away()
             if not self._in_packet["command"] & 0b0110:
                 return MQTTErrorCode.MQTT_ERR_SUCCESS
             packet = self._in_packet["packet"]
-            after = 2 + int.from_bytes(
-                packet[:2], "big"
-            )  # the topic; or it would come again, and soon nothing else
+            # Skip the topic and acknowledge the message; otherwise the broker would send it again
+            # and again.
+            after = 2 + int.from_bytes(packet[:2], "big")
             return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))

@@ -1,4 +1,4 @@
-"""The contract of a link, and the address it is opened by."""
+"""The contract of a link, and the address that opens it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from devices.errors import NovamasError
+from devices.suggestions import instead_of
 
 CONNECT_TIMEOUT = 3.0
-"""Seconds that opening may take where the other end is on a network."""
+"""Seconds allowed for opening a link over a network."""
 
 WRITE_TIMEOUT = 1.0
-"""Seconds that a write may take. No device command is longer than a tenth of that at 9600 baud."""
+"""Seconds allowed for a write. The longest device command takes a tenth of that at 9600 baud."""
 
 
 class LinkFailedError(NovamasError):
-    """The link cannot be opened, or is of no use any more. ``reason`` is for people: what happened
-    and, where known, why.
+    """The link cannot be opened, or is no longer usable. ``reason`` is for people: what happened,
+    why if known, and what to do.
     """
 
     def __init__(self, reason: str) -> None:
@@ -27,39 +28,39 @@ class LinkFailedError(NovamasError):
 
 
 class WriteTimedOutError(LinkFailedError):
-    """A write was not done in time and what was left of it is dropped; the link may still
-    be read.
+    """A write was not finished in time; the rest of it was dropped. The link may still be
+    readable.
     """
 
 
 class Link(Protocol):
-    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure
-    is :class:`LinkFailedError`.
+    """An open connection to one device. Blocking; one thread reads, another writes. Every failure
+    is a :class:`LinkFailedError`.
     """
 
     def read(self, timeout: float) -> bytes:
-        """What has arrived, waiting at most ``timeout`` seconds for the first byte; empty when none
+        """What has arrived; waits at most ``timeout`` seconds for the first byte. Empty if nothing
         came.
         """
         ...
 
     def write(self, data: bytes) -> None:
-        """Send all of it. Bounded in time: raises :class:`WriteTimedOutError`."""
+        """Send all of it. Limited in time: raises :class:`WriteTimedOutError`."""
         ...
 
     def close(self) -> None:
-        """Give the wire back. Never raises."""
+        """Release the port. Never raises."""
         ...
 
     def describe(self) -> dict[str, str]:
-        """What is known of the wire: port, adapter (``usb`` vendor:product, ``serial_number``,
+        """Facts about the connection: port, adapter (``usb`` vendor:product, ``serial_number``,
         ``product``, ``driver``), peer.
         """
         ...
 
 
 class Address(msgspec.Struct, frozen=True):
-    """An address in its parts: ``scheme://host:port/path?options``."""
+    """The parts of an address ``scheme://host:port/path?options``."""
 
     url: str
     scheme: str
@@ -73,18 +74,19 @@ Options = TypeVar("Options", bound=msgspec.Struct)
 
 
 def parse(url: str) -> Address:
-    """An address in its parts. Raises ``ValueError`` that says what is wrong."""
+    """Split an address into its parts. Raises ``ValueError`` saying what is wrong."""
     parts = urlsplit(url)
     if not parts.scheme or "://" not in url:
         raise ValueError("an address begins with its scheme, as in serial:///dev/serial/by-id/...")
     if parts.username is not None:
-        raise ValueError("an address holds no user and no password")
+        raise ValueError("an address must not contain a user or a password")
     if parts.fragment:
-        raise ValueError(f"#{parts.fragment} has no meaning here")
+        raise ValueError(
+            f"#{parts.fragment} is not allowed in an address; remove it, or write # as %23"
+        )
     try:
-        port = (
-            None if parts.scheme == "usb" else parts.port
-        )  # there the product stands in its place
+        # In a USB address the product id takes the place of the port.
+        port = None if parts.scheme == "usb" else parts.port
     except ValueError:
         raise ValueError("the port is not a number from 0 to 65535") from None
     pairs = parse_qsl(parts.query, keep_blank_values=True)
@@ -95,19 +97,19 @@ def parse(url: str) -> Address:
     try:
         host.encode("idna")
     except UnicodeError:
-        raise ValueError(f"{host[:80]!r} is no name of a host") from None
+        raise ValueError(f"{host[:80]!r} is not a valid host name") from None
     return Address(url, parts.scheme, host, port, unquote(parts.path), dict(pairs))
 
 
 def options(address: Address, kind: type[Options]) -> Options:
-    """The options of an address as a struct of that ``kind``. Raises ``ValueError`` naming the
-    option that is wrong.
+    """The options of an address as a struct ``kind``. Raises ``ValueError`` naming the invalid
+    option.
     """
     fields = msgspec.structs.fields(kind)
     known = [field.name for field in fields]
     for key in address.options:
         if key not in known:
-            raise ValueError(f"unknown option {key!r}; there are: {', '.join(known) or 'none'}")
+            raise ValueError(f"unknown option {key!r}; {instead_of(key, known)}")
     for field in fields:
         if field.name in address.options:
             value = address.options[field.name]
@@ -121,7 +123,7 @@ def options(address: Address, kind: type[Options]) -> Options:
 
 
 def _expected(kind: Any, error: str) -> str:
-    """What an option may be, as it is written in an address."""
+    """The values allowed for an option, as written in an address."""
     choices = [
         choice
         for part in (kind, *get_args(kind))
@@ -138,11 +140,11 @@ def _expected(kind: Any, error: str) -> str:
 
 
 def host_and_port(address: Address) -> tuple[str, int]:
-    """Host and port of a network address. Raises ``ValueError`` where one is missing or there is a
+    """Host and port of a network address. Raises ``ValueError`` if one is missing or there is a
     path.
     """
     if not address.host or not address.port:
-        raise ValueError(f"a host and a port are needed, as in {address.scheme}://192.0.2.7:4001")
+        raise ValueError(f"give a host and a port, as in {address.scheme}://192.0.2.7:4001")
     if address.path not in {"", "/"}:
-        raise ValueError(f"the path {address.path} has no meaning here")
+        raise ValueError(f"remove the path {address.path}; this address has only a host and a port")
     return address.host, address.port

@@ -1,9 +1,9 @@
-"""``mqtt://host:port/base/topic``: a device that speaks MQTT through a broker of its own, below one
+"""``mqtt://host:port/base/topic``: a device that uses MQTT, through its own broker, below one
 topic.
 
-A message is a line: the topic below the base, 1 where the broker had kept it (so it is old) or 0,
-and the payload, bytes outside printable ASCII as backslash escapes. What is written is a line too,
-topic and payload, and is published once, not kept.
+Each message is read as a line: the topic below the base, 1 if the broker had retained it (so it is
+old) or 0, and the payload with bytes outside printable ASCII as backslash escapes. Each line
+written is topic and payload; it is published once, not retained.
 """
 
 from __future__ import annotations
@@ -30,27 +30,25 @@ from devices.links.link import (
 from devices.readings import escape, unescape
 
 KEEPALIVE = 10
-"""Seconds after which a broker that says nothing is asked whether it is there."""
+"""Seconds after which a silent broker is pinged."""
 ROOM = 1000
-"""Messages that wait to be read at most."""
+"""Messages that may wait to be read."""
 LONGEST = 4096
-"""Bytes of a payload that are taken."""
+"""Longest payload accepted, in bytes."""
 LONGEST_BASE = 1000
-"""Characters of the topic below which a device speaks."""
+"""Longest base topic, in characters."""
 LONGEST_TOPIC = 256
-"""Bytes of a topic below the base that are taken."""
+"""Longest topic below the base that is accepted, in bytes."""
 AT_ONCE = 65_536
-"""Bytes of lines that are read at one time, and one line more at most: what waits must not keep the
-others waiting.
+"""Bytes of lines returned by one read, plus at most one line: a backlog must not delay other
+devices.
 """
 NO_TEXT = "?"
-"""Stands for a topic that is no text, which a broker must not pass on, or that is too long: no
-driver knows it.
-"""
+"""Replaces a topic that is too long or not valid text; no driver knows it."""
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """``username`` and ``password_file``: what the broker asks for; an address holds no
+    """``username`` and ``password_file``: what the broker requires. An address contains no
     password.
     """
 
@@ -59,17 +57,17 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     base = address.path.strip("/")
     if not address.host or not address.port:
-        raise ValueError("a host and a port are needed, as in mqtt://192.0.2.7:1883/base/topic")
+        raise ValueError("give a host and a port, as in mqtt://192.0.2.7:1883/base/topic")
     if not base or any(mark in base for mark in "+#"):
-        raise ValueError("a topic is needed below which the device speaks, without + and #")
+        raise ValueError("give the topic below which the device publishes, without + and #")
     if "\0" in base or len(base) > LONGEST_BASE:
-        raise ValueError(f"a topic has no NUL, and here at most {LONGEST_BASE} characters")
+        raise ValueError(f"the topic must contain no NUL and at most {LONGEST_BASE} characters")
     settings = options(address, Settings)
     if settings.password_file and not settings.username:
-        raise ValueError("a password needs a username")
+        raise ValueError("password_file needs username")
 
 
 def connect(address: Address) -> Link:
@@ -78,9 +76,7 @@ def connect(address: Address) -> Link:
 
 
 class MqttLink:
-    """One connection. The library's thread puts messages into a queue; the reader takes
-    them out.
-    """
+    """One connection. The library's thread queues messages; the reader takes them out."""
 
     def __init__(self, address: Address, settings: Settings) -> None:
         self._name = f"{address.host}:{address.port}"
@@ -117,16 +113,16 @@ class MqttLink:
         if self._lost is not None:
             raise self._lost
         try:
-            said = [self._lines.get(timeout=timeout)]
+            received = [self._lines.get(timeout=timeout)]
         except queue.Empty:
             return b""
-        size = len(said[0]) if isinstance(said[0], bytes) else 0
+        size = len(received[0]) if isinstance(received[0], bytes) else 0
         with suppress(queue.Empty):
             while size < AT_ONCE:
-                said.append(self._lines.get_nowait())
-                size += len(said[-1]) if isinstance(said[-1], bytes) else 0
-        self._lost = next((each for each in said if isinstance(each, LinkFailedError)), None)
-        lines = b"".join(each for each in said if isinstance(each, bytes))
+                received.append(self._lines.get_nowait())
+                size += len(received[-1]) if isinstance(received[-1], bytes) else 0
+        self._lost = next((each for each in received if isinstance(each, LinkFailedError)), None)
+        lines = b"".join(each for each in received if isinstance(each, bytes))
         if self._lost is not None and not lines:
             raise self._lost
         return lines
@@ -141,16 +137,15 @@ class MqttLink:
             except (RuntimeError, ValueError) as error:
                 raise LinkFailedError(f"{self._name}: cannot publish: {error}") from error
             if not sent.is_published():
-                raise WriteTimedOutError(
-                    f"{self._name}: the broker does not take what is published"
-                )
+                raise WriteTimedOutError(f"{self._name}: the broker accepts no messages")
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
         with suppress(Exception):
             self._client.disconnect()
         self._client.loop_stop()
-        # Without a way back to us it is freed with us, and its last sockets are closed at once.
+        # The client must hold no reference to us, so that it is freed with us and its sockets are
+        # closed at once.
         self._client.on_connect = self._client.on_subscribe = self._client.on_disconnect = (
             self._client.on_message
         ) = None
@@ -159,7 +154,7 @@ class MqttLink:
         """See :class:`devices.links.link.Link`."""
         return {"peer": self._name, "topic": self._base}
 
-    # In the library's thread
+    # Runs in the library's thread.
 
     def _connected(
         self, client: paho.Client, _data: object, _flags: object, reason: object, _more: object
@@ -173,28 +168,30 @@ class MqttLink:
         self, _client: object, _data: object, _mid: int, granted: Sequence[object], _more: object
     ) -> None:
         refused = next((reason for reason in granted if getattr(reason, "is_failure", False)), None)
-        self._ready.put(f"the broker refused the topic {self._base}: {refused}" if refused else "")
+        self._ready.put(
+            f"the broker refused a subscription to {self._base}: {refused}" if refused else ""
+        )
 
     def _disconnected(self, *_: object) -> None:
-        self._put(LinkFailedError(f"{self._name}: the connection to the broker is lost"))
+        self._put(LinkFailedError(f"{self._name}: the connection to the broker was lost"))
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        # an exception here would end the library's thread unnoticed
         try:
             given = message.topic.removeprefix(f"{self._base}/").encode()
             topic = escape(given) if len(given) <= LONGEST_TOPIC else NO_TEXT
-        except (
-            UnicodeDecodeError
-        ):  # an exception here would end the library's thread, and nobody would hear of it
+        except UnicodeDecodeError:
             topic = NO_TEXT
         text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
         self._put(text.encode("ascii"))
 
-    def _put(self, said: bytes | LinkFailedError) -> None:
+    def _put(self, item: bytes | LinkFailedError) -> None:
+        # nobody reads: end the link, so that it is reopened
         try:
-            self._lines.put_nowait(said)
-        except queue.Full:  # nobody reads: the link is of no use, and is opened anew
+            self._lines.put_nowait(item)
+        except queue.Full:
             self._lost = self._lost or LinkFailedError(
-                f"{self._name}: more than {ROOM} messages waited"
+                f"{self._name}: more than {ROOM} messages were waiting"
             )
 
 

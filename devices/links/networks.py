@@ -1,9 +1,8 @@
-"""Network cards in disguise: a device that is plugged in as a reader or a serial port and brings a
-network card along.
+"""Refuses a USB device that poses as a reader or serial port but also contains a network card.
 
-Such a gadget opens a second way into this machine, past every firewall between it and the floor.
-What a device is, it says itself; so this keeps out what is careless, and what lies about its class
-is for the locks on the ports.
+Such a device opens a second way into this machine, past every firewall. Detection relies on what
+the device says about itself: it stops mistakes. Against a device that lies about its class, lock
+the ports.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 Kind = tuple[int, int, int]
 """Class, subclass and protocol of a device or an interface."""
 Row = tuple[int, int | None, int | None]
-"""The same; None: any."""
+"""The same; None matches any."""
 
 CARDS: dict[Row, str] = {
     (0x02, 0x06, None): "CDC ECM",
@@ -25,21 +24,19 @@ CARDS: dict[Row, str] = {
     (0xE0, 0x01, 0x03): "RNDIS",
     (0xEF, 0x04, None): "RNDIS",
 }
-"""Network cards, as the USB standards and Linux's own drivers of such cards name them."""
+"""Network cards, as the USB standards and the Linux drivers for such cards define them."""
 
 MODEMS: dict[Row, str] = {
     (0x02, None, None): "modem",
     (0x0A, None, None): "modem",
     (0xE0, None, None): "wireless controller",
 }
-"""What a reader has no business to be either. A serial port may well be a modem of the class 02/02,
-and most are.
-"""
+"""What a reader must not contain either. A serial port may be a modem of class 02/02; most are."""
 
 
 def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
-    """The first of the kinds that is one of the rows, with its name: ``RNDIS, class e0/01/03``;
-    None: there is none.
+    """The first kind that matches a row, with its name: ``RNDIS, class e0/01/03``. None: no
+    match.
     """
     for kind in kinds:
         for row, name in rows.items():
@@ -49,11 +46,11 @@ def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
 
 
 def behind_port(node: str, system: Path) -> str | None:
-    """The network card in the USB device that a port of this machine belongs to; None: it has none,
-    or is no USB device.
+    """The network card in the USB device behind a serial port. None: there is none, or the port is
+    not USB.
 
-    Found by the classes of all its interfaces, and by what the kernel has made of them already: a
-    name such as ``usb0``.
+    Found by the classes of all its interfaces, and by the network interfaces (``usb0``) that the
+    kernel has created for it.
     """
     place = system / "class" / "tty" / Path(node).resolve().name / "device"
     if not place.exists():
@@ -70,7 +67,7 @@ def behind_port(node: str, system: Path) -> str | None:
 
 
 def in_device(device: Path, rows: dict[Row, str]) -> str | None:
-    """The network card in a USB device, by its folder in ``/sys``; ``rows``: what counts as one."""
+    """The network card in a USB device, by its folder in ``/sys``. ``rows``: what counts as one."""
     if found := made_of(device):
         return found
     interfaces = sorted(device.glob(f"{device.name}:*"))
@@ -83,13 +80,13 @@ def in_device(device: Path, rows: dict[Row, str]) -> str | None:
 
 
 def made_of(device: Path) -> str | None:
-    """The network cards that the kernel has made of a USB device, whatever it says it is."""
+    """The network interfaces that the kernel has created for a USB device, whatever its class."""
     cards = sorted(card.name for card in device.glob(f"{device.name}:*/net/*"))
     return f"network interface {', '.join(cards)}" if cards else None
 
 
 def _kind(folder: Path, prefix: str) -> Iterator[Kind]:
-    """What stands in the folder of a device or an interface; nothing, if it goes away just now."""
+    """The class of a device or an interface from its folder; empty if it was just unplugged."""
     try:
         kind, subclass, protocol = (
             int((folder / f"{prefix}{part}").read_text(), 16)

@@ -1,4 +1,4 @@
-"""What is plugged in: the serial ports of this machine, their stable names, and who holds them."""
+"""The serial ports of this machine, their stable names, and the processes that have them open."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from devices.links.serial_port import SYSTEM
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """A process that has a port open. Those of other users show only to root."""
+    """A process that has a port open. Only root sees those of other users."""
 
     pid: int
     name: str
 
 
 class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One serial port. ``name`` is the best name for a configuration: one that stays when it is
-    plugged in again.
+    """One serial port. ``name`` is the best name for a configuration: one that survives
+    replugging.
     """
 
     name: str
@@ -34,12 +34,12 @@ class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     product: str | None = None
     manufacturer: str | None = None
     refused: str | None = None
-    """Why it is not opened: the network card that it brings along."""
+    """Why it is refused: the network card in the same device."""
     holders: tuple[Holder, ...] = ()
 
 
 def ports() -> list[Port]:
-    """Every serial port that is there, by name."""
+    """All existing serial ports, by name."""
     found = []
     for port in comports():
         others = names(port.device)
@@ -63,7 +63,7 @@ def ports() -> list[Port]:
 
 def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
     """The links below ``folder`` that lead to a node, best first: the site's own, by-id (which
-    device), by-path (which plug).
+    device), by-path (which socket).
     """
     real = os.path.realpath(node)
     links = (Path(place, name) for place, _, inside in os.walk(folder) for name in inside)
@@ -72,11 +72,11 @@ def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
 
 
 def holders(node: str) -> Iterator[Holder]:
-    """The processes that have a node open, as far as we may see."""
+    """The processes that have a node open, as far as we may see them."""
     real = os.path.realpath(node)
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if any(os.path.realpath(fd) == real for fd in (process / "fd").iterdir()):
                 yield Holder(int(process.name), (process / "comm").read_text().strip())
-        except OSError:  # ended meanwhile, or not ours to see
+        except OSError:  # ended meanwhile, or not visible to us
             continue

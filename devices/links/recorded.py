@@ -1,6 +1,4 @@
-"""A recorder around any link: what goes over the wire is kept before anyone tries to
-understand it.
-"""
+"""Records any link: bytes are recorded before anything tries to decode them."""
 
 from __future__ import annotations
 
@@ -13,17 +11,14 @@ from devices.links.link import Link
 from devices.recording import Chunk, RecordingWriter
 
 MOST_WAITING = 1024
-"""Chunks that may wait for a slow disk. What comes after is not recorded, and the recording says
-so.
-"""
+"""Chunks that may wait for a slow disk. Later ones are not recorded, and the recording says so."""
 
 
 class RecordedLink:
-    """A link whose chunks are written to a recording by a thread of its own, so that no disk can
-    delay a byte.
+    """A link whose chunks are recorded by a separate thread, so that a slow disk delays no byte.
 
-    A recording that fails never disturbs the link: ``report`` gets one line (in any thread), and
-    None once it works again; a remark in the recording tells how many chunks are missing. ``clock``
+    A failed recording never disturbs the link: ``report`` gets one line (in any thread), and None
+    once it works again; a remark in the recording gives the number of missing chunks. ``clock``
     gives the times between chunks.
     """
 
@@ -38,9 +33,8 @@ class RecordedLink:
         self._writer = writer
         self._report = report
         self._clock = clock
-        self._since_1970 = (
-            time.time() - clock()
-        )  # a clock that is set meanwhile does not move chunks against each other
+        # Setting the system clock must not move chunks against each other.
+        self._since_1970 = time.time() - clock()
         self._waiting: queue.Queue[Chunk | None] = queue.Queue(MOST_WAITING)
         self._missing = 0
         self._failing = False
@@ -56,21 +50,21 @@ class RecordedLink:
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Recorded even if it fails: some of it may have gone
-        out.
+        """See :class:`devices.links.link.Link`. Recorded even if it fails: part of it may have been
+        sent.
         """
         self._keep(data, sent=True)
         self._link.write(data)
 
     def close(self) -> None:
-        """See :class:`devices.links.link.Link`. Chunks that wait are written first, within two
+        """See :class:`devices.links.link.Link`. First writes queued chunks, for at most two
         seconds.
         """
         self._link.close()
         try:
             self._waiting.put(None, timeout=1)
         except queue.Full:
-            return  # the disk stands still; the thread ends with the process
+            return  # the disk does not respond; the thread ends with the process
         self._thread.join(timeout=1)
 
     def describe(self) -> dict[str, str]:
@@ -96,13 +90,13 @@ class RecordedLink:
     def _missed(self, why: str) -> None:
         with self._counting:
             self._missing += 1
-            told, self._failing = self._failing, True
-        if not told:
+            already_failing, self._failing = self._failing, True
+        if not already_failing:
             self._report(f"not recorded: {why}")
 
     def _worked(self) -> None:
         with self._counting:
             self._missing = 0
-            told, self._failing = self._failing, False
-        if told:
+            already_failing, self._failing = self._failing, False
+        if already_failing:
             self._report(None)

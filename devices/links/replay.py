@@ -1,8 +1,7 @@
-"""``replay:///path/of/a.rec?speed=1``: a recording, played as if the device were there.
+"""``replay:///path/of/a.rec?speed=1``: plays a recording as if the device were connected.
 
-What the device said comes at the pace of the recording; ``speed=0`` gives it as fast as it is read.
-What is written goes nowhere. At the end the link fails; a device that opens it again hears the
-recording from its start.
+The device's bytes arrive at the recorded pace; with ``speed=0``, as fast as they are read. Writes
+are discarded. At the end the link fails; a device that reopens it starts the recording again.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from devices.recording import Recording, RecordingError, read_recording
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """``speed``: recorded seconds in one second; 0: without waiting."""
+    """``speed``: recorded seconds per second. 0: do not wait."""
 
     speed: Annotated[float, msgspec.Meta(ge=0, le=1_000_000)] = 1.0
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     if address.host or not address.path.strip("/"):
         raise ValueError(
-            "a recording is named by its full path, with three slashes: replay:///var/lib/..."
+            "give the full path of the recording, with three slashes: replay:///var/lib/..."
         )
     options(address, Pace)
 
@@ -40,7 +39,7 @@ def connect(address: Address) -> Link:
 
 
 class ReplayLink:
-    """A recording that plays from the moment it was opened."""
+    """A recording that starts playing when it is opened."""
 
     def __init__(self, path: str, recording: Recording, speed: float) -> None:
         self._facts = {
@@ -56,7 +55,7 @@ class ReplayLink:
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         if self._next == len(self._chunks):
-            raise LinkFailedError("recording ended")
+            raise LinkFailedError("the recording has ended")
         chunk = self._chunks[self._next]
         if self._speed:
             wait = self._opened + (chunk.at - self._first) / self._speed - time.monotonic()

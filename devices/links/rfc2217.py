@@ -1,9 +1,9 @@
-"""``rfc2217://host:port?baud=9600``: a port of a device server that lets us set its line (RFC
-2217), by pyserial's client.
+"""``rfc2217://host:port?baud=9600``: a port of a device server whose line settings we set (RFC
+2217), through pyserial's client.
 
-The client reads the socket in a thread of its own into a queue, one entry for each byte. We take
-from that queue ourselves: pyserial's ``read`` forgets what came last before the connection ended,
-and its queue has no bound unless we set it.
+The client reads the socket in its own thread into a queue, one entry per byte. We read from that
+queue directly: pyserial's ``read`` loses the last bytes before the connection ends, and its queue
+is unbounded unless we limit it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MOST_BYTES = 65536
 
 
 class _RtsAlone(serial.rfc2217.Serial):
-    """A port whose RTS is not touched: pyserial would assert it on opening."""
+    """A port whose RTS is left alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
         pass
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     host_and_port(address)
     settings_of(address, Settings)
 
@@ -42,7 +42,7 @@ def connect(address: Address) -> Link:
 
 
 class Rfc2217Link:
-    """A port of a device server, open."""
+    """An open port of a device server."""
 
     def __init__(self, host: str, port: int, settings: Settings) -> None:
         self._name = f"{host}:{port}"
@@ -56,9 +56,8 @@ class Rfc2217Link:
         except (serial.SerialException, OSError, ValueError) as error:
             raise LinkFailedError(f"{self._name}: cannot open the port: {error}") from error
         self._bytes: Queue[bytes | None] = vars(self._port)["_read_buffer"]
-        self._bytes.maxsize = (
-            MOST_BYTES  # then the client waits, the socket fills, and the other end waits too
-        )
+        # when full, the client waits, the socket fills up, and the other end waits too
+        self._bytes.maxsize = MOST_BYTES
         self._client: threading.Thread = vars(self._port)["_thread"]
         connection: socket.socket = vars(self._port)["_socket"]
         with suppress(OSError):
@@ -80,7 +79,7 @@ class Rfc2217Link:
         return bytes(data)
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Bounded by the timeout of pyserial's socket, 5
+        """See :class:`devices.links.link.Link`. Limited by the timeout of pyserial's socket, 5
         seconds.
         """
         try:
@@ -90,9 +89,8 @@ class Rfc2217Link:
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
-        self._bytes.maxsize = (
-            2**62
-        )  # the client's thread may be waiting for room: there is some now
+        # the client's thread may be waiting for room; make some
+        self._bytes.maxsize = 2**62
         with suppress(Empty):
             self._bytes.get_nowait()
         with suppress(serial.SerialException, OSError):

@@ -1,8 +1,7 @@
-"""``serial://``: a serial port of this machine, real or behind a USB adapter.
+"""``serial://``: a serial port of this machine, built in or behind a USB adapter.
 
-pyserial sets the port up; bytes are read here, straight from the descriptor, because that tells an
-unplugged adapter from a port without data at once and needs no setting of the port between two
-reads.
+pyserial configures the port. Bytes are read directly from the descriptor, which distinguishes an
+unplugged adapter from a silent port at once and needs no reconfiguration between reads.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ CHUNK = 4096
 PSEUDO_TERMINALS = range(136, 144)
 """Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
 
-GONE = "the port is gone: unplugged, or its adapter was reset"
+GONE = "the port is gone: it was unplugged, or its adapter was reset"
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -54,25 +53,25 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class PortSettings(Settings, frozen=True):
-    """Those of a port of this machine. ``network``: whether an adapter with a network card in it is
-    refused.
+    """Settings of a local port. ``network``: whether to refuse an adapter that contains a network
+    card.
     """
 
     network: Literal["refuse", "allow"] = "refuse"
 
 
 class _RtsAlone(serial.Serial):
-    """A port whose RTS is not touched: pyserial would assert it on opening."""
+    """A port whose RTS is left alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
         pass
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     if address.host or not address.path.strip("/"):
         raise ValueError(
-            "a port is named by its path, with three slashes: serial:///dev/serial/by-id/..."
+            "give the path of the port, with three slashes: serial:///dev/serial/by-id/..."
         )
     settings_of(address, PortSettings)
 
@@ -81,17 +80,15 @@ SettingsOf = TypeVar("SettingsOf", bound=Settings)
 
 
 def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
-    """The line settings of an address of a port, here or at a device server. Raises
-    ``ValueError``.
-    """
+    """The line settings of a serial address, local or at a device server. Raises ``ValueError``."""
     settings = options(address, kind)
     if settings.rtscts and settings.rts is not None:
-        raise ValueError(f"rts={settings.rts}: with rtscts=1 the port itself drives RTS")
+        raise ValueError(f"rts={settings.rts}: remove it; with rtscts=1 the port itself drives RTS")
     return settings
 
 
 def connect(address: Address) -> Link:
-    """Open the port, for us alone. Raises :class:`LinkFailedError`."""
+    """Open the port exclusively. Raises :class:`LinkFailedError`."""
     settings = settings_of(address, PortSettings)
     if settings.network == "refuse":
         refuse_networks(address.path)
@@ -99,19 +96,18 @@ def connect(address: Address) -> Link:
 
 
 def refuse_networks(path: str) -> None:
-    """Raises :class:`LinkFailedError` for a port of a USB device that brings a network
-    card along.
-    """
+    """Raises :class:`LinkFailedError` for a port of a USB device that contains a network card."""
     if found := behind_port(path, SYSTEM):
         raise LinkFailedError(
-            f"{path}: refused: the device behind the port brings a network card along ({found}); "
-            "turn that off in the device, or use another; network=allow takes it all the same"
+            f"{path}: refused: the USB device also contains a network card ({found}); "
+            "turn the card off in the device or use another device; network=allow "
+            "accepts it"
         )
 
 
 def prepare(port: serial.SerialBase, settings: Settings) -> None:
-    """Put the settings on a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone,
-    and does no more by it.
+    """Apply the settings to a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone;
+    it has no other effect.
     """
     port.baudrate = settings.baud
     port.bytesize = settings.bytesize
@@ -124,15 +120,15 @@ def prepare(port: serial.SerialBase, settings: Settings) -> None:
 
 
 def pseudo(fd: int) -> bool:
-    """Whether this is a pseudo-terminal. Unlike a port, it keeps ``TIOCEXCL`` when a program that
-    set it is killed, for ever.
+    """Whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever if the
+    program that set it is killed.
     """
     return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
 
 
 class SerialLink:
-    """An open port. Locked two ways: by ``flock``, which pyserial's users see, and by ``TIOCEXCL``,
-    which all others do.
+    """An open port, locked in two ways: ``flock``, which programs using pyserial respect, and
+    ``TIOCEXCL``, which stops all others.
     """
 
     def __init__(self, path: str, settings: Settings) -> None:
@@ -151,9 +147,8 @@ class SerialLink:
         if not pseudo(self._fd):
             with suppress(OSError):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
-        with suppress(
-            OSError, ValueError, NotImplementedError
-        ):  # an adapter without that setting is as good
+        with suppress(OSError, ValueError, NotImplementedError):
+            # works also with an adapter that lacks this setting
             self._port.set_low_latency_mode(True)
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
@@ -169,7 +164,7 @@ class SerialLink:
             return b""
         except OSError as error:
             raise LinkFailedError(f"{self._path}: {GONE} ({error.strerror})") from error
-        if not data:  # ready to be read, and nothing there: the sign of a hang-up
+        if not data:  # ready to read but empty: the port has hung up
             raise LinkFailedError(f"{self._path}: {GONE}")
         return data
 
@@ -179,10 +174,10 @@ class SerialLink:
             self._port.write(data)
         except serial.SerialTimeoutException as error:
             with suppress(serial.SerialException, OSError, termios.error):
-                # half a command must not go out before the next one
+                # Half a command must not be sent before the next one.
                 self._port.reset_output_buffer()
             raise WriteTimedOutError(
-                f"{self._path}: nothing takes what is written; is flow control on?"
+                f"{self._path}: the device accepts no data; check flow control"
             ) from error
         except (serial.SerialException, OSError, termios.error) as error:
             raise LinkFailedError(f"{self._path}: {GONE} ({error})") from error
@@ -191,9 +186,8 @@ class SerialLink:
         """See :class:`devices.links.link.Link`."""
         with suppress(OSError, termios.error):
             fcntl.ioctl(self._fd, termios.TIOCNXCL)
-        with suppress(
-            OSError, termios.error
-        ):  # what waits to be sent must not hold the closing of a dead port
+        with suppress(OSError, termios.error):
+            # data waiting to be sent must not delay closing a dead port
             termios.tcflush(self._fd, termios.TCOFLUSH)
         with suppress(serial.SerialException, OSError):
             self._port.close()
@@ -205,11 +199,11 @@ class SerialLink:
 
 def adapter(path: str) -> dict[str, str]:
     """What the system knows of the adapter behind a port, as in
-    :meth:`devices.links.link.Link.describe`; empty: nothing.
+    :meth:`devices.links.link.Link.describe`; empty if nothing.
     """
     try:
         port = SysFS(path)
-    except (OSError, TypeError, ValueError):  # it went away while it was looked at
+    except (OSError, TypeError, ValueError):  # unplugged meanwhile
         return {}
     facts = {
         "usb": f"{port.vid:04x}:{port.pid:04x}"
@@ -227,18 +221,21 @@ def adapter(path: str) -> dict[str, str]:
 
 
 def _why_not_opened(path: str, error: Exception) -> str:
-    """A reason for people, with what to do about it where we know."""
+    """The reason for people, with what to do if we know."""
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
         return f"{path}: no such port; " + (
-            f"there are: {', '.join(there)}" if there else f"nothing is in {BY_ID}"
+            f"ports found: {', '.join(there)}"
+            if there
+            else f"{BY_ID} is empty; is the adapter plugged in?"
         )
     if number in {errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK}:
-        return f"{path}: another program holds the port"
+        return f"{path}: another program has the port open; `novamas devices` shows which"
     if number == errno.EACCES:
         return (
-            f"{path}: no permission to open the port; its group (often dialout) must be one of ours"
+            f"{path}: no permission to open the port; add the service's user to the "
+            "port's group (often dialout)"
         )
     if number in {errno.ENXIO, errno.ENODEV, errno.EIO}:
         return f"{path}: {GONE}"

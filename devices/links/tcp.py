@@ -22,7 +22,7 @@ from devices.links.link import (
 
 CHUNK = 4096
 
-# A peer that lost power says nothing more: it is taken for gone after 10 + 3 * 5 seconds without an
+# A peer that lost power sends nothing more. It counts as gone after 10 + 3 * 5 seconds without an
 # answer.
 KEEPALIVE = (
     (socket.TCP_KEEPIDLE, 10),
@@ -37,7 +37,7 @@ class _NoOptions(msgspec.Struct, frozen=True):
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     host_and_port(address)
     options(address, _NoOptions)
 
@@ -48,7 +48,7 @@ def connect(address: Address) -> Link:
 
 
 def keep_alive(connection: socket.socket) -> None:
-    """Let the system find out that the other end is gone, and send small commands at once."""
+    """Let the operating system detect a dead peer, and send small commands at once."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in KEEPALIVE:
@@ -84,12 +84,12 @@ class TcpLink:
                 f"{self._name}: connection lost: {error.strerror or error}"
             ) from error
         if not data:
-            raise LinkFailedError(f"{self._name}: the other end closed the connection")
+            raise LinkFailedError(f"{self._name}: the device server closed the connection")
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. A socket that takes nothing for so long is dead, so
-        a late write ends the link.
+        """See :class:`devices.links.link.Link`. A socket that accepts nothing for that long is
+        dead, so a late write ends the link.
         """
         try:
             self._socket.sendall(data)

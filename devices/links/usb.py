@@ -1,14 +1,14 @@
-"""``usb://vid:pid/name``: one USB device through pyusb: the reports of a HID device, a card reader
-for one, or the bytes of two endpoints.
+"""``usb://vid:pid/name``: a USB device through pyusb: either the reports of a HID device, such as a
+card reader, or the bytes of two endpoints.
 
-What the device reports comes to nobody else: the kernel's driver is taken off the interface, which
-is then claimed, so that a reader which passes itself off as a keyboard does not type into the
-console. At the end the kernel has it back.
+Nobody else receives the reports: the kernel's driver is detached from the interface, which is then
+claimed, so that a reader posing as a keyboard does not type into the console. On closing, the
+kernel's driver is attached again.
 
-Every transfer of a HID device is one report and all have the same length, so whoever reads knows
-where one ends. A report of another length ends the link: framing that is lost would make other
-cards of the same bytes. Where the address names an endpoint (``read=81``), bulk or interrupt, of
-whatever class, its bytes are a stream, as those of a serial port.
+Each transfer of a HID device is one report and all have the same length, so frame boundaries are
+known. A report of another length ends the link, because misaligned bytes could decode as other
+cards. If the address names an endpoint (``read=81``), bulk or interrupt, of any class, its bytes
+are a stream like those of a serial port.
 """
 
 from __future__ import annotations
@@ -38,26 +38,25 @@ from devices.links.networks import CARDS, MODEMS, made_of, network
 
 SYSTEM = Path("/sys")
 HID, BOOT, KEYBOARD = 3, 1, 1
-"""Interface class of human interface devices; subclass and protocol of a keyboard whose reports
-have a fixed shape.
+"""Interface class of human interface devices; subclass and protocol of a keyboard with fixed
+reports (boot protocol).
 """
 BOOT_REPORT = 8
-"""Bytes of a report of such a keyboard."""
+"""Bytes in a report of such a keyboard."""
 
 SET_IDLE, SET_PROTOCOL = 0x0A, 0x0B
 BOOT_PROTOCOL, REPORT_PROTOCOL = 0, 1
 TO_INTERFACE = 0x21
-"""Request type: host to device, of the class, to an interface."""
+"""Request type: host to device, class, interface."""
 
 _PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """``interface``: its number, where the device has several; ``timeout``: seconds that one
-    transfer waits for a report; ``report``: bytes of a report, where it is neither a boot
-    keyboard's nor fills the packets of the endpoint. ``read`` and ``write``: endpoints, in
-    hexadecimal as ``lsusb -v`` shows them. ``network``: whether one with a network card in it is
-    refused.
+    """``interface``: its number, if the device has several; ``timeout``: seconds that one transfer
+    waits for a report; ``report``: bytes in a report, if neither a boot keyboard's nor a full
+    packet. ``read`` and ``write``: endpoints in hexadecimal, as ``lsusb -v`` shows them.
+    ``network``: whether to refuse a device that contains a network card.
     """
 
     interface: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
@@ -69,9 +68,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which device: vendor and product, and its serial number or port path where there
-    are several.
-    """
+    """Which device: vendor and product, and its serial number or port path if there are several."""
 
     vendor: int
     product: int
@@ -82,42 +79,37 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def library() -> Any:
-    """The USB library of this machine as a backend of pyusb, or None. A virtual bus is put in its
-    place here.
-    """
+    """The USB library as a backend of pyusb, or None. Tests replace it with a virtual bus."""
     return libusb_package.get_libusb1_backend() or libusb1.get_backend()
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` when the address cannot be right."""
+    """Raises ``ValueError`` if the address is invalid."""
     _wanted(address)
     settings = options(address, Settings)
     if settings.write and not settings.read:
-        raise ValueError(f"write={settings.write}: needs read=, the endpoint that answers")
+        raise ValueError(f"write={settings.write}: add read=, the endpoint that answers")
     if settings.read and settings.report:
         raise ValueError(
-            f"report={settings.report}: an endpoint that is named by read= is a stream, without "
-            "reports"
+            f"report={settings.report}: remove it; the endpoint of read= is a stream and "
+            "has no reports"
         )
 
 
 def connect(address: Address) -> Link:
-    """Find the device and take it, for us alone. Raises :class:`LinkFailedError`."""
+    """Find the device and claim it. Raises :class:`LinkFailedError`."""
     return UsbLink(_wanted(address), options(address, Settings))
 
 
 def _wanted(address: Address) -> Wanted:
     match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
     if match is None:
-        raise ValueError(
-            "a USB device is named by vendor and product, as in usb://0c2e:0b61 or "
-            "usb://0c2e:0b61/SERIAL"
-        )
+        raise ValueError("give vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
     return Wanted(int(match[1], 16), int(match[2], 16), address.path.removeprefix("/"))
 
 
 class UsbLink:
-    """A claimed interface. Read by one thread, which opened it."""
+    """A claimed interface, read by the thread that opened it."""
 
     def __init__(self, wanted: Wanted, settings: Settings) -> None:
         self._name = str(wanted)
@@ -165,20 +157,20 @@ class UsbLink:
         self._is_keyboard = boot_keyboard
         if boot_keyboard:
             self._ask(SET_PROTOCOL, BOOT_PROTOCOL)
-            self._ask(SET_IDLE, 0)  # no report is said again while nothing changes
-        with suppress(usb.core.USBError):  # a stall that was left behind by whoever had it before
+            self._ask(SET_IDLE, 0)  # repeat no report while nothing changes
+        with suppress(usb.core.USBError):  # a stall left behind by the previous user
             device.clear_halt(self._endpoint)
         self._facts = {**facts(device), "interface": str(self._interface)}
 
     def _ask(self, request: int, value: int) -> None:
-        with suppress(usb.core.USBError):  # one that knows no other way may refuse
+        with suppress(usb.core.USBError):  # a device without this request may refuse it
             self._device.ctrl_transfer(TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is
         longer.
 
-        A transfer that is broken off many times a second asks for trouble in some controllers.
+        Some controllers fail if transfers are cancelled many times a second.
         """
         try:
             data = bytes(
@@ -194,32 +186,32 @@ class UsbLink:
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if data and self._report not in (None, len(data)):
             raise LinkFailedError(
-                f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the "
-                "right mode? (report=)"
+                f"{self._name}: got a report of {len(data)} bytes, expected "
+                f"{self._report}; check the reader's mode or set report="
             )
         return data
 
     def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. Only where the address names an endpoint that takes
-        something.
+        """See :class:`devices.links.link.Link`. Works only if the address names an endpoint with
+        ``write=``.
         """
         if self._output is None:
             raise LinkFailedError(
-                f"{self._name}: a USB reader takes nothing, unless write= names an endpoint"
+                f"{self._name}: a USB reader accepts no data; name an endpoint with write= to send"
             )
         try:
             written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
         except usb.core.USBError as error:
             if isinstance(error, usb.core.USBTimeoutError) or error.errno == errno.ETIMEDOUT:
-                raise WriteTimedOutError(f"{self._name}: nothing takes what is written") from error
+                raise WriteTimedOutError(f"{self._name}: the device accepts no data") from error
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if written != len(data):
             raise WriteTimedOutError(
-                f"{self._name}: only {written} of {len(data)} bytes were taken"
+                f"{self._name}: only {written} of {len(data)} bytes were accepted"
             )
 
     def close(self) -> None:
-        """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was
+        """See :class:`devices.links.link.Link`. Attaches the kernel's driver again if there was
         one.
         """
         if self._device is None:
@@ -241,14 +233,14 @@ class UsbLink:
 
 
 def find(wanted: Wanted) -> Any:
-    """The one device that is meant. Raises :class:`LinkFailedError` where there is none, or more
-    than one.
+    """The one device that matches. Raises :class:`LinkFailedError` if there is none, or more than
+    one.
     """
     bus = library()
     if bus is None:
         raise LinkFailedError(
-            f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see "
-            "docs/systemd.md"
+            f"{wanted}: libusb is missing or has no access to the bus; install "
+            "libusb-1.0-0 (docs/systemd.md)"
         )
     equal = list(
         usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product)
@@ -267,31 +259,31 @@ def find(wanted: Wanted) -> Any:
     )
     if not found:
         raise LinkFailedError(
-            f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else "")
+            f"{wanted}: not plugged in" + (f"; same model at: {there}" if equal else "")
         )
     if len(found) > 1:
         raise LinkFailedError(
-            f"{wanted}: there are several, name one by its serial number or port: {there}"
+            f"{wanted}: several are plugged in; add a serial number or port to the address: {there}"
         )
     return found[0]
 
 
 def place(device: Any) -> str:
-    """The port path as the system writes it, ``1-2.4``: bus, then the ports on the way."""
+    """The port path as the system writes it, ``1-2.4``: the bus, then the ports along the way."""
     return f"{device.bus}-{'.'.join(map(str, device.port_numbers or ()))}"
 
 
 def serial_number(device: Any) -> str | None:
-    """Empty where the device has none or does not tell it."""
+    """None if the device has no serial number or does not give it."""
     return _text(device, "serial_number")
 
 
 def facts(device: Any) -> dict[str, str]:
-    """What the device says of itself, as in :meth:`devices.links.link.Link.describe`."""
-    told = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
+    """What the device says about itself, as in :meth:`devices.links.link.Link.describe`."""
+    texts = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
     return {
         "usb": f"{device.idVendor:04x}:{device.idProduct:04x}",
-        **{key: value for key, value in told.items() if value},
+        **{key: value for key, value in texts.items() if value},
         "location": place(device),
     }
 
@@ -299,13 +291,13 @@ def facts(device: Any) -> dict[str, str]:
 def _text(device: Any, name: str) -> str | None:
     try:
         found = getattr(device, name)
-    except (usb.core.USBError, ValueError):  # not told, or not to us
+    except (usb.core.USBError, ValueError):  # not available, or not to us
         return None
     return str(found).strip("\0 ") if found else None
 
 
 def configuration(device: Any) -> Any:
-    """The active configuration. It is set only where none is: setting it again resets the
+    """The active configuration. Set one only if there is none: setting it again resets the
     device.
     """
     try:
@@ -318,9 +310,7 @@ def configuration(device: Any) -> Any:
 
 
 def refuse_networks(device: Any, name: str) -> None:
-    """Raises :class:`LinkFailedError` for a device with a network card or a modem in it, whatever
-    else it has.
-    """
+    """Raises :class:`LinkFailedError` for a device that contains a network card or a modem."""
     kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
     kinds += [
         (interface.bInterfaceClass, interface.bInterfaceSubClass, interface.bInterfaceProtocol)
@@ -331,14 +321,15 @@ def refuse_networks(device: Any, name: str) -> None:
         SYSTEM / "bus" / "usb" / "devices" / place(device)
     ):
         raise LinkFailedError(
-            f"{name}: refused: it brings a modem or a network card with it ({found}); "
-            "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
+            f"{name}: refused: the device also contains a modem or a network card "
+            f"({found}); if it is a reader in serial mode, use "
+            "serial:///dev/serial/by-id/..."
         )
 
 
 def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
-    """The interface and its endpoint that reports come from. Raises :class:`LinkFailedError` where
-    it is not clear which.
+    """The interface and endpoint that send reports. Raises :class:`LinkFailedError` if
+    ambiguous.
     """
     found = {}
     for interface in setting:
@@ -349,13 +340,13 @@ def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
     listed = ", ".join(map(str, found)) or "none"
     if number is not None and number not in found:
         raise LinkFailedError(
-            f"{name}: interface {number} has no HID reports; those that do: {listed}"
+            f"{name}: interface {number} sends no HID reports; those that do: {listed}"
         )
     if number is None and len(found) != 1:
         why = (
-            "several interfaces have HID reports, name one with interface="
+            "several interfaces send HID reports, choose one with interface="
             if found
-            else "no interface has HID reports; there are"
+            else "no interface sends HID reports; found"
         )
         raise LinkFailedError(f"{name}: {why}: {listed}")
     return found[number] if number is not None else next(iter(found.values()))
@@ -399,12 +390,15 @@ def _is_interrupt_in(endpoint: Any) -> bool:
 
 
 def _why(error: Exception) -> str:
-    """A reason for people, with what to do about it where we know."""
+    """The reason for people, with what to do if we know."""
     number = error.errno if isinstance(error, usb.core.USBError) else None
     if number == errno.EACCES:
-        return "no permission; a udev rule must give the device to a group of ours (docs/links.md)"
+        return (
+            "no permission; add a udev rule that gives the device to the service's group "
+            "(docs/links.md)"
+        )
     if number == errno.EBUSY:
-        return "another program holds the device"
+        return "another program has the device open"
     if number in {errno.ENODEV, errno.EIO, errno.EPIPE, errno.ENOENT}:
-        return f"the device is gone: unplugged, or it was reset ({error})"
+        return f"the device is gone: it was unplugged or reset ({error})"
     return str(error)

@@ -1,5 +1,5 @@
-"""What could be a card reader on USB: the human interface devices that are plugged in, as the
-system knows them. None is opened.
+"""Possible card readers on USB: the human interface devices that are plugged in, as the system
+lists them. Opens none.
 """
 
 from __future__ import annotations
@@ -14,28 +14,26 @@ import msgspec
 from devices.links.networks import CARDS, MODEMS, in_device
 
 HID, MOUSE = "03", "02"
-"""Class of the interfaces, and the protocol of a mouse, which is no reader."""
+"""Interface class, and the protocol of a mouse, which cannot be a reader."""
 
 
 class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One device. ``links``: the addresses to write, one for each interface that may give
-    reports.
-    """
+    """One device. ``links``: the address of each interface that may send reports."""
 
     links: tuple[str, ...]
     usb: str
     """Vendor and product id, ``0c2e:0b61``."""
     location: str
-    """The port path, ``1-1.4``: it stays where the device stays."""
+    """The port path, ``1-1.4``: it stays the same while the device stays in that socket."""
     serial_number: str | None = None
     product: str | None = None
     manufacturer: str | None = None
     refused: str | None = None
-    """Why it is not opened: the network card or the modem that it brings along."""
+    """Why it is refused: the network card or modem in the same device."""
 
 
 def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
-    """Every human interface device but mice, by its port."""
+    """Every human interface device except mice, by port."""
     found = [
         device
         for path in sorted(folder.glob("*-*"))
@@ -48,7 +46,7 @@ def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
 
 
 def _device(path: Path) -> HidDevice | None:
-    """A device whose links are its interfaces, yet."""
+    """A device whose ``links`` still hold interface numbers."""
     vendor, product = _read(path, "idVendor"), _read(path, "idProduct")
     interfaces = tuple(_interfaces(path))
     if vendor is None or product is None or not interfaces:
@@ -76,7 +74,9 @@ def _interfaces(path: Path) -> Iterator[str]:
 
 
 def _addressed(device: HidDevice, *, shared: bool) -> HidDevice:
-    """With the serial number, or the port where there is none or several devices have the same."""
+    """Fill in the addresses, with the serial number, or the port if there is none or it is not
+    unique.
+    """
     name = device.location if shared or not device.serial_number else device.serial_number
     link = f"usb://{device.usb}/{quote(name, safe='')}"
     several = len(device.links) > 1
@@ -85,7 +85,7 @@ def _addressed(device: HidDevice, *, shared: bool) -> HidDevice:
 
 
 def _read(path: Path, name: str) -> str | None:
-    """A fact of the system; None where there is none, or the device is just going away."""
+    """A fact from the system; None if missing or the device was just unplugged."""
     try:
         return (path / name).read_text(errors="replace").strip() or None
     except OSError:

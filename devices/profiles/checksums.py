@@ -1,9 +1,8 @@
-"""Check words by name, over bytes: XOR, sum, LRC, and the CRCs of the library ``anycrc``.
+"""Checksums by name: XOR, sum, LRC, and the CRCs of the library ``anycrc``.
 
-``anycrc`` knows the whole catalogue of parametrised CRC algorithms by name and takes any other by
-its parameters, which is what a maker's document gives. It is compiled: where a line brings nothing
-but junk, a check is tried at every byte that may begin a frame, and one written in Python takes
-more than a line brings in the meantime.
+``anycrc`` knows the whole catalogue of CRC algorithms by name, and any other by the parameters that
+a vendor's document gives. It is compiled code: on a line of pure noise a check is tried at every
+byte that may begin a frame, and Python would be slower than the line.
 """
 
 from __future__ import annotations
@@ -34,31 +33,31 @@ CATALOGUE: dict[str, Crc] = {
     for name, known in {**{name: name for name in anycrc.models}, **anycrc.aliases}.items()
     if (model := anycrc.models[known]).width % 8 == 0 and name.lower().startswith("crc")
 }
-"""The CRCs that have a name and whole bytes: ``crc16-modbus``."""
+"""The CRCs that have a name and a width of whole bytes: ``crc16-modbus``."""
 
 
 def crc_of(checksum: Checksum) -> Crc | None:
-    """The CRC that a check is; None: it is none. Raises ``ValueError`` for a kind that there is
-    not.
-    """
+    """The CRC of a checksum. None: it is not a CRC. Raises ``ValueError`` for an unknown kind."""
     if checksum.kind in _PLAIN:
         return None
     if checksum.kind == "crc":
         if checksum.crc is None:
-            raise ValueError("needs the section [checksum.crc]")
+            raise ValueError("add the section [checksum.crc]")
         return checksum.crc
     if checksum.kind not in CATALOGUE:
         near = get_close_matches(checksum.kind, CATALOGUE, n=3)
-        known = f"is {' or '.join(near)} meant?" if near else "crc16-modbus is one of the catalogue"
+        known = f"did you mean {' or '.join(near)}?" if near else "for example crc16-modbus"
         raise ValueError(
-            f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by name: "
-            f"{known}"
+            f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by "
+            f"name: {known}"
         )
     return CATALOGUE[checksum.kind]
 
 
 def function(checksum: Checksum) -> Callable[[bytes], int]:
-    """The check word of bytes, of one at least. Raises ``ValueError`` as :func:`crc_of` does."""
+    """A function that computes the checksum of one or more bytes. Raises ``ValueError`` as
+    :func:`crc_of` does.
+    """
     wanted = crc_of(checksum)
     if wanted is None:
         return _PLAIN[checksum.kind]
@@ -74,7 +73,7 @@ def function(checksum: Checksum) -> Callable[[bytes], int]:
 
 
 def width_of(checksum: Checksum) -> int:
-    """How many bytes the check has as it stands in a frame. Raises ``ValueError`` as :func:`crc_of`
+    """How many bytes the checksum occupies in a frame. Raises ``ValueError`` as :func:`crc_of`
     does.
     """
     crc = crc_of(checksum)
@@ -83,7 +82,7 @@ def width_of(checksum: Checksum) -> int:
 
 
 class Check:
-    """The check of one profile's frames."""
+    """Checks the frames of one profile."""
 
     def __init__(self, checksum: Checksum) -> None:
         self._word = function(checksum)
@@ -93,19 +92,18 @@ class Check:
         self._mask = (1 << digits) - 1 if checksum.keep is None else checksum.keep
 
     def holds(self, frame: bytes) -> bool:
-        """Whether the frame has its check, and it is right."""
+        """Whether the frame has its checksum, and it is right."""
         begin = self.place(frame)
-        if (
-            begin is None or begin - self._of.short <= self._of.first
-        ):  # a check of nothing says nothing
+        if begin is None or begin - self._of.short <= self._of.first:
+            # a checksum over no bytes proves nothing
             return False
-        said = frame[begin : begin + self._width]
+        given = frame[begin : begin + self._width]
         if self._of.encoding != "hex":
-            return said == self.written(frame, begin)
-        return said.upper() == self.written(frame, begin)
+            return given == self.written(frame, begin)
+        return given.upper() == self.written(frame, begin)
 
     def place(self, frame: bytes) -> int | None:
-        """Where the check stands in a frame; None: the frame is too short for it."""
+        """Where the checksum begins in a frame. None: the frame is too short."""
         if self._of.field is not None:
             pieces = frame.split(self._of.separator.encode("latin-1"))
             if not 0 <= self._of.field < len(pieces) or len(pieces[self._of.field]) != self._width:
@@ -116,7 +114,7 @@ class Check:
         return begin if begin + self._width <= len(frame) else None
 
     def written(self, frame: bytes, begin: int) -> bytes:
-        """The right check of a frame in which it begins there."""
+        """The correct checksum of a frame, if it begins there."""
         word = (
             self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
         )

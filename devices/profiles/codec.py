@@ -1,6 +1,4 @@
-"""The codec of a profile: the bytes of a device that a site described, taken as the description
-says. It knows no device.
-"""
+"""The codec of a profile: decodes the bytes of any device as its profile describes."""
 
 from __future__ import annotations
 
@@ -66,11 +64,11 @@ Paced = (
 
 
 class _Fitting(msgspec.Struct, frozen=True):
-    """A message that fits a frame, with the values of all fields and what there is to say."""
+    """A message that fits a frame, the values of all fields, and the readings it produces."""
 
     message: Message
     values: Values
-    said: list[tuple[Say, AnyReading | None]]
+    readings: list[tuple[Say, AnyReading | None]]
 
 
 class ProfileCodec:
@@ -102,12 +100,10 @@ class ProfileCodec:
         self._pace = Pace(device, profile.pace.draw)
         self._beat = Beat(device, profile.pace.period)
         self._missed = False
-        self._told: dict[
-            tuple[str, ...], tuple[Any, ...]
-        ] = {}  # what was said last, of what is said when it changes
-        self._once: dict[
-            str, list[AnyReading]
-        ] = {}  # by message: what it said last, of what has to be said twice
+        # the last values, for readings that are reported only on change
+        self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
+        # by message: its last readings, for those that must be received twice
+        self._once: dict[str, list[AnyReading]] = {}
         self._kept: Values = {}
         self._standing: dict[str, dict[tuple[str, Any], Standing]] = {}
         self._number: int | None = None
@@ -117,23 +113,23 @@ class ProfileCodec:
 
     @property
     def deadline(self) -> float | None:
-        """When a burst is over, or a frame that was begun is broken off."""
+        """When a burst is over, or an incomplete frame is abandoned."""
         return min(
             (at for at in (self._pace.deadline, self._stream.deadline) if at is not None),
             default=None,
         )
 
-    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last frame
-        """Drop half a frame; keep what is known of the device."""
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
+        """Drop a partial frame; keep what is known of the device."""
         self._stream.reopened()
         self._beat.reopened()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Those that the profile lists."""
+        """The polls listed in the profile."""
         return tuple((poll.every, poll.send.encode("latin-1")) for poll in self._profile.poll)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of a command that the profile lists. Raises ``ValueError``."""
+        """The bytes of a command listed in the profile. Raises ``ValueError``."""
         known = self._profile.command
         if command not in known:
             raise ValueError(
@@ -146,7 +142,7 @@ class ProfileCodec:
             raise ValueError(f"{self._profile.name}: {command} {error}") from None
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = [*self._pace.burst(now)]
         for piece in self._stream.feed(data, now):
@@ -161,8 +157,8 @@ class ProfileCodec:
     def _search(
         self, line: Line, find: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
-        """Frames in a line: one, or several whose line ends are lost. What lies before and between
-        them is dropped.
+        """Find the frames in a line: usually one, or several if line ends were lost. Drop what is
+        before and between them.
         """
         before, behind = self._harmless
         begin = 0
@@ -178,7 +174,9 @@ class ProfileCodec:
         self._drop(line.data[begin:], now, out, behind)
 
     def _whole(self, line: Line, now: float, out: list[AnyReading]) -> None:
-        """A line, or what of it follows the last byte that begins a frame; a block."""
+        """Handle a block, or a line; if the line does not fit, try it from the last byte that
+        begins a frame.
+        """
         data, cut = line.data, line.cut
         if self._take(data, {}, cut, now, out, unknown=False):
             return
@@ -196,7 +194,7 @@ class ProfileCodec:
         out: list[AnyReading],
         harmless: re.Pattern[bytes] | None = None,
     ) -> None:
-        """Bytes that are no frame."""
+        """Report bytes that are not a frame."""
         if self._find is not None and not data.strip():
             return
         self.counters.damaged += 1
@@ -206,13 +204,13 @@ class ProfileCodec:
             self._miss(now, out)
 
     def _miss(self, now: float, out: list[AnyReading]) -> None:
-        """Something may have been a report: told once, until a frame comes whole."""
+        """A report may have been lost: say so once, until a complete frame arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _is_frame(self, frame: bytes) -> bool:
-        """Whether a block is a frame: its check is right, or where there is none, some message
+        """Whether a block is a frame: its checksum is right or, if there is none, some message
         fits.
         """
         return (
@@ -231,7 +229,7 @@ class ProfileCodec:
         *,
         unknown: bool = True,
     ) -> bool:
-        """Say what a frame says; false: it is none."""
+        """Report what a frame means. False: it is not a frame."""
         if self._check is not None and not self._check.holds(frame):
             return False
         fitting = self._fitting(frame, groups, cut, unknown)
@@ -248,7 +246,7 @@ class ProfileCodec:
         return True
 
     def _fitting(self, frame: bytes, groups: Values, cut: bool, unknown: bool) -> _Fitting | None:
-        """The first message that fits. One that is unknown fits only where no other does."""
+        """The first message that fits. One marked unknown is tried only if no other fits."""
         profile = self._profile
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
         try:
@@ -272,7 +270,7 @@ class ProfileCodec:
         return None
 
     def _fit(self, message: Message, body: bytes, common: Values) -> _Fitting:
-        """Raises :class:`UnfitFieldError`."""
+        """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
         part = body
         if message.part:
             if not isinstance(common[message.part], str):
@@ -299,25 +297,24 @@ class ProfileCodec:
         values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
         if not hold(message.when, message.unless, values):
             raise UnfitFieldError
-        said = [
+        readings = [
             (say, made(say, values) if say.reading else None)
             for say in (*self._profile.say, *message.say)
             if hold(say.when, say.unless, values)
         ]
-        return _Fitting(message, values, said)
+        return _Fitting(message, values, readings)
 
     def _is_copy(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
-        """Follow the sequence numbers: what is missing is a gap; the same frame again, where copies
-        are sent, is none.
+        """Follow the sequence numbers: a missing number is a gap; a copy of a recent frame is
+        dropped if the device sends copies.
         """
         sequence = self._profile.sequence
         number = fitting.values.get(sequence.field) if sequence else None
         if sequence is None or not isinstance(number, int):
             return False
         restarts = fitting.message.restarts
-        if frame in (
-            list(self._recent)[-1:] if restarts else self._recent
-        ):  # after a restart all may come again
+        if frame in (list(self._recent)[-1:] if restarts else self._recent):
+            # after a restart, every frame may come again
             return True
         if restarts:
             self._recent.clear()
@@ -328,7 +325,7 @@ class ProfileCodec:
         ring = sequence.last - sequence.first + 1
         lost = (number - before - 1) % ring
         if restarts or lost > ring // 2:
-            lost = 1  # it says no more than that something is missing
+            lost = 1  # it only means that something is missing
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
         return False
@@ -349,22 +346,22 @@ class ProfileCodec:
         name = fitting.message.name
         before = self._once.get(name, [])
         self._once[name] = [
-            reading for say, reading in fitting.said if say.twice and reading is not None
+            reading for say, reading in fitting.readings if say.twice and reading is not None
         ]
-        alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.said) == 1
-        for say, reading in fitting.said:
+        alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
+        for say, reading in fitting.readings:
             if (say.live and values[LATE]) or (say.twice and reading not in before):
                 continue
             if say.changed and not self._is_new(say, values):
                 continue
             if say.forgets:
-                self._told = {
-                    key: told for key, told in self._told.items() if key[0] != say.forgets
+                self._reported = {
+                    key: last for key, last in self._reported.items() if key[0] != say.forgets
                 }
             if say.ends:
                 self._end(str(filled(say.ends, values)), now, out)
             if reading is not None:
-                self._tell(
+                self._emit(
                     say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out
                 )
 
@@ -379,11 +376,11 @@ class ProfileCodec:
     def _is_new(self, say: Say, values: Values) -> bool:
         key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
         now = tuple(values.get(name) for name in say.changed)
-        before, self._told[key] = self._told.get(key), now
+        before, self._reported[key] = self._reported.get(key), now
         return now != before
 
     def _end(self, group: str, now: float, out: list[AnyReading]) -> None:
-        """What stands in a group is over."""
+        """End all active readings of a group."""
         over = self._standing.pop(group, {}).values()
         out += [
             msgspec.structs.replace(reading, at=now, device=self._device, active=False)
@@ -391,14 +388,14 @@ class ProfileCodec:
         ]
 
     def _shows(self, say: Say, alone: bool) -> bool:
-        """Whether the bytes go with a reading. Those of several cards do with none: one may lie
-        open, and the others not.
+        """Whether a reading may show its frame. If the frame gives several cards, none may: one may
+        be face up and the others not.
         """
         if say.frame is not None:
             return say.frame
         return not self._hides or (say.reading == "card.drawn" and alone)
 
-    def _tell(
+    def _emit(
         self,
         say: Say,
         reading: AnyReading,
@@ -425,7 +422,7 @@ class ProfileCodec:
         out.append(reading)
 
     def _is_drawn_late(self, say: Say, now: float) -> bool:
-        """By the pace of a hand."""
+        """Whether a card came too soon after the previous one for a person's hand."""
         late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
         self.counters.late += late
         return late

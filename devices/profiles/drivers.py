@@ -1,5 +1,5 @@
-"""Drivers made of profiles: those that come with Novamás, and ``profile``, for one that the site
-wrote.
+"""Drivers made from profiles: those that come with Novamás, and ``profile`` for one written by the
+site.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from devices.profiles.profile import parse, shipped
 
 
 class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that can be set stands in the profile."""
+    """No options: everything is set in the profile."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``file``: the profile. ``text``: what stands in it, put in by whoever reads the
-    configuration, so that the journal has it and every reading can be derived again though the file
-    was changed.
+    """``file``: the profile's path. ``text``: its content, filled in when the configuration is
+    read, so that the journal contains it and readings can be derived again even if the file has
+    changed.
     """
 
     file: str = ""
@@ -42,8 +42,8 @@ def driver_of(profile: Profile) -> Driver:
 
 
 def described(options: msgspec.Struct) -> Driver:
-    """The driver of a profile that the site wrote. Raises
-    :class:`devices.profiles.profile.Mistaken`.
+    """The driver of a profile written by the site. Raises
+    :class:`devices.profiles.profile.ProfileError`.
     """
     assert isinstance(options, Options)
     return driver_of(parse(options.text))
@@ -56,7 +56,7 @@ def _make(device: str, options: msgspec.Struct) -> Codec:
 PROFILE = Driver(
     name="profile",
     kind="any",
-    title="A device that a profile of the site describes",
+    title="A device described by a profile of the site",
     evidence="profile",
     line="",
     options=Options,

@@ -1,4 +1,4 @@
-"""Fields: what a part of a frame is taken for. Text, number, or what a table makes of it."""
+"""Fields: how a part of a frame is decoded, as text, as a number, or through a map."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from devices.profiles.language import Field
 from devices.readings import EXACT, escape
 
 Values = dict[str, Any]
-"""Field -> its value; None: it is not there."""
+"""Field -> its value; None: absent."""
 
 LATE, NOTHING = "late", "nothing"
-"""The fields that every profile has: whether what is said now is late, and one that is
-never there.
+"""Fields that every profile has: whether the current reading is late, and one that is always
+absent.
 """
 
 _DIGITS = {"decimal": ("0123456789", 10), "hex": ("0123456789abcdefABCDEF", 16)}
 
 
 class UnfitFieldError(NovamasError):
-    """A part of a frame is not what the field takes."""
+    """Part of a frame does not fit its field."""
 
 
 def decoded(
@@ -32,7 +32,7 @@ def decoded(
     kept: Values,
     maps: Mapping[str, Any],
 ) -> Values:
-    """The values of fields in their order, behind those that are ``known``. Raises
+    """Decode fields in order, in addition to those already ``known``. Raises
     :class:`UnfitFieldError`.
     """
     values = {LATE: False, NOTHING: None, **known}
@@ -87,7 +87,7 @@ def _value(
 
 
 def _part(field: Field, at: int, frame: bytes, pieces: list[bytes], separated: bool) -> bytes:
-    """The bytes of a field: a piece between separators, or so many from a place on."""
+    """The bytes of a field: a piece between separators, or a number of bytes from a position."""
     if separated:
         if not -len(pieces) <= at < len(pieces):
             raise UnfitFieldError
@@ -115,7 +115,7 @@ def _number(field: Field, text: str) -> int:
 
 
 def scaled(field: Field, value: int) -> int | float:
-    """The bits that count, within their bounds, on their scale."""
+    """Apply mask, bounds and scale to a number."""
     if field.bits is not None:
         lowest, count = field.bits
         value = value >> lowest & (1 << count) - 1
@@ -128,7 +128,7 @@ def scaled(field: Field, value: int) -> int | float:
 
 
 def _key(value: Any) -> str:
-    """A value as it is written in a map: text as it stands, a number in digits; what is not there
-    is the empty text.
+    """A value as written in a map: text unchanged, a number in digits, the empty string for an
+    absent value.
     """
     return "" if value is None else str(value)

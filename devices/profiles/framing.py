@@ -1,8 +1,8 @@
-"""Where frames begin and end in a stream of bytes. Any split of the stream gives the same pieces;
-what waits is bounded.
+"""Finds where frames begin and end in a stream of bytes. Splitting the stream differently gives the
+same frames; the buffer is bounded.
 
-Two kinds of stream: lines of text (:class:`Lines`), and frames that marks, a length or a fixed size
-bound (:class:`Blocks`).
+There are two kinds: lines of text (:class:`Lines`), and frames delimited by marks, a length or a
+fixed size (:class:`Blocks`).
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from devices.profiles.language import Framing
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line without its end, or a block. ``cut``: its beginning was not seen, or was dropped."""
+    """A line without its end, or a block. ``cut``: its beginning was not received, or was
+    dropped.
+    """
 
     data: bytes
     cut: bool = False
 
 
 class Dropped(msgspec.Struct, frozen=True):
-    """Bytes that are no frame."""
+    """Bytes that are not a frame."""
 
     data: bytes
 
 
 Pieces = Generator[Line | Dropped, None, bytes]
-"""Lines and dropped bytes in their order; in the end what waits."""
+"""Yields lines and dropped bytes in order; returns what remains in the buffer."""
 
 
 class Lines:
-    """Lines, each ended by any of the ``ends``; an empty one is none."""
+    """Lines, each ended by any of the ``ends``; empty lines are skipped."""
 
     deadline = None
 
@@ -46,12 +48,12 @@ class Lines:
         self._cut = True
 
     def reopened(self) -> None:
-        """Drop half a line; the beginning of the next was not seen."""
+        """Drop a partial line; the beginning of the next was not received."""
         self._pending = b""
         self._cut = True
 
-    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:  # noqa: ARG002 - half a line may wait
-        """The lines that are whole now, and what of others is too long. To be taken to its end."""
+    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:  # noqa: ARG002 - a partial line may wait
+        """Complete lines, and pieces of lines that are too long. Consume it to the end."""
         *lines, rest = self._end.split(self._pending + data)
         for line in lines:
             whole = yield from self._shortened(line)
@@ -61,7 +63,7 @@ class Lines:
         self._pending = yield from self._shortened(rest)
 
     def _shortened(self, line: bytes) -> Pieces:
-        """Take a line that is too long in pieces: each is searched, or dropped up to the last byte
+        """Split a line that is too long: each piece is searched, or dropped up to the last byte
         that begins a frame.
         """
         while len(line) > self._longest:
@@ -78,11 +80,11 @@ class Lines:
 
 
 class Blocks:
-    """Frames of ``marks``, ``length`` or ``fixed`` form. ``whole(frame)``: whether it is one; if
-    not, the next may begin within.
+    """Frames of form ``marks``, ``length`` or ``fixed``. ``whole(frame)``: whether it is valid; if
+    not, the next may begin inside it.
 
-    Dropped bytes are told with the frame that follows them, or when there are as many as the
-    longest frame has.
+    Dropped bytes are reported with the next frame, or when they reach the length of the longest
+    frame.
     """
 
     def __init__(self, framing: Framing, whole: Callable[[bytes], bool]) -> None:
@@ -93,7 +95,7 @@ class Blocks:
         self._escape = framing.escape.encode("latin-1")
         self._ignore = framing.ignore.encode("latin-1")
         start, end, escaping = (re.escape(mark) for mark in (self._start, self._end, self._escape))
-        # In one way through: bytes that are all escapes must not cost more than others.
+        # A single pass: a stream of nothing but escapes must not cost more than any other.
         self._bounds = re.compile(
             b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL
         )
@@ -102,19 +104,19 @@ class Blocks:
         ]
         self._pending = b""
         self._dropped = b""
-        self._last = 0.0  # when the last byte came
+        self._last = 0.0  # when the last byte arrived
 
     @property
     def deadline(self) -> float | None:
-        """When a frame that was begun is broken off."""
+        """When an incomplete frame is abandoned."""
         return self._last + self._framing.within if self._framing.within and self._pending else None
 
     def reopened(self) -> None:
-        """Drop half a frame."""
+        """Drop a partial frame."""
         self._pending = self._dropped = b""
 
     def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:
-        """The frames that are whole now, and what was dropped. To be taken to its end."""
+        """Complete frames and dropped bytes. Consume it to the end."""
         while self.deadline is not None and now >= self.deadline:
             yield from self._drop(1)
             yield from self._cut_up()
@@ -147,7 +149,7 @@ class Blocks:
                 yield from self._drop(1)
 
     def _beginning(self) -> int:
-        """How many bytes at the end of what waits may begin a frame."""
+        """How many bytes at the end of the buffer may begin a frame."""
         most = min(len(self._start) - 1, len(self._pending))
         return next(
             (size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])),
@@ -167,8 +169,8 @@ class Blocks:
             yield Dropped(dropped)
 
     def _marked(self) -> int | None:
-        """The bytes up to the end mark and what stands behind it; None: not all of them are there
-        yet, 0: too many.
+        """The frame up to and including the end mark and what follows it. None: incomplete; 0: too
+        long.
         """
         longest = self._framing.longest
         if self._escape:
@@ -184,7 +186,7 @@ class Blocks:
         return size if size <= len(self._pending) else None
 
     def _counted(self) -> int | None:
-        """The bytes that the frame says it has; 0: it cannot have so many."""
+        """The length that the frame states. 0: it cannot be that long."""
         framing = self._framing
         behind = framing.at + framing.width
         if len(self._pending) < behind:
@@ -198,7 +200,7 @@ class Blocks:
         return self._framing.length if self._framing.length <= len(self._pending) else None
 
     def _plain(self, frame: bytes) -> bytes | None:
-        """The frame without escapes; None where one is at its end."""
+        """The frame without escapes. None if it ends with an escape character."""
         if not self._escape:
             return frame
         begin, end = len(self._start), len(frame) - len(self._end)

@@ -1,8 +1,8 @@
-r"""What a profile may say: the sections of its TOML file as structs. The whole language, with an
-example: ``docs/profiles.md``.
+r"""What a profile may contain: the sections of its TOML file as structs. ``docs/profiles.md``
+explains all of it, with an example.
 
-Bytes are written as text: the character ``\u0002`` is the byte 02, and there is none above
-``\u00ff``.
+Bytes are written as text: the character ``\u0002`` is the byte 02; characters above ``\u00ff`` are
+not allowed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ Bytes = Annotated[
     str,
     Meta(
         pattern="^[\x00-\xff]*$",
-        description="a text of characters from \\u0000 to \\u00ff, one for each byte",
+        description="a string of characters from \\u0000 to \\u00ff, one per byte",
     ),
 ]
 Slug = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
-        description="a name of a-z, 0-9 and single hyphens between them",
+        description="a name of a-z and 0-9, with single hyphens between them",
     ),
 ]
-Text = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
+Text = Annotated[str, Meta(min_length=1, description="a non-empty string")]
 Size = Annotated[int, Meta(ge=1, le=4096, description="a whole number from 1 to 4096")]
 Count = Annotated[int, Meta(ge=0, le=4096, description="a whole number from 0 to 4096")]
 Offset = Annotated[int, Meta(ge=-4096, le=4096, description="a whole number from -4096 to 4096")]
@@ -43,13 +43,13 @@ Whole = Annotated[
     int, Meta(ge=0, le=(1 << 63) - 1, description="a whole number of 63 bits, 0 or more")
 ]
 Word = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
-"""Of a check, which may have 64 bits: no bound of that size can be stated here. What does not fit
-in it is not sound.
+"""A checksum may have 64 bits, more than can be bounded here. A value that does not fit is found by
+the soundness check.
 """
 Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, 0 to 3600")]
 Conditions = dict[str, Any]
-"""Field -> the value it must have, or a list of those it may have. The empty text stands for a
-field that is not there.
+"""Field -> its required value, or a list of allowed values. The empty string means the field is
+absent.
 """
 
 
@@ -58,12 +58,11 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Framing(_Section, frozen=True):
-    """``[framing]``: where a frame begins and ends. ``form`` decides which of the other keys have a
-    meaning.
+    """``[framing]``: where a frame begins and ends. ``form`` decides which other keys apply.
 
-    ``longest``: bytes of the longest frame, which bounds the buffer. ``body``: the part that fields
-    count in, from and to. ``gap``: what is dropped may have been a report. ``shown``: dropped bytes
-    are shown; not by default where cards may lie face down.
+    ``longest``: bytes of the longest frame, which limits the buffer. ``body``: the part of the
+    frame in which fields are counted, from and to. ``gap``: dropped bytes may have been a report.
+    ``shown``: show dropped bytes; by default not where cards may be face down.
     """
 
     form: Literal["line", "marks", "length", "fixed"] = "line"
@@ -96,7 +95,7 @@ class Framing(_Section, frozen=True):
 
 
 class Crc(_Section, frozen=True):
-    """``[checksum.crc]``: a CRC by its parameters, as catalogues of CRCs give them."""
+    """``[checksum.crc]``: a CRC by its parameters, as in catalogues of CRCs."""
 
     width: Annotated[int, Meta(ge=8, le=64, multiple_of=8, description="8, 16, 24, ... or 64 bits")]
     polynomial: Word
@@ -107,9 +106,9 @@ class Crc(_Section, frozen=True):
 
 
 class Checksum(_Section, frozen=True):
-    """``[checksum]``: the check of every frame. ``at``: where it stands, negative from the end; or
-    ``field``, a piece between ``separator``. It covers the bytes ``from`` there to as many as
-    ``short`` before it.
+    """``[checksum]``: the checksum of every frame. ``at``: its position, negative from the end; or
+    ``field``, its piece between ``separator``. It covers the bytes from ``from`` up to ``short``
+    bytes before it.
     """
 
     kind: str
@@ -126,8 +125,8 @@ class Checksum(_Section, frozen=True):
 
 
 class Field(_Section, frozen=True):
-    """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and what it is taken for.
-    See ``docs/profiles.md``.
+    """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and how to decode it. See
+    ``docs/profiles.md``.
     """
 
     at: Offset | None = None
@@ -151,8 +150,8 @@ class Field(_Section, frozen=True):
 
 
 class Say(_Section, frozen=True):
-    """``[[say]]`` or ``[[message.say]]``: one reading, what is in it, and when it is said.
-    ``twice``: only where the message before of the same name said the same.
+    """``[[say]]`` or ``[[message.say]]``: one reading, its content, and when to report it.
+    ``twice``: only if the previous message of the same name said the same.
     """
 
     reading: str = ""
@@ -169,12 +168,12 @@ class Say(_Section, frozen=True):
 
 
 class Message(_Section, frozen=True):
-    """``[[message]]``: one kind of frame. All that is given must fit; the first message that fits
-    is taken.
+    """``[[message]]``: one kind of frame. All given keys must fit; the first message that fits is
+    used.
 
-    ``unknown``: whole, but of a kind that nobody knows; tried when no other fits. ``whole``: only
-    where the line was seen from its beginning on. ``beat``: the frame that comes at a steady pace.
-    ``restarts``: the device began anew, and its numbers do.
+    ``unknown``: a valid frame of an unknown kind; tried if no other fits. ``whole``: only if the
+    line was received from its beginning. ``beat``: the frame that comes at a steady pace.
+    ``restarts``: the device was restarted, and so were its numbers.
     """
 
     name: Text
@@ -195,8 +194,8 @@ class Message(_Section, frozen=True):
 
 
 class Sequence(_Section, frozen=True):
-    """``[sequence]``: numbers that rise by one, ``last`` followed by ``first``. ``copies``: a frame
-    that is the same as one of so many before it is a copy of it.
+    """``[sequence]``: numbers that increase by one; ``last`` is followed by ``first``. ``copies``:
+    a frame equal to one of this many previous frames is a copy.
     """
 
     field: str
@@ -206,7 +205,7 @@ class Sequence(_Section, frozen=True):
 
 
 class Pace(_Section, frozen=True):
-    """``[pace]``: what is late. ``draw``: seconds between two of the ``draws`` at least;
+    """``[pace]``: what counts as late. ``draw``: minimum seconds between two of the ``draws``;
     ``period``: seconds between two beats.
     """
 
@@ -216,7 +215,7 @@ class Pace(_Section, frozen=True):
 
 
 class Poll(_Section, frozen=True):
-    """``[[poll]]``: a harmless request, sent ``every`` so many seconds; 0: once after opening."""
+    """``[[poll]]``: a harmless request, sent every ``every`` seconds; 0: once after opening."""
 
     send: Bytes
     every: Seconds = 0.0
@@ -226,7 +225,7 @@ class Command(_Section, frozen=True):
     """``[command.NAME]``: bytes that change the device; ``{argument}`` and ``{checksum}`` are
     filled in.
 
-    The argument is a whole number from ``min`` to ``max``, with ``digits`` digits at least.
+    The argument is a whole number from ``min`` to ``max``, padded to ``digits`` digits.
     """
 
     send: Bytes

@@ -1,9 +1,8 @@
-r"""Regular expressions that cannot run away: a line that a device sends must never cost more than a
-moment.
+r"""Regular expressions with a bounded cost, so that no line from a device can delay the program.
 
-Python's expressions try one way after another. Here the ways are counted beforehand, as if every
-character fitted everywhere, and an expression with too many is refused; so are those whose ways
-nobody can count (``\1``, ``(?=``).
+Python's expressions backtrack. Here the possible ways are counted in advance, as if every character
+fitted everywhere. An expression with too many is refused, as is one whose ways cannot be counted
+(``\1``, ``(?=``).
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ from __future__ import annotations
 import re
 
 MOST_WAYS = 1_000_000
-"""What is searched for in a Bee-Tek's line has half as many by this count; what is really tried is
-far less.
-"""
+"""The expression for a Bee-Tek line has half as many by this count; far fewer are really tried."""
 
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
@@ -21,44 +18,44 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Pattern[bytes]:
-    """The expression for texts of at most ``longest`` bytes. Raises ``ValueError`` that says what
-    is wrong with it.
+    """Compile an expression for texts of at most ``longest`` bytes. Raises ``ValueError`` saying
+    what is wrong with it.
 
-    ``searched``: it may begin anywhere, so its ways are tried at each byte; but where it ends,
-    nothing is tried again.
+    ``searched``: it may begin anywhere, so it is tried at each byte; but after a match nothing is
+    tried again.
     """
     try:
         made = re.compile(pattern.encode("latin-1"))
     except UnicodeEncodeError:
-        raise ValueError("is no expression for bytes: a character is above \\u00ff") from None
+        raise ValueError(
+            "is not an expression for bytes: it contains a character above \\u00ff"
+        ) from None
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a valid regular expression: {error}") from None
     counting = _Ways(pattern, longest)
     ways = counting.all()
     if searched:
         ways = longest * counting.but_last
     if ways > MOST_WAYS:
         raise ValueError(
-            "can be tried in too many ways: bound its repeats, as in [0-9]{1,3}, or make them fewer"
+            "can match in too many ways; limit its repeats, as in [0-9]{1,3}, or use fewer"
         )
     return made
 
 
 class _Ways:
-    """Counts the ways of an expression that is known to be one."""
+    """Counts the ways in which a valid expression can match."""
 
     def __init__(self, pattern: str, longest: int) -> None:
         self._pattern = pattern
         self._longest = longest
         self._at = 0
         self.but_last = 1
-        """Without those of a repeat that the expression ends with: nothing follows for which it
-        would be tried again.
-        """
+        """As ``all``, without a repeat at the end: nothing follows for which it would backtrack."""
 
     def all(self) -> int:
-        """As many, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what cannot be
-        counted.
+        """The number of ways, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what
+        cannot be counted.
         """
         ways = before = 1
         found = 0
@@ -82,7 +79,7 @@ class _Ways:
             opened = _GROUP.match(rest)
             if opened is None:
                 raise ValueError(
-                    f"holds {rest[:3]!r}: only (...), (?:...) and (?P<name>...) are taken"
+                    f"contains {rest[:3]!r}; only (...), (?:...) and (?P<name>...) are allowed"
                 )
             self._at += opened.end()
             ways = self.all()
@@ -92,16 +89,14 @@ class _Ways:
             self._at += found.end()
         elif rest.startswith("\\"):
             if rest[1].isdigit() and rest[1] != "0":
-                raise ValueError(
-                    f"holds {rest[:2]!r}: an expression that repeats what was found is not taken"
-                )
+                raise ValueError(f"contains {rest[:2]!r}; a back-reference is not allowed")
             self._at += 2
         else:
             self._at += 1
         return 1
 
     def _repeated(self, ways: int) -> int:
-        """The ways of what was just read, with the repeat behind it."""
+        """The ways of the last item, including its repeat."""
         found = _QUANTIFIER.match(self._pattern, self._at)
         if found is None or (found[1] is None and found[2] is None and found[4] is None):
             return ways

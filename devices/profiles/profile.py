@@ -1,4 +1,4 @@
-"""Profiles: read from their text, with every mistake at its line."""
+"""Reads profiles from text and reports every mistake with its line."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from devices.profiles.soundness import flaws
 from devices.sections import Notes, read
 
 LONGEST = 1 << 16
-"""Bytes of a profile: far more than any device needs, and few enough to be looked at in a moment
-whatever they are.
-"""
+"""Maximum size of a profile in bytes: more than any device needs, and quick to check."""
 
 _PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL)
-"""How ``tomllib`` says where a text is no TOML."""
+"""How ``tomllib`` says where a text is not valid TOML."""
 
 
 class ProfileMistake(msgspec.Struct, frozen=True):
-    """One thing that is wrong. ``line``: counted from 1; 0: of the whole file. ``place``:
+    """One mistake. ``line``: counted from 1; 0: the whole file. ``place``:
     ``message[0].fields.spin``.
     """
 
@@ -32,12 +30,14 @@ class ProfileMistake(msgspec.Struct, frozen=True):
     what: str
 
     def of(self, file: str) -> str:
-        """It as people read it, ``acme.toml:12: message[0].fields.spin: what is wrong``."""
+        """The mistake as text for people: ``acme.toml:12: message[0].fields.spin: what is
+        wrong``.
+        """
         return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
 
 
 class ProfileError(NovamasError, ValueError):
-    """A profile that cannot be used; ``mistakes`` holds all that is wrong with it."""
+    """A profile that cannot be used; ``mistakes`` lists everything that is wrong with it."""
 
     def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
         super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
@@ -45,9 +45,9 @@ class ProfileError(NovamasError, ValueError):
 
 
 def parse(text: str) -> Profile:
-    """The profile of a text. Raises :class:`ProfileError` with every mistake in it."""
+    """Parse the text of a profile. Raises :class:`ProfileError` listing every mistake."""
     if len(text) > LONGEST:
-        raise ProfileError((ProfileMistake(0, "", f"a profile has at most {LONGEST} bytes"),))
+        raise ProfileError((ProfileMistake(0, "", f"a profile may have at most {LONGEST} bytes"),))
     try:
         given = places.loads(text)
     except (ValueError, RecursionError) as error:
@@ -60,7 +60,7 @@ def parse(text: str) -> Profile:
         raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
     profile = read(Profile, given, (), notes)
-    if not notes:  # what is not even read may mislead whoever looks at the whole
+    if not notes:  # a value that was not read could cause misleading errors
         notes += flaws(profile)
     if notes:
         lines = places.lines(text)
@@ -75,5 +75,5 @@ def parse(text: str) -> Profile:
 
 
 def shipped(name: str) -> Profile:
-    """A profile that comes with Novamás, by its name."""
+    """A profile that comes with Novamás, by name."""
     return parse(files("devices.profiles").joinpath(f"{name}.toml").read_text())

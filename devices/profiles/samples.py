@@ -1,5 +1,5 @@
-"""What a field may come to, by samples: so that a profile is held against the readings before a
-device says anything.
+"""Sample values of fields, so that a profile can be checked against the readings before any device
+is connected.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from devices.readings import Reading
 from devices.sections import choices
 
 MOST = 512
-"""As many samples of one template are looked at."""
+"""At most this many samples of a template are checked."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """``values``: what the field may be, all of them or some; ``span``: the whole numbers that it
-    may be, if they are bounded.
+    """``values``: all or some of the values a field may have; ``span``: the range of whole numbers
+    it may have, if bounded.
     """
 
     values: tuple[Any, ...]
@@ -33,11 +33,11 @@ class Sample(msgspec.Struct, frozen=True):
 Samples = dict[str, Sample]
 
 TEXT = Sample(("?",))
-"""Any text: none of the words that a reading knows."""
+"""Any text: not one of the words that a reading defines."""
 
 
 def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sample:
-    """What a field may be that is taken from ``source``, through its map if it has one."""
+    """The values a field taken from ``source`` may have, after its map if it has one."""
     nothing = (None,) if field.optional or field.keep or field.blank is not None else ()
     if field.value is not None:
         return Sample((field.value,))
@@ -56,8 +56,8 @@ def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sa
 
 
 def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
-    """The values at these bounds; a frame with a number beyond what a reading may hold is not
-    understood.
+    """The values at the bounds. A frame with a number larger than a reading may hold is not
+    decoded.
     """
     for bound in bounds:
         with suppress(UnfitFieldError):
@@ -65,7 +65,7 @@ def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
 
 
 def _span(field: Field, source: Sample) -> range | None:
-    """The numbers before they are scaled, where they are bounded."""
+    """The range of the numbers before scaling, if bounded."""
     if field.times != 1 or field.plus or field.decimals:
         return None
     if field.min is not None and field.max is not None:
@@ -76,8 +76,8 @@ def _span(field: Field, source: Sample) -> range | None:
 
 
 def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
-    """What fields may be where the conditions hold. Of a text that may be any, only what
-    is wanted.
+    """The values of fields under these conditions. A field that may be any text has only the
+    required values.
     """
     made = dict(known)
     for name in {*when, *unless} & set(known):
@@ -94,7 +94,7 @@ def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
 
 
 def missing(field: Field, source: Sample, table: Mapping[str, Any]) -> list[int]:
-    """The numbers that come and that a map has nothing for: all of them, or six at least."""
+    """The numbers that may arrive but are missing from a map: all of them, or at least six."""
     if field.otherwise is not None or field.optional or field.keep:
         return []
     span = _span(field, source)
@@ -102,7 +102,7 @@ def missing(field: Field, source: Sample, table: Mapping[str, Any]) -> list[int]
 
 
 def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | None:
-    """Why a field of a reading may come to something that it does not take; None: it does not."""
+    """Why a reading's field may get a value that it does not accept. None: it cannot."""
     names = list(dict.fromkeys(fields_in(template)))
     field = fields_of(kind)[key]
     for values in islice(product(*(known[name].values for name in names)), MOST):
@@ -118,9 +118,9 @@ def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | 
                 else ""
             )
             return (
-                f"may be {found!r}, which {key} is not: "
+                f"may be {found!r}, which {key} does not accept: "
                 f"{str(error)[0].lower()}{str(error)[1:]}{words}"
             )
         if key == "card" and isinstance(found, str) and found not in CARDS:
-            return f"may be {found!r}, which is no card: rank, then suit, as in 7h or Td"
+            return f"may be {found!r}, which is not a card; write rank, then suit, as in 7h or Td"
     return None

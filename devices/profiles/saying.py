@@ -1,4 +1,4 @@
-"""What is said of a frame: templates filled with the values of fields, made into readings."""
+"""Readings of a profile: templates filled with the values of fields."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from devices.profiles.language import Conditions, Profile, Say
 from devices.readings import READINGS, AnyReading, Reading
 
 KINDS: Mapping[str, type[Reading]] = {str(kind.__struct_config__.tag): kind for kind in READINGS}
-"""The name of a reading -> its type."""
+"""Name of a reading -> its type."""
 
 CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | {"X"}
-"""All that a card may be."""
+"""All cards."""
 
 
 def hides(profile: Profile) -> bool:
-    """Whether the bytes of a device may be those of cards that lie face down, so that they are
-    shown with ``card.drawn`` alone.
+    """Whether a device's bytes may reveal cards that are face down. If so, only ``card.drawn``
+    shows its frame.
     """
-    said = (
+    names = (
         say.reading
         for says in (profile.say, *(message.say for message in profile.message))
         for say in says
     )
     return profile.kind in ("shoe", "shuffler") or any(
-        reading.startswith(("card.", "shuffler.")) for reading in said
+        reading.startswith(("card.", "shuffler.")) for reading in names
     )
 
 
 def hold(when: Conditions, unless: Conditions, values: Values) -> bool:
-    """Whether every condition of ``when`` holds, and none of ``unless``."""
+    """Whether every condition of ``when`` holds and none of ``unless``."""
     return all(_is(values.get(name), wanted) for name, wanted in when.items()) and not any(
         _is(values.get(name), wanted) for name, wanted in unless.items()
     )
@@ -50,7 +50,7 @@ def _is(value: Any, wanted: Any) -> bool:
 
 
 def fields_in(template: Any) -> Iterator[str]:
-    """The fields that a template names. Raises ``ValueError`` for one that is none."""
+    """The fields that a template names. Raises ``ValueError`` for malformed braces."""
     if isinstance(template, list):
         for one in template:
             yield from fields_in(one)
@@ -59,15 +59,14 @@ def fields_in(template: Any) -> Iterator[str]:
             if name is not None:
                 if form or conversion or not name:
                     raise ValueError(
-                        f"{template!r}: a field is named in braces, {{name}}, and nothing more"
+                        f"{template!r}: write a field as {{name}}, without anything else "
+                        "in the braces"
                     )
                 yield name
 
 
 def filled(template: Any, values: Values) -> Any:
-    """A template with the values in it: ``{name}`` alone is the value itself, among other text it
-    is its text.
-    """
+    """Fill in a template: ``{name}`` alone gives the value itself; within other text, its text."""
     if isinstance(template, list):
         return [filled(one, values) for one in template]
     if not isinstance(template, str):
@@ -85,8 +84,8 @@ def _text(value: Any) -> str:
 
 
 def made(say: Say, values: Values) -> AnyReading:
-    """The reading, without its frame. Raises :class:`UnfitFieldError` where a value is none that it
-    takes.
+    """The reading, without its frame. Raises :class:`UnfitFieldError` if a value is not
+    accepted.
     """
     kind = KINDS[say.reading]
     fields = fields_of(kind)
@@ -113,6 +112,6 @@ def fields_of(kind: type[Reading]) -> Mapping[str, msgspec.structs.FieldInfo]:
 
 
 def suited(field: msgspec.structs.FieldInfo, value: Any) -> Any:
-    """A number as its text, where a reading takes nothing but text."""
+    """A number as text, if the reading accepts only text."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number and field.type in (str, str | None) else value

@@ -1,6 +1,4 @@
-"""Whether a profile makes sense: what no single value shows. Every flaw is noted with the way to
-it.
-"""
+"""Checks whether a profile makes sense as a whole. Every flaw is noted with its path."""
 
 from __future__ import annotations
 
@@ -18,6 +16,7 @@ from devices.profiles.patterns import compiled
 from devices.profiles.samples import TEXT, Sample, Samples
 from devices.profiles.saying import KINDS, fields_in, fields_of, hides
 from devices.sections import Notes
+from devices.suggestions import instead_of
 
 _COMMON = {"form", "longest", "body", "gap", "shown"}
 _FORMS: Mapping[str, tuple[set[str], set[str]]] = {
@@ -26,32 +25,32 @@ _FORMS: Mapping[str, tuple[set[str], set[str]]] = {
     "length": ({"start"}, {"at", "ignore", "within", "width", "order", "adds"}),
     "fixed": ({"length"}, {"ignore", "within", "start"}),
 }
-"""Form -> the keys that it needs, and those that it may have too."""
+"""Form -> its required keys, and its optional keys."""
 
 _OURS = {"at", "device", "frame", LATE}
-"""What the codec itself puts into a reading."""
+"""Fields that the codec fills in itself."""
 
 _RESULTS = ("wheel.number", "wheel.cell", "dice.read")
-"""Readings that may become a result, so that a damaged frame must not say one."""
+"""Readings that may become a result, so a damaged frame must not produce one."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def flaws(profile: Profile) -> Notes:
-    """Everything that does not fit."""
+    """Everything that does not fit together."""
     notes: Notes = []
     _framing(profile.framing, notes)
     if profile.checksum is not None:
         _checksum(profile.checksum, notes)
     if profile.framing.form == "fixed" and not profile.framing.start and profile.checksum is None:
         notes.append(
-            (("framing", "form"), "nothing tells where a frame begins: add `start`, or [checksum]")
+            (("framing", "form"), "nothing marks where a frame begins; add `start` or [checksum]")
         )
     if profile.framing.shown and hides(profile):
         notes.append(
             (
                 ("framing", "shown"),
-                "what is dropped may be a card that lies face down: it is never shown",
+                "must be false: dropped bytes may be a card that is face down",
             )
         )
     common: Samples = {NOTHING: Sample((None,))}
@@ -59,13 +58,15 @@ def flaws(profile: Profile) -> Notes:
     _fields((), profile.fields, common, bool(profile.separator), profile, notes)
     _says((), profile.say, common, profile, notes)
     if not profile.message:
-        notes.append(((), "has no message: add [[message]]"))
+        notes.append(((), "no message; add [[message]]"))
     every = dict(common)
     names: set[str] = set()
     for index, message in enumerate(profile.message):
         at = ("message", index)
         if message.name in names:
-            notes.append(((*at, "name"), f"another message has the name {message.name} too"))
+            notes.append(
+                ((*at, "name"), f"another message is also named {message.name}; rename one")
+            )
         names.add(message.name)
         every |= _message(at, message, dict(common), profile, notes)
     _sequence(profile, every, notes)
@@ -80,24 +81,30 @@ def _framing(framing: Framing, notes: Notes) -> None:
     for key in Framing.__struct_fields__:
         given = getattr(framing, key) != getattr(default, key)
         if given and key not in _COMMON | needed | allowed:
-            notes.append((("framing", key), f"has no meaning where form is {framing.form}"))
+            notes.append((("framing", key), f"does not apply to form {framing.form}; remove it"))
         if not given and key in needed:
-            notes.append((("framing",), f"needs the key `{key}`, as form is {framing.form}"))
+            notes.append((("framing",), f"missing key `{key}`, required by form {framing.form}"))
     wrong = {
-        "ends": (framing.form == "line" and not framing.ends, "a line has to end somewhere"),
-        "resync": (bool(framing.find and framing.resync), "has no meaning with `find`"),
+        "ends": (
+            framing.form == "line" and not framing.ends,
+            "is empty; give the characters that end a line",
+        ),
+        "resync": (
+            bool(framing.find and framing.resync),
+            "does not apply together with `find`; remove it",
+        ),
         "before": (
             bool(framing.before) and not (framing.find and framing.gap),
-            "has a meaning with `find` and `gap` only",
+            "applies only with `find` and `gap`; remove it",
         ),
         "behind": (
             bool(framing.behind) and not (framing.find and framing.gap),
-            "has a meaning with `find` and `gap` only",
+            "applies only with `find` and `gap`; remove it",
         ),
-        "escape": (len(framing.escape) > 1, "is one byte"),
+        "escape": (len(framing.escape) > 1, "must be one byte"),
         "tail": (
             bool(framing.escape and framing.tail),
-            "nothing stands behind the end where bytes are escaped",
+            "does not apply with `escape`: nothing may follow the end mark; remove it",
         ),
         "length": (
             framing.length > framing.longest,
@@ -105,12 +112,12 @@ def _framing(framing: Framing, notes: Notes) -> None:
         ),
         "body": (
             framing.body[0] < 0 or framing.body[1] > 0,
-            "expected [bytes to leave out at the beginning, minus those at the end]",
+            ("expected [bytes to skip at the beginning, minus the bytes to skip at the end]"),
         ),
     }
     notes += [(("framing", key), what) for key, (is_wrong, what) in wrong.items() if is_wrong]
     if len(framing.resync) > 1:
-        notes.append((("framing", "resync"), "is one byte"))
+        notes.append((("framing", "resync"), "must be one byte"))
     for key in ("find", "before", "behind"):
         _pattern(
             ("framing", key), getattr(framing, key), framing.longest, notes, searched=key == "find"
@@ -125,7 +132,7 @@ def _pattern(at: Path, pattern: str, longest: int, notes: Notes, *, searched: bo
 
 
 def _groups(pattern: str, longest: int) -> Iterable[str]:
-    """The groups of an expression; none, if it is wrong."""
+    """The groups of an expression; none if it is invalid."""
     try:
         return compiled(pattern, longest).groupindex
     except ValueError:
@@ -140,25 +147,33 @@ def _checksum(checksum: Checksum, notes: Notes) -> None:
         return
     if checksum.crc is not None and checksum.kind != "crc":
         notes.append(
-            (("checksum", "crc"), f'has no meaning with {checksum.kind}, only with kind = "crc"')
+            (
+                ("checksum", "crc"),
+                f'does not apply to {checksum.kind}; use it with kind = "crc" or remove it',
+            )
         )
     if (checksum.at is None) == (checksum.field is None):
-        notes.append((("checksum",), "needs `at` or `field`, one of them: where the check stands"))
+        notes.append(
+            (("checksum",), "add `at` or `field` (not both): the position of the checksum")
+        )
     if (checksum.field is None) != (not checksum.separator):
-        notes.append((("checksum",), "`field` and `separator` go together"))
+        notes.append((("checksum",), "`field` and `separator` must be given together"))
     most = (1 << (4 if checksum.encoding == "hex" else 8) * width) - 1
     for key in ("keep", "set"):
         if (getattr(checksum, key) or 0) > most:
-            notes.append((("checksum", key), f"has more bits than a check of {width} bytes"))
+            notes.append((("checksum", key), f"has more bits than a checksum of {width} bytes"))
     if (crc := checksum.crc) is not None:
         for key in ("polynomial", "initial", "final_xor"):
             if getattr(crc, key) >> crc.width:
                 notes.append(
-                    (("checksum", "crc", key), f"has more than the {crc.width} bits of the CRC")
+                    (("checksum", "crc", key), f"has more bits than the CRC, which has {crc.width}")
                 )
     if checksum.at is not None and -width < checksum.at < 0:
         notes.append(
-            (("checksum", "at"), f"the check has {width} bytes, so it begins at {-width} or before")
+            (
+                ("checksum", "at"),
+                f"the checksum has {width} bytes, so it must begin at {-width} or before",
+            )
         )
 
 
@@ -170,7 +185,7 @@ def _fields(
     profile: Profile,
     notes: Notes,
 ) -> None:
-    """Look at fields in their order, and add what they may be to what is ``known``."""
+    """Check fields in order, and add their possible values to ``known``."""
     for name, field in fields.items():
         here = (*at, "fields", name)
         source = known.get(field.of or name, TEXT) if field.at is None else TEXT
@@ -181,7 +196,7 @@ def _fields(
             notes.append(
                 (
                     (*here, "map"),
-                    f"has nothing for {shown}: add it, or `otherwise`, or `optional = true`",
+                    (f"has no entry for {shown}; add entries, `otherwise`, or `optional = true`"),
                 )
             )
         known[name] = samples.sampled(field, source, table)
@@ -195,38 +210,47 @@ def _field(
             (
                 at,
                 (
-                    f"is no name for a field: a-z, 0-9 and _, a letter first, and not {LATE} or "
-                    f"{NOTHING}"
+                    "is not a field name; use a-z, 0-9 and _, starting with a letter, "
+                    f"but not {LATE} or {NOTHING}"
                 ),
             )
         )
     if sum((field.at is not None, bool(field.of), field.value is not None)) > 1:
-        notes.append((at, "has more than one of `at`, `of` and `value`"))
+        notes.append((at, "use only one of `at`, `of` and `value`"))
     if field.at is None and field.value is None and (field.of or name) not in known:
         there = ", ".join(known)
         notes.append(
             (
                 at,
                 (
-                    f"is taken from {field.of or name}, which is no field before it; there are: "
-                    f"{there}"
+                    f"refers to {field.of or name}, which is not a field defined before "
+                    f"it; there are: {there}"
                 ),
             )
         )
     if field.at is not None and not separated:
         if field.width is None and field.encoding in ("big", "little"):
             notes.append(
-                (at, f"needs `width`: how many bytes the number has, {field.encoding} end first")
+                (
+                    at,
+                    (
+                        "add `width`, the number of bytes, for a number in "
+                        f"{field.encoding}-endian order"
+                    ),
+                )
             )
         if field.width is not None and field.at < 0 < field.at + field.width:
             notes.append(
-                ((*at, "at"), f"has {field.width} bytes, so it begins at {-field.width} or before")
+                (
+                    (*at, "at"),
+                    f"has {field.width} bytes, so it must begin at {-field.width} or before",
+                )
             )
     if field.width is not None and field.width > 8 and field.encoding in ("big", "little"):
-        notes.append(((*at, "width"), "a number has 8 bytes at most"))
+        notes.append(((*at, "width"), "a number has at most 8 bytes"))
     if field.width is not None and len(field.fixed) not in (0, field.width):
         notes.append(
-            ((*at, "is"), f"has {len(field.fixed)} characters, and the field {field.width}")
+            ((*at, "is"), f"has {len(field.fixed)} characters, but the field has {field.width}")
         )
     if field.min is not None and field.max is not None and field.min > field.max:
         notes.append(((*at, "min"), "is more than `max`"))
@@ -235,27 +259,25 @@ def _field(
 def _table(at: Path, field: Field, profile: Profile, notes: Notes) -> Mapping[str, Any] | None:
     """The map of a field; None: it has none, or there is none of that name."""
     if isinstance(field.map, str) and field.map not in profile.maps:
-        notes.append(
-            ((*at, "map"), f"no map {field.map!r}; there are: {', '.join(profile.maps) or 'none'}")
-        )
+        notes.append(((*at, "map"), f"no map {field.map!r}; {instead_of(field.map, profile.maps)}"))
         return None
     if field.map is None and field.otherwise is not None:
-        notes.append(((*at, "otherwise"), "has a meaning with `map` only"))
+        notes.append(((*at, "otherwise"), "applies only with `map`; remove it"))
     return profile.maps[field.map] if isinstance(field.map, str) else field.map
 
 
 def _message(at: Path, message: Message, known: Samples, profile: Profile, notes: Notes) -> Samples:
     if message.part and message.part not in known:
-        notes.append(((*at, "in"), f"no field {message.part!r}; there are: {', '.join(known)}"))
+        notes.append(((*at, "in"), f"no field {message.part!r}; {instead_of(message.part, known)}"))
     _pattern((*at, "match"), message.match, profile.framing.longest, notes)
     known |= dict.fromkeys(_groups(message.match, profile.framing.longest), TEXT)
     separator = profile.separator if message.separator is None else message.separator
     if message.pieces is not None and not separator:
-        notes.append(((*at, "pieces"), "has a meaning with `separator` only"))
+        notes.append(((*at, "pieces"), "applies only with `separator`; remove it"))
     if message.whole and profile.framing.form != "line":
-        notes.append(((*at, "whole"), "has a meaning with lines only"))
+        notes.append(((*at, "whole"), "applies only to form line; remove it"))
     if message.beat and not profile.pace.period:
-        notes.append(((*at, "beat"), "needs pace.period"))
+        notes.append(((*at, "beat"), "add pace.period, which this needs"))
     _fields(at, message.fields, known, bool(separator), profile, notes)
     _widths(at, message, bool(separator), profile, notes)
     _conditions(at, message.when, message.unless, known, notes)
@@ -264,7 +286,7 @@ def _message(at: Path, message: Message, known: Samples, profile: Profile, notes
 
 
 def _widths(at: Path, message: Message, separated: bool, profile: Profile, notes: Notes) -> None:
-    """Whether fields by place lie within the message and not upon each other."""
+    """Check that fields by position lie within the message and do not overlap."""
     framing = profile.framing
     length = message.length
     if length is None and framing.form == "fixed" and not message.part:
@@ -277,14 +299,14 @@ def _widths(at: Path, message: Message, separated: bool, profile: Profile, notes
                 notes.append(
                     (
                         (*at, "fields", name, "at"),
-                        f"the message has {message.pieces} pieces, the first is 0",
+                        f"is beyond the last piece, which is {message.pieces - 1}",
                     )
                 )
             continue
         begin = field.at if field.at >= 0 else (length or 0) + field.at
         if length is not None and not 0 <= begin <= begin + (field.width or 0) <= length:
             notes.append(
-                ((*at, "fields", name, "at"), f"ends behind the message, which has {length} bytes")
+                ((*at, "fields", name, "at"), f"ends beyond the message, which has {length} bytes")
             )
 
 
@@ -294,9 +316,7 @@ def _conditions(
     for key, conditions in (("when", when), ("unless", unless)):
         for name in conditions:
             if name not in known:
-                notes.append(
-                    ((*at, key, name), f"no field {name!r}; there are: {', '.join(known)}")
-                )
+                notes.append(((*at, key, name), f"no field {name!r}; {instead_of(name, known)}"))
 
 
 def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes: Notes) -> None:
@@ -308,35 +328,41 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
                 notes.append(
                     (
                         (*here, "changed"),
-                        f"no field {name!r}; there are: {', '.join((LATE, *known))}",
+                        f"no field {name!r}; {instead_of(name, (LATE, *known))}",
                     )
                 )
         if (say.live or LATE in say.changed) and not profile.pace.period:
-            notes.append((here, "asks whether it is late, which needs pace.period"))
+            notes.append((here, "depends on lateness; add pace.period"))
         if not (say.reading or say.ends or say.forgets):
-            notes.append((here, "says nothing: add `reading`, `ends` or `forgets`"))
+            notes.append((here, "does nothing; add `reading`, `ends` or `forgets`"))
         if say.forgets and say.forgets not in KINDS:
             notes.append(
-                ((*here, "forgets"), f"no reading {say.forgets!r}; there are: {', '.join(KINDS)}")
+                (
+                    (*here, "forgets"),
+                    f"no reading {say.forgets!r}; {instead_of(say.forgets, KINDS)}",
+                )
             )
         _named((*here, "ends"), say.ends, known, notes)
         if not say.reading:
             if say.fill or say.stands:
-                notes.append((here, "has `with` or `stands` without a `reading`"))
+                notes.append((here, "`with` and `stands` need a `reading`"))
         elif say.reading not in KINDS:
             notes.append(
-                ((*here, "reading"), f"no reading {say.reading!r}; there are: {', '.join(KINDS)}")
+                (
+                    (*here, "reading"),
+                    f"no reading {say.reading!r}; {instead_of(say.reading, KINDS)}",
+                )
             )
         else:
             _reading(here, say, samples.narrowed(known, say.when, say.unless), notes)
         if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
             what = (
-                "`twice = true` where the device repeats it, or `twice = false`: then a "
-                "damaged frame may be told as a result"
+                "`twice = true` if the device repeats it, or `twice = false` to accept "
+                "that a damaged frame may give a result"
             )
-            notes.append((here, f"says a result of frames without [checksum]: add {what}"))
+            notes.append((here, f"reports a result without [checksum]; add {what}"))
         if say.twice and not say.reading:
-            notes.append(((*here, "twice"), "has a meaning with `reading` only"))
+            notes.append(((*here, "twice"), "applies only with `reading`; remove it"))
 
 
 def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:
@@ -346,7 +372,7 @@ def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:
         if key in _OURS or key not in fields:
             there = ", ".join(name for name in fields if name not in _OURS)
             what = (
-                "is put in by Novamás itself"
+                "is filled in by Novamás; remove it"
                 if key in _OURS
                 else f"{say.reading} has no such field"
             )
@@ -359,17 +385,17 @@ def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:
         if field.required and name not in _OURS and name not in say.fill:
             notes.append(((*at, "reading"), f"{say.reading} needs `{name}` in `with`"))
     if say.stands and "active" not in fields:
-        notes.append(((*at, "stands"), "only a reading with `active`, a fault, can stand and end"))
+        notes.append(((*at, "stands"), "applies only to a reading with `active`, a fault"))
 
 
 def _named(at: Path, template: Any, known: Samples, notes: Notes) -> bool:
-    """Whether the fields that a template names are there."""
+    """Check that the fields named in a template exist."""
     try:
         lacking = [name for name in fields_in(template) if name not in known]
     except ValueError as error:
         notes.append((at, str(error)))
         return False
-    notes += [(at, f"no field {name!r}; there are: {', '.join(known)}") for name in lacking]
+    notes += [(at, f"no field {name!r}; {instead_of(name, known)}") for name in lacking]
     return not lacking
 
 
@@ -379,47 +405,56 @@ def _sequence(profile: Profile, known: Samples, notes: Notes) -> None:
         return
     if sequence.field not in known:
         notes.append(
-            (("sequence", "field"), f"no field {sequence.field!r}; there are: {', '.join(known)}")
+            (
+                ("sequence", "field"),
+                f"no field {sequence.field!r}; {instead_of(sequence.field, known)}",
+            )
         )
     elif not all(isinstance(value, int) for value in known[sequence.field].values):
         notes.append(
-            (("sequence", "field"), f"{sequence.field} is no whole number: give it `encoding`")
+            (("sequence", "field"), f"{sequence.field} is not a whole number; give it `encoding`")
         )
     if sequence.last <= sequence.first:
-        notes.append((("sequence", "last"), "is not more than `first`"))
+        notes.append((("sequence", "last"), "must be more than `first`"))
 
 
 def _pace(profile: Profile, notes: Notes) -> None:
     if profile.pace.draw and profile.pace.period:
         notes.append(
-            (("pace",), "has `draw` and `period`: a device is paced by a hand, or by itself")
+            (
+                ("pace",),
+                (
+                    "use `draw` for a device paced by a person, or `period` for one that paces "
+                    "itself, not both"
+                ),
+            )
         )
     if profile.pace.period and not any(message.beat for message in profile.message):
         notes.append((("pace", "period"), "needs a message with `beat = true`"))
     for name in profile.pace.draws:
         if name not in KINDS:
-            notes.append((("pace", "draws"), f"no reading {name!r}; there are: {', '.join(KINDS)}"))
+            notes.append((("pace", "draws"), f"no reading {name!r}; {instead_of(name, KINDS)}"))
         elif LATE not in fields_of(KINDS[name]):
-            notes.append((("pace", "draws"), f"{name} is never late"))
+            notes.append((("pace", "draws"), f"{name} cannot be late; remove it"))
 
 
 def _commands(profile: Profile, notes: Notes) -> None:
     for name, command in profile.command.items():
         at = ("command", name)
         if not _NAME.fullmatch(name):
-            notes.append((at, "is no name for a command: a-z, 0-9 and _, a letter first"))
+            notes.append((at, "is not a command name; use a-z, 0-9 and _, starting with a letter"))
         if not command.send:
-            notes.append(((*at, "send"), "sends nothing"))
+            notes.append(((*at, "send"), "is empty; give the bytes to send"))
         if ARGUMENT not in command.send and (command.min, command.max, command.digits) != (
             None,
             None,
             1,
         ):
-            notes.append((at, f"has bounds for an argument, and no {ARGUMENT} in `send`"))
+            notes.append((at, f"has bounds for an argument, but no {ARGUMENT} in `send`"))
         if command.min is not None and command.max is not None and command.min > command.max:
             notes.append(((*at, "min"), "is more than `max`"))
         if CHECKSUM in command.send and profile.checksum is None:
-            notes.append(((*at, "send"), f"needs the section [checksum] for {CHECKSUM}"))
+            notes.append(((*at, "send"), f"{CHECKSUM} needs the section [checksum]"))
     for index, poll in enumerate(profile.poll):
         if not poll.send:
-            notes.append((("poll", index, "send"), "sends nothing"))
+            notes.append((("poll", index, "send"), "is empty; give the bytes to send"))

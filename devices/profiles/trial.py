@@ -1,7 +1,7 @@
-"""What is wrong with a profile that understands nothing of a recording: the frames, or their check;
-and which check would be right.
+"""Helps the author of a profile that decodes nothing of a recording.
 
-It helps whoever writes the profile. Nothing is ever decoded by a check that was found so.
+Tells whether the framing or the checksum is wrong, and which checksum would fit. Nothing is ever
+decoded with a checksum found in this way.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from devices.profiles.language import Checksum, Profile
 ENOUGH = 2000
 """Bytes of a device that are tried."""
 BEGINS = range(5)
-"""Where the bytes that a check covers may begin."""
+"""Where the bytes covered by a checksum may begin."""
 
 
 def frames(profile: Profile, data: bytes) -> int:
-    """How many frames it understands of what a device said."""
+    """How many frames the profile decodes."""
     codec = ProfileCodec("trial", profile)
     codec.feed(data[:ENOUGH], 0.0)
     return codec.counters.frames
 
 
 def unchecked(profile: Profile, data: bytes) -> int:
-    """How many it would understand if no check were looked at."""
+    """How many frames it would decode if checksums were ignored."""
     return frames(replace(profile, checksum=None), data)
 
 
 def right_check(profile: Profile, data: bytes) -> tuple[int, Checksum] | None:
-    """The check as wide, in the same place, with which most is understood, and how many frames.
-    None: of none as many as half of those that there are without a check, or only one.
+    """The checksum of the same width and position with which most frames are decoded, and their
+    number. None: no checksum decodes at least two frames and half of those found without a
+    checksum.
     """
     if profile.checksum is None:
         return None

@@ -1,10 +1,9 @@
 """Driver of the Angel Eye II-EX, a baccarat shoe on RS-232 that reads each card as it is drawn.
 
-The shoe says every report three times, each time with the same sequence number, and speaks only
-when something happens. Copies are dropped by sequence number and content together, those of a
-report before the last only for a while; a number that is missing is told as a gap. Only
-``card.drawn`` shows a frame with a card in it, and dropped bytes are never shown: the card may lie
-face down.
+The shoe sends every report three times with the same sequence number, and only when something
+happens. A copy is recognised by sequence number and content together; for older reports only for a
+while. A missing number is reported as a gap. Only ``card.drawn`` shows a frame with a card in it,
+and dropped bytes are never shown: the card may be face down.
 """
 
 from __future__ import annotations
@@ -31,15 +30,14 @@ from devices.readings import (
 from devices.shoe import angel_eye_frames as frames
 
 MIXED = 3
-"""Reports whose copies may be mixed with one another."""
+"""Reports whose copies may arrive interleaved."""
 GARBAGE_TOLD = 0.5
-"""Seconds after which dropped bytes are told, though no frame came behind them."""
+"""Seconds after which dropped bytes are reported, even if no frame follows."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn
-    cards are apart at least; ``mixed``: seconds that copies of a report may be apart when another
-    has come between them.
+    """``strict_bcc``: drop a frame whose check is wrong; ``min_draw``: minimum seconds between two
+    cards; ``mixed``: maximum seconds between copies of a report with another report in between.
     """
 
     strict_bcc: bool = True
@@ -48,7 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _Recent(NamedTuple):
-    """A report: its number, its content, and when a copy of it was heard last."""
+    """A report: its number, its content, and when its last copy arrived."""
 
     seq: int
     body: bytes
@@ -68,28 +66,28 @@ class AngelEye:
         self._pace = Pace(device, options.min_draw)
 
         self._pending = b""
-        self._dropped = 0  # bytes, not told yet
+        self._dropped = 0  # bytes, not reported yet
         self._dropped_at = 0.0
 
-        self._recent: deque[_Recent] = deque(maxlen=MIXED)  # the last at the end
+        self._recent: deque[_Recent] = deque(maxlen=MIXED)  # most recent last
         self._reopened = False
-        self._zero = False  # 9 was followed by 0
+        self._zero = False  # number 9 has been followed by 0
 
     @property
     def deadline(self) -> float | None:
-        """When a burst is over, or dropped bytes have to be told."""
+        """When a burst is over, or dropped bytes have to be reported."""
         garbage = self._dropped_at + GARBAGE_TOLD if self._dropped else None
         return min(
             (time for time in (self._pace.deadline, garbage) if time is not None), default=None
         )
 
-    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the sequence numbers tell what was missed
-        """Drop the half frame. Copies may have waited meanwhile."""
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - sequence numbers show what was missed
+        """Drop a partial frame. Copies may have waited meanwhile."""
         self._pending = b""
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """It speaks by itself, and no harmless request is known."""
+        """None: it sends by itself, and no harmless request is known."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:
@@ -101,23 +99,23 @@ class AngelEye:
                 f"angel-eye has no command {command!r}; there are: {', '.join(frames.COMMANDS)}"
             )
         if argument:
-            raise ValueError(f"angel-eye: {command} takes no argument, not {argument!r}")
+            raise ValueError(f"angel-eye: {command} takes no argument, got {argument!r}")
         return frames.command(frames.COMMANDS[command])
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         if data and self._reopened:
             self._recent = deque((each._replace(heard=now) for each in self._recent), MIXED)
             self._reopened = False
         out: list[AnyReading] = [*self._pace.burst(now)]
         if self._dropped and now >= self._dropped_at + GARBAGE_TOLD:
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
         data, begin = self._pending + data, 0
         while begin < len(data) and (piece := frames.take(data, begin, self._strict)) is not None:
             size, whole = piece
             if whole and not (self._dropped and data[begin] in frames.ANSWERS):
-                self._tell_dropped(now, out)
+                self._report_dropped(now, out)
                 self._frame(data[begin : begin + size], now, out)
             else:
                 self._drop(size, now, out)
@@ -129,25 +127,27 @@ class AngelEye:
         self._dropped += size
         self._dropped_at = now
         if self._dropped >= frames.LONGEST:
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
 
-    def _tell_dropped(self, now: float, out: list[AnyReading]) -> None:
-        """The bytes are not shown: they may be those of a card that lies face down."""
+    def _report_dropped(self, now: float, out: list[AnyReading]) -> None:
+        """Report dropped bytes without showing them: they may be those of a card that is face
+        down.
+        """
         if self._dropped:
             self.counters.damaged += 1
             out.append(LinkGarbage(at=now, device=self._device, bytes=self._dropped))
             self._dropped = 0
 
     def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        """An answer is a byte or two and proves nothing about the line: it is not counted, and
-        among garbage it is none.
+        """Handle a frame. An answer is only one or two bytes and proves nothing about the line, so
+        it is not counted, and after dropped bytes it is ignored.
         """
         match frame[0]:
             case frames.ACK:
-                out.append(self._said("accepted", "command", frame, now))
+                out.append(self._device_report("accepted", "command", frame, now))
             case frames.NAK:
                 busy = frames.REFUSALS[frame[1]] in ("busy", "write in progress")
-                out.append(self._said("refusal", frames.REFUSALS[frame[1]], frame, now))
+                out.append(self._device_report("refusal", frames.REFUSALS[frame[1]], frame, now))
                 out.append(
                     DeviceRefused(
                         at=now,
@@ -159,7 +159,7 @@ class AngelEye:
                 )
             case frames.STX if frame.isascii():
                 self.counters.frames += 1
-                out.append(self._said("register", escape(frame[1:-3]), frame, now))
+                out.append(self._device_report("register", escape(frame[1:-3]), frame, now))
             case _ if frame[1:2].isdigit() and len(frame) > 5:
                 self.counters.frames += 1
                 self._report(int(frame[1:2]), frame[2:-3], frame, now, out)
@@ -175,9 +175,9 @@ class AngelEye:
         right = frames.is_right(frame)
         if readings is None:
             self._drop(len(frame), now, out)
-            self._tell_dropped(now, out)
+            self._report_dropped(now, out)
             if not right:
-                return  # a copy of it may come whole
+                return  # a copy of it may arrive intact
         missing = self._missing(seq, body) + (readings is None)
         if body == b"S":
             self._recent.clear()
@@ -196,9 +196,9 @@ class AngelEye:
         out += readings or ()
 
     def _is_copy(self, seq: int, body: bytes, now: float) -> bool:
-        """Whether this report was heard. Copies of the last may wait as long as they like; those of
-        one before it are mixed with copies of the last, or it is another report that has by chance
-        the same number. Two resets with the same number are two.
+        """Whether this report is a copy. A copy of the last report may arrive at any later time. An
+        older one is a copy only if it arrived a short time ago; otherwise it is another report with
+        the same number. Two resets are never copies of each other.
         """
         for place, each in enumerate(self._recent, 1):
             known = place == len(self._recent) or (body != b"S" and now - each.heard <= self._mixed)
@@ -208,8 +208,8 @@ class AngelEye:
         return False
 
     def _missing(self, seq: int, body: bytes) -> int:
-        """How many reports at least did not come. A reset may start the numbers anew, and does not
-        always take one itself.
+        """The minimum number of reports that were lost. A reset may restart the numbers, and does
+        not always use one itself.
         """
         if not self._recent or body == b"S":
             return 0
@@ -220,7 +220,7 @@ class AngelEye:
         return frames.lost(before, seq, self._zero)
 
     def _read(self, body: bytes, frame: bytes, now: float) -> list[AnyReading] | None:
-        """What a report says; None where it is of a known kind and makes no sense."""
+        """The readings of a report. None if its kind is known but its content is malformed."""
         code, data = body[:1], body[1:]
         if code not in frames.LENGTHS:
             self.counters.unknown += 1
@@ -263,15 +263,19 @@ class AngelEye:
                     )
                 ]
             case b"P":
-                return [self._said("state", "stand-by", frame, now)]
+                return [self._device_report("state", "stand-by", frame, now)]
             case b"L":
-                return [self._said("lock", "locked" if data[0] & 1 else "unlocked", frame, now)]
-        return [self._said("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
+                return [
+                    self._device_report("lock", "locked" if data[0] & 1 else "unlocked", frame, now)
+                ]
+        return [self._device_report("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
     def _drawn(
         self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool
     ) -> list[AnyReading] | None:
-        """An overdrawn card that is carried over is never a plain one: a person must look at it."""
+        """Report a drawn card. An overdrawn card that is carried over is marked for a person to
+        check.
+        """
         if drawn is None:
             return None
         return [
@@ -290,7 +294,7 @@ class AngelEye:
     def _outside(
         self, drawn: frames.Drawn | None, frame: bytes, now: float
     ) -> list[AnyReading] | None:
-        """A card that left the shoe, but not for the game."""
+        """Report a card that left the shoe outside the game."""
         if drawn is None:
             return None
         mode = drawn.to if drawn.index is None else f"{drawn.to} {drawn.index}"
@@ -328,7 +332,7 @@ class AngelEye:
         self.counters.late += late
         return late
 
-    def _said(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
+    def _device_report(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
         return DeviceReport(
             at=now, device=self._device, frame=escape(frame), report=report, value=value
         )

@@ -1,9 +1,9 @@
 """The frames of the Angel Eye II-EX: shapes and tables.
 
-RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command and the answer to a register
-request ``STX data ETX bcc``. The check is two upper-case hex digits, the XOR of the bytes from
-behind ENQ, or from STX itself, up to ETX. Bytes of cards are 80h and above, so no control character
-is among them. Known second-hand, from programs that quote the vendor's text.
+RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command, and the answer to a register
+request, is ``STX data ETX bcc``. The check is two upper-case hex digits: the XOR of the bytes after
+ENQ, or from STX itself, up to ETX. Bytes of cards are 80h and above, so they contain no control
+character. Source: second-hand, from programs that quote the vendor's document.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))
 ANSWERS = (ACK, NAK)
 LONGEST = 128
-"""Bytes. A frame that is longer has lost its end."""
+"""Bytes. A longer frame has lost its end."""
 
 REFUSALS: MappingProxyType[int, str] = MappingProxyType(
     {
@@ -38,7 +38,7 @@ REFUSALS: MappingProxyType[int, str] = MappingProxyType(
         0xFF: "other",
     }
 )
-"""The byte behind NAK."""
+"""The byte after NAK."""
 
 
 def bcc(data: bytes) -> bytes:
@@ -47,10 +47,10 @@ def bcc(data: bytes) -> bytes:
 
 
 def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
-    """The next piece from ``begin`` on: how many bytes, and whether they are a whole frame; None:
-    more bytes must come.
+    """The next piece from ``begin``: its length, and whether it is a complete frame. None: more
+    bytes are needed.
 
-    Whatever comes behind a piece does not change it. ``strict``: a wrong check is no frame.
+    What follows a piece does not change it. ``strict``: a frame with a wrong check is not accepted.
     """
     first = data[begin]
     if first == ACK:
@@ -82,15 +82,15 @@ def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
 
 
 def is_right(frame: bytes) -> bool:
-    """Whether the check of a whole frame fits."""
+    """Whether the check of a complete frame is right."""
     return frame[-2:] == bcc(frame[frame[0] == ENQ : -2])
 
 
 def lost(before: int, seq: int, zero: bool) -> int:
-    """How many reports at least are missing between two sequence numbers. ``zero``: 9 is known to
-    be followed by 0.
+    """The minimum number of reports lost between two sequence numbers. ``zero``: 9 is known to be
+    followed by 0.
 
-    Otherwise it may be followed by 1 as well: the sources differ.
+    Otherwise 9 may also be followed by 1: the sources differ.
     """
     skips = seq <= before and seq != 0 and not zero
     return (seq - before - 1) % 10 - skips
@@ -106,12 +106,12 @@ HANDS = ("player", "banker")
 OUTSIDE: MappingProxyType[int, str] = MappingProxyType(
     {0b000: "lock", 0b001: "error", 0b010: "setting"}
 )
-"""The mode that a card was drawn in, outside the game."""
+"""The mode in which a card was drawn outside the game."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A card and where it goes; or, outside the game, the mode. ``card`` None: drawn, but
-    not read.
+    """A card and its destination; or, outside the game, the mode. ``card`` None: drawn but not
+    read.
     """
 
     card: str | None
@@ -120,8 +120,8 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def read_drawn(data: bytes) -> Drawn | None:
-    """The two bytes of D and R; None where they make no sense: a card of a hand has a place, a rank
-    and a suit.
+    """Decode the two bytes of D and R. None if malformed: a card of a hand has a place, a rank and
+    a suit.
     """
     if not _marked(data):
         return None
@@ -132,7 +132,7 @@ def read_drawn(data: bytes) -> Drawn | None:
 
 
 def read_outside(data: bytes) -> Drawn | None:
-    """The two bytes of d; ``index`` is the code of the error in error mode."""
+    """Decode the two bytes of d; in error mode ``index`` is the error code."""
     mode = OUTSIDE.get(data[0] >> 4 & 7)
     if mode is None or not _marked(data):
         return None
@@ -160,7 +160,7 @@ _PAIRS: tuple[tuple[int, Literal["player", "banker"]], ...] = ((1, "player"), (2
 
 
 def read_result(byte: int) -> ShoeResult | None:
-    """The byte of G, as a reading without its time; None where it makes no sense."""
+    """Decode the byte of G into a reading without its time. None if malformed."""
     found = _RESULTS.get(byte >> 4 & 7) if byte & 0x80 else None
     if found is None:
         return None
@@ -179,7 +179,7 @@ FAULTS: MappingProxyType[int, ShoeFaultName] = MappingProxyType(
         7: "timeout",
     }
 )
-"""What the codes of E and e mean; any other is an alarm of its own."""
+"""The codes of E and e. Any other is reported as an alarm."""
 
 LENGTHS: MappingProxyType[bytes, int] = MappingProxyType(
     {
@@ -196,7 +196,7 @@ LENGTHS: MappingProxyType[bytes, int] = MappingProxyType(
         b"M": 6,
     }
 )
-"""Bytes behind the letter of each report that is known."""
+"""Bytes after the letter of each known report."""
 
 COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
     {
@@ -208,7 +208,7 @@ COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
         "confirm": b"GP00",
     }
 )
-"""All that is ever sent to the shoe: type and data of the operation."""
+"""All commands ever sent to the shoe: type and data of the operation."""
 
 
 def command(operation: bytes) -> bytes:

@@ -1,12 +1,11 @@
-"""Drivers of barcode scanners that read the cards as they are drawn: one on a serial line, one as a
-USB HID device.
+"""Drivers of barcode scanners that read cards as they are drawn: one serial, one USB HID.
 
-A scanner speaks only when it reads. A code of the site's table is a card; any other, and the
-scanner's own message that it could not read, is a card that nobody knows; what never came whole may
-have been one, and is told as a gap. An equal code right after another may be one card read twice or
-two equal cards: nobody here can tell, so it is a card that a person must look at.
+A scanner sends only when it reads. A code in the site's table is a card. Any other code, and the
+scanner's own no-read message, is an unknown card. An incomplete code may have been a card and is
+reported as a gap. An equal code soon after another may be one card read twice or two equal cards;
+this cannot be decided here, so a person must check that card.
 
-Only ``card.drawn`` shows what was scanned: the card may lie face down.
+Only ``card.drawn`` shows what was scanned: the card may be face down.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from devices.shoe.barcode_cards import CUT, STANDARD, check
 from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
 
 CODE_TAKES = 1.0
-"""Seconds after its last byte when a code that was begun will not be ended any more. At 9600 baud a
-whole one takes 0.05.
+"""Seconds after its last byte when an incomplete code is abandoned. At 9600 baud a complete code
+takes 0.05.
 """
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``cards``: code -> card, for all 52, and ``"cut"`` for the cut card's; none:
+    """``cards``: code -> card, for all 52, and ``"cut"`` for the cut card; default:
     :data:`devices.shoe.barcode_cards.STANDARD`.
 
-    ``noread``: what the scanner says when it could not read; ``repeat``: seconds in which an equal
-    code may be the same card; ``min_draw``: seconds that two drawn cards are apart at least.
+    ``noread``: the scanner's no-read message; ``repeat``: seconds within which an equal code may be
+    the same card; ``min_draw``: minimum seconds between two cards.
     """
 
     cards: dict[str, str] | None = None
@@ -56,7 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class HidOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``reports``: those of a keyboard, or those of a scanner (HID point of sale)."""
+    """``reports``: those of a keyboard, or those of a HID point-of-sale scanner."""
 
     reports: Literal["keyboard", "pos"] = "keyboard"
 
@@ -74,38 +73,36 @@ class Barcode:
         self._repeat = options.repeat
         self._framing = framing
         self._pace = Pace(device, options.min_draw)
-        self._heard = 0.0  # when the last byte came
-        self._cut: tuple[float, int] | None = (
-            None  # half a code that a closed link left: when it is told, and its bytes
-        )
-        self._last: tuple[str, float, bool] | None = (
-            None  # the last code, when it came, and whether it was late
-        )
+        self._heard = 0.0  # when the last byte arrived
+        # a partial code left by a closed link: when to report it, and its bytes
+        self._cut: tuple[float, int] | None = None
+        # the last code, when it arrived, and whether it was late
+        self._last: tuple[str, float, bool] | None = None
         self._fault: ShoeFaultName | None = None
-        self._gap = -inf  # when a gap was told, and no code came whole since
+        self._gap = -inf  # when a gap was reported, if no complete code has arrived since
 
     @property
     def deadline(self) -> float | None:
-        """When a burst is over, or a code that was begun is none."""
+        """When a burst is over, or an incomplete code is abandoned."""
         begun = self._heard + CODE_TAKES if self._framing.pending else None
         times = (self._pace.deadline, begun, self._cut and self._cut[0])
         return min((time for time in times if time is not None), default=None)
 
     def reconnected(self, now: float) -> None:
-        """Drop the half code, and tell of it."""
+        """Drop a partial code, and report it."""
         size = self._framing.drop() + (self._cut[1] if self._cut else 0)
         self._cut = (now, size) if size else None
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """It speaks by itself."""
+        """None: it sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """It takes no commands."""
-        raise ValueError(f"a barcode scanner has no command {command!r}")
+        """Always raises: it takes no commands."""
+        raise ValueError(f"a barcode scanner has no command {command!r}; it takes no commands")
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         out: list[AnyReading] = [*self._pace.burst(now)]
         if self._cut is not None:
             self._lose(self._cut[1], now, out)
@@ -139,9 +136,8 @@ class Barcode:
             if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat
             else None
         )
-        late = (
-            again[2] if again else self._pace.is_late(now, card=card != CUT)
-        )  # a scanner may read twice faster than a hand
+        # a scanner may repeat a code faster than a hand can draw
+        late = again[2] if again else self._pace.is_late(now, card=card != CUT)
         self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
         self.counters.late += late
@@ -160,8 +156,8 @@ class Barcode:
             )
 
     def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
-        """The bytes are not shown: they may be those of a card that lies face down. A flood of them
-        is a gap in each second.
+        """Report dropped bytes without showing them: they may be those of a card that is face down.
+        Continuous noise gives one gap per second.
         """
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=size))
@@ -170,7 +166,7 @@ class Barcode:
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _be(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
-        """A code that is read ends the fault: the next card is known again."""
+        """Begin or end the fault. A code that is read ends it: the next card is known again."""
         before, self._fault = self._fault, fault
         if before not in (None, fault):
             out.append(ShoeFault(at=now, device=self._device, fault=before, active=False))

@@ -1,6 +1,4 @@
-"""What the codes on the cards mean: the table of a site, or the one that is taken where it gives
-none.
-"""
+"""What the codes on the cards mean: the site's table, or the default one."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ LONGEST_CODE = 40
 """Characters."""
 
 CUT = "cut"
-"""What a table says of the code on the cut card."""
+"""The entry of the cut card's code in a table."""
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
 PACK = frozenset(rank + suit for rank in RANKS for suit in SUITS)
@@ -30,26 +28,27 @@ STANDARD: MappingProxyType[str, str] = MappingProxyType(
 
 
 def is_code(text: str) -> bool:
-    """Whether it can be the text of a code: printable ASCII, not too long."""
+    """Whether text can be a code: printable ASCII and not too long."""
     return 0 < len(text) <= LONGEST_CODE and text.isascii() and text.isprintable()
 
 
 def check(cards: Mapping[str, str], noread: str) -> None:
-    """Raises ``ValueError`` that names what is wrong with a table, code -> card."""
+    """Check a table, code -> card. Raises ``ValueError`` naming what is wrong."""
     for code, card in cards.items():
         if not is_code(code):
             raise ValueError(
-                f"cards: {code!r} is no code: 1 to {LONGEST_CODE} printable ASCII characters"
+                f"cards: {code!r} is not a valid code; use 1 to {LONGEST_CODE} printable "
+                "ASCII characters"
             )
         if card not in PACK and card != CUT:
             raise ValueError(
-                f"cards: {code!r} is {card!r}, which is no card: a rank {RANKS} and a suit "
-                f"{SUITS}, or {CUT!r}"
+                f"cards: {code!r} is {card!r}, which is not a card; write a rank {RANKS} "
+                f"and a suit {SUITS}, or {CUT!r}"
             )
     if noread in cards:
-        raise ValueError(f"noread: {noread!r} is the code of {cards[noread]} too")
+        raise ValueError(f"noread: {noread!r} is also the code of {cards[noread]}; use another")
     missing = sorted(
         PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0]))
     )
     if missing:
-        raise ValueError(f"cards: no code for {', '.join(missing)}")
+        raise ValueError(f"cards: add codes for {', '.join(missing)}")

@@ -1,8 +1,8 @@
-"""How a scanner says a code: a line of text, the keys of a keyboard, or the report of a HID
+"""How a scanner sends a code: a line of text, the keys of a keyboard, or the report of a HID
 scanner.
 
 Sources: USB HID 1.11 (boot keyboard, appendix B) and its usage tables (page 07, US layout); the
-report of HID point of sale scanners (page 8C) as several makers print it in their manuals.
+report of HID point-of-sale scanners (page 8C) as printed in several makers' manuals.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from devices.shoe.barcode_cards import LONGEST_CODE, is_code
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """The bytes of one code. ``code`` None: some of it is missing or cannot be right."""
+    """The bytes of one code. ``code`` None: part of it is missing or invalid."""
 
     code: str | None
     bytes: bytes
 
 
 class Framing(Protocol):
-    """Bytes in, codes out; any split gives the same. ``frames``: how many frames had the shape they
-    must have.
+    """Bytes in, codes out; splitting them differently gives the same codes. ``frames``: the number
+    of well-formed frames.
     """
 
     frames: int
 
     def push(self, data: bytes) -> list[Scan]:
-        """The codes that ended in these bytes."""
+        """The codes that end in these bytes."""
         ...
 
     def drop(self) -> int:
-        """Forget the code that was begun. Gives how many bytes there were of it."""
+        """Forget a partial code. Returns how many bytes it had."""
         ...
 
     @property
     def pending(self) -> bool:
-        """Whether a code was begun."""
+        """Whether there is a partial code."""
         ...
 
 
 def code_of(text: bytes, frame: bytes) -> Scan:
-    """The code of a frame that came whole."""
+    """The code of a complete frame."""
     code = text.decode("latin-1").strip()
     return Scan(code if is_code(code) else None, frame)
 
 
 class Lines:
-    """A code and CR, LF or both."""
+    """A code followed by CR, LF or both."""
 
     def __init__(self) -> None:
         self.frames = 0
         self._line = bytearray()
-        self._cut = False  # what was dropped is the beginning of this line
+        self._cut = False  # the beginning of this line was dropped
 
     @property
     def pending(self) -> bool:
@@ -89,14 +89,14 @@ class Lines:
 
 
 SHIFT = 0x22
-"""Both shift keys, among the bits of the modifiers."""
+"""Both shift keys, in the bits of the modifiers."""
 ENTER = (0x28, 0x58)
 ROLLOVER = 0x03
-"""Up to this a usage is an error: too many keys at once, a failed self-test."""
+"""Usages up to this are errors: too many keys at once, or a failed self-test."""
 
 
 def _layout() -> dict[int, bytes]:
-    """Usage -> the character, then the one with shift."""
+    """Usage -> the character, and the one with shift."""
     keys = {
         0x04 + place: bytes((letter, letter - 32))
         for place, letter in enumerate(b"abcdefghijklmnopqrstuvwxyz")
@@ -119,16 +119,16 @@ def _layout() -> dict[int, bytes]:
 
 
 LAYOUT: MappingProxyType[int, bytes] = MappingProxyType(_layout())
-"""A keyboard of the United States, keypad included."""
+"""A US keyboard, including the keypad."""
 
 
 class Keyboard:
-    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six keys that are
-    down. Enter ends a code.
+    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six pressed keys.
+    Enter ends a code.
 
-    What counts is the key that goes down. Two of them in one report come in no known order; where a
-    report comes twice within a code, one between them may be lost; an error, or a key that is no
-    character, stands for any: then the code cannot be told.
+    A key counts when it goes down. The code is unknown if two keys go down in one report (their
+    order is unknown), if a report is repeated within a code (one between may be lost), or if there
+    is an error or a key that is not a character.
     """
 
     SIZE = 8
@@ -155,7 +155,7 @@ class Keyboard:
         return [scan for report in reports if (scan := self._report(report)) is not None]
 
     def drop(self) -> int:
-        """See :class:`Framing`. Whatever key was down is up."""
+        """See :class:`Framing`. All keys count as released."""
         size = len(self._rest) + len(self._reports)
         self._rest = b""
         self._last = bytes(self.SIZE)
@@ -181,7 +181,7 @@ class Keyboard:
         if len(self._text) > LONGEST_CODE or len(self._reports) > self.SIZE * LONGEST_CODE * 4:
             self._spoiled = True
             scan = self._end()
-            self._spoiled = True  # what comes until Enter is the tail of it
+            self._spoiled = True  # what arrives until Enter is the tail of it
             return scan
         return None
 
@@ -207,8 +207,9 @@ class Keyboard:
 class Pos:
     """The reports of a HID scanner, 64 bytes each.
 
-    Byte 0 is the report's number, 2; 1 how many bytes of text are in it; 2 to 4 the kind of
-    barcode; 5 to 60 the text; bit 0 of byte 63 says that the text goes on in the next report.
+    Byte 0 is the report's number, 2; byte 1 the length of the text; bytes 2 to 4 the kind of
+    barcode; bytes 5 to 60 the text; bit 0 of byte 63 means that the text continues in the next
+    report.
     """
 
     SIZE = 64
@@ -221,7 +222,7 @@ class Pos:
         self._rest = b""
         self._text = bytearray()
         self._reports = bytearray()
-        self._cut = False  # what comes is the tail of a text that was too long
+        self._cut = False  # what arrives is the tail of a text that was too long
 
     @property
     def pending(self) -> bool:

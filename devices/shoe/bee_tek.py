@@ -1,11 +1,11 @@
-"""Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and says them as lines of
+"""Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and sends them as lines of
 text.
 
-9600 8N1, a line like `` [Game]<Card:4S> `` and CR LF. The bracket names the mode that a key switch
-sets. There is no checksum and no sequence number: a line counts only as a whole shape, an equal
-card is another card, and what was dropped and may have been a card is told as a gap. Only
-``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may lie
-face down.
+9600 8N1, a line like `` [Game]<Card:4S> `` with CR LF. The bracket gives the mode set by a key
+switch. There is no checksum and no sequence number, so a line counts only if its whole shape fits,
+an equal card is another card, and dropped bytes that may have been a card are reported as a gap.
+Only ``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may
+be face down.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from devices.readings import (
 )
 
 LONGEST_LINE = 256
-"""Bytes. The longest line that was seen has 40; a longer run without a line end is dropped."""
+"""Bytes. The longest line seen has 40; a longer run without a line end is dropped."""
 
 GAME = "Game"
 BURN = "Manual Burn Cards"
@@ -38,26 +38,27 @@ BURN = "Manual Burn Cards"
 _LINE = re.compile(
     rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*"
 )
-"""One line without the space before it. The character at its end may come again."""
+"""One line without the space before it. Its last character may be repeated."""
 
 _CARD = re.compile(
-    r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *"
+    r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])"
+    r"|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *"
 )
 _ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
 _WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
 _BEFORE, _BEHIND = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
-"""What comes again before and behind a frame. Anything else that is dropped may have been
-a card.
+"""What may be repeated before and after a frame. Anything else that is dropped may have been a
+card.
 """
 _MAYBE_CARD = re.compile(r":|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
-"""What the words of an unknown line hold if they may be a card."""
+"""What an unknown line contains if it may be a card."""
 
 ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"})
-"""What the codes of alarms mean; any other is an alarm of its own."""
+"""The codes of alarms. Any other is reported as an alarm."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``min_draw``: seconds that two drawn cards are apart at least."""
+    """``min_draw``: minimum seconds between two cards; an earlier card is late."""
 
     min_draw: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.2
 
@@ -75,7 +76,7 @@ class BeeTek:
         self._missed = False
         self._mode: str | None = None
         self._order: str | None = None
-        self._faults: dict[ShoeFaultName, str] = {}  # those that are active, with their detail
+        self._faults: dict[ShoeFaultName, str] = {}  # active alarms, with their detail
 
     @property
     def deadline(self) -> float | None:
@@ -83,19 +84,19 @@ class BeeTek:
         return self._pace.deadline
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
-        """Drop the half line."""
+        """Drop a partial line."""
         self._pending = b""
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """It speaks by itself."""
+        """None: it sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """It takes no commands."""
-        raise ValueError(f"bee-tek has no command {command!r}: nothing is known that it listens to")
+        """Always raises: no command is known."""
+        raise ValueError(f"bee-tek has no command {command!r}; no command of this shoe is known")
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = [*self._pace.burst(now)]
         *lines, rest = re.split(rb"[\r\n]", self._pending + data)
@@ -105,15 +106,15 @@ class BeeTek:
         return out
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Take a line that is too long as several."""
+        """Split a line that is too long into several."""
         while len(line) > LONGEST_LINE:
             self._line(line[:LONGEST_LINE], now, out)
             line = line[LONGEST_LINE:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Frames in a line: one, or several whose line ends are lost. What lies before and between
-        them is dropped.
+        """Find the frames in a line: usually one, or several if line ends were lost. Drop what is
+        before and between them.
         """
         begin = 0
         for match in _LINE.finditer(line):
@@ -127,7 +128,9 @@ class BeeTek:
     def _drop(
         self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
-        """The bytes are not shown: they may be those of a card that lies face down."""
+        """Report dropped bytes without showing them: they may be those of a card that is face
+        down.
+        """
         if not piece.strip():
             return
         self.counters.damaged += 1
@@ -136,7 +139,7 @@ class BeeTek:
             self._miss(now, out)
 
     def _miss(self, now: float, out: list[AnyReading]) -> None:
-        """Something may have been a card: told once, until a line comes whole."""
+        """A card may have been lost: say so once, until a complete line arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
@@ -172,8 +175,8 @@ class BeeTek:
                 )
 
     def _switch(self, mode: str, now: float, out: list[AnyReading]) -> None:
-        """In any mode but the game's the host hears no game: that stands as a warning until the key
-        is turned back.
+        """In any mode but the game's, the host receives no game. Report that as a warning until the
+        key is turned back.
         """
         before, self._mode = self._mode, mode
         if before == mode:
@@ -185,8 +188,8 @@ class BeeTek:
             self._fault("warning", f"mode {mode}", True, None, now, out)
 
     def _card(self, what: str, now: float, out: list[AnyReading]) -> str | None:
-        """The card of a frame; None where its code is none: a card left the shoe, and nobody knows
-        which.
+        """The card of a frame. None if its code is invalid: a card left the shoe, but it is
+        unknown.
         """
         match = _CARD.fullmatch(what)
         if match is None:
@@ -201,8 +204,8 @@ class BeeTek:
     def _draw(
         self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]
     ) -> None:
-        """A card that was read ends the alarms: the shoe deals again. Outside game and burning a
-        person must look at it.
+        """Report a drawn card. A card that was read ends the alarms: the shoe deals again. Outside
+        game and burning a person must check it.
         """
         if card is not None:
             for fault, detail in self._faults.items():

@@ -1,10 +1,10 @@
-"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it says that its power came
-on, and listens to nothing.
+"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it reports power-on and
+accepts no input.
 
-19200 8N1 on the RJ45 at its rear. At power-up it sends one NUL, then a banner that names it. The
-only other thing that it ever sends is its history, when somebody calls for it in the service menu:
-that is a matter for ``novamas import deck-mate-1``, and here it is told only that it was sent.
-Nothing it says tells a state, a count or a card.
+19200 8N1 on the RJ45 socket at its rear. At power-up it sends one NUL, then a banner with its name.
+The only other thing it sends is its history, when somebody requests it in the service menu; use
+``novamas import deck-mate-1`` for that. Here it is only reported that it was sent. The shuffler
+never sends a state, a count or a card.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LONGEST_LINE = 256
 
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
 _HISTORY = re.compile(r"\b(?:Time|Date|Cyc):")
-_SAID = 64
-"""Characters of a line that is told."""
+_LONGEST_TEXT = 64
+"""Characters of a line that are reported."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """It has none."""
+    """No options."""
 
 
 class DeckMate1:
@@ -42,23 +42,23 @@ class DeckMate1:
 
     @property
     def deadline(self) -> float | None:
-        """Never: it is silent between two power-ups."""
+        """None: it is silent between two power-ups."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
-        """Drop the half line."""
+        """Drop a partial line."""
         self._pending = b""
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """It answers nothing."""
+        """None: it answers nothing."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """It takes no commands."""
-        raise ValueError(f"deck-mate-1 has no command {command!r}: it listens to nothing")
+        """Always raises: it takes no commands."""
+        raise ValueError(f"deck-mate-1 has no command {command!r}; this shuffler takes no commands")
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
         *lines, rest = re.split(rb"[\r\n\x00]", self._pending + data)
@@ -69,7 +69,7 @@ class DeckMate1:
         return out
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop what of a line is too much, however it came in."""
+        """Drop the excess of a line that is too long."""
         while len(line) > LONGEST_LINE:
             self._garbage(line[:LONGEST_LINE], now, out)
             line = line[LONGEST_LINE:]
@@ -90,14 +90,14 @@ class DeckMate1:
             )
         self._history = history
         if _BANNER.search(text) and not history:
-            # What was in it before nobody knows: whoever deals from it has to look.
+            # What it contained before is unknown; whoever deals from it must check.
             out.append(
                 DeviceReport(
                     at=now,
                     device=self._device,
                     frame=frame,
                     report="powered_up",
-                    value=text[:_SAID],
+                    value=text[:_LONGEST_TEXT],
                 )
             )
             out.append(
@@ -108,7 +108,11 @@ class DeckMate1:
         elif not history:
             out.append(
                 DeviceReport(
-                    at=now, device=self._device, frame=frame, report="said", value=text[:_SAID]
+                    at=now,
+                    device=self._device,
+                    frame=frame,
+                    report="said",
+                    value=text[:_LONGEST_TEXT],
                 )
             )
 

@@ -1,10 +1,10 @@
-"""The history that a Deck Mate 1 sends when somebody calls for it in the service menu ("Download to
+"""The history that a Deck Mate 1 sends when somebody requests it in the service menu ("Download to
 PC"): text in, events out.
 
-A head (serial number, time and date of the report, offsets of gripper and platform), then events,
-each its name and ``Time:``, ``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. How the fields
-are parted nobody says, so any white space will do. The machine's clock is often wrong: the order of
-events is that of their cycles, and where the clock went back is told.
+A header (serial number, time and date of the report, offsets of gripper and platform), then events,
+each with a name and ``Time:``, ``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. The
+separators are not documented, so any white space is accepted. The machine's clock is often wrong:
+events are ordered by cycle, and a clock that went back is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 EVENTS = ("Powered Up", "Auto Setup", "Extra Card", "Missing Card", "Jam Recovery", "Door Opened")
-"""The events that are known, in the singular; another is kept under its own name."""
+"""The known events, in the singular. Any other keeps its own name."""
 
 _EVENT = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z ]{2,40}?)\s+Time:\s*(?P<time>\S+)\s+Date:\s*(?P<date>\S+)"
@@ -32,9 +32,9 @@ _TIME = "%m-%d-%y %H:%M:%S"
 
 
 class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
-    """One event. ``said``: when, by the machine's clock, or null where that is no time. ``true``:
-    the same by a right clock, null where nobody has told how far the machine's is off.
-    ``doubtful``: the clock went back after it, so it was off by something else then.
+    """One event. ``said``: its time by the machine's clock, null if invalid. ``true``: the same by
+    a correct clock, null if the machine's error is not known. ``doubtful``: the clock was set back
+    after this event, so its error was different then.
     """
 
     line: int
@@ -49,8 +49,8 @@ class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
 
 
 class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
-    """What stands before the events. ``reported``: when the report was made, by the machine's
-    clock. ``off``: seconds by which that clock is behind a right one, null where nobody has told.
+    """The header of the history. ``reported``: when the report was made, by the machine's clock.
+    ``off``: seconds by which that clock is behind a correct one, null if not known.
     """
 
     serial: str | None
@@ -60,15 +60,13 @@ class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True, tag="totals"):
-    """The counters at the end, by the name that the machine gives them."""
+    """The counters at the end, by the machine's names."""
 
     counters: dict[str, int]
 
 
 class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A history. ``events`` in the order of their cycles; ``problems``: line and what is wrong with
-    it.
-    """
+    """A history. ``events`` are ordered by cycle; ``problems``: line, and what is wrong with it."""
 
     head: ReportHeader
     events: tuple[ShufflerEvent, ...]
@@ -77,10 +75,10 @@ class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
-    """Read a history. ``made``: the right time at which the report was made, if somebody noted it;
-    it sets the clock right.
+    """Read a history. ``made``: the correct time of the report, if somebody noted it; it corrects
+    the clock.
 
-    Raises ``ValueError`` where there is neither a head nor an event: then it is no such history.
+    Raises ``ValueError`` if there is neither a header nor an event: then it is not such a history.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     found = list(_EVENT.finditer(text))
@@ -90,7 +88,7 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     }
     if not heads and not found:
         raise ValueError(
-            "no history of a Deck Mate 1: neither a serial number nor an event is in it"
+            "not a history of a Deck Mate 1: it contains neither a serial number nor an event"
         )
     reported = _stamp(_of(heads, "time"), _of(heads, "date"))
     off = (
@@ -99,7 +97,7 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     problems = (
         []
         if made is None or reported is not None
-        else [(1, "the report has no time: the clock cannot be set right by it")]
+        else [(1, "the report has no time, so the clock cannot be corrected")]
     )
     rows = sorted(
         ((match, text.count("\n", 0, match.start("name")) + 1) for match in found),
@@ -107,12 +105,11 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     )
     events: list[ShufflerEvent] = []
     next_said, doubtful = reported, False
-    for match, line in reversed(
-        rows
-    ):  # from the report back: until the clock was set, it is off by the same
+    for match, line in reversed(rows):
+        # backwards from the report: until the clock was set, its error was the same
         said = _stamp(match["time"], match["date"])
         if said is None:
-            problems.append((line, f"{match['date']} {match['time']} is no time"))
+            problems.append((line, f"{match['date']} {match['time']} is not a valid time"))
         doubtful = doubtful or (said is not None and next_said is not None and said > next_said)
         next_said = said or next_said
         events.insert(0, _event(match, line, said, off, doubtful))
@@ -164,7 +161,7 @@ def _event(
 def _moved(said: datetime, off: timedelta) -> str | None:
     try:
         return (said + off).isoformat()
-    except OverflowError:  # no year that there is
+    except OverflowError:  # a year that does not exist
         return None
 
 
@@ -174,13 +171,13 @@ def _of(heads: dict[str, str], word: str) -> str | None:
 
 def _stamp(time: str | None, date: str | None) -> datetime | None:
     try:
-        return datetime.strptime(f"{date} {time}", _TIME)  # noqa: DTZ007 - the machine knows no time zone
+        return datetime.strptime(f"{date} {time}", _TIME)  # noqa: DTZ007 - the machine has no time zone
     except ValueError:
         return None
 
 
 def _strange(text: str, found: list[re.Match[str]]) -> list[tuple[int, str]]:
-    """Lines among the events that are part of none: something was lost there."""
+    """Lines between events that belong to none: something was lost there."""
     strange, end = [], found[0].end() if found else len(text)
     for match in found[1:]:
         between = text[end : match.start()].strip()

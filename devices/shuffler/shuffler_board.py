@@ -1,10 +1,10 @@
-"""Driver of a shuffler with a sensor board, built by the house: see ``docs/board.md``.
+"""Driver of a self-built shuffler with a sensor board: see ``docs/board.md``.
 
-It says what it does, what it found of the cards in it, and that a packet came out. That the count
-and that the set is right are two facts. **No report has a field that could tell cards in order**: a
-verdict that something is wrong names what is missing or too many, a few cards in the order of a new
-deck and in no other. A report that names cards in any other way is dropped, never shown, and told
-as ``cards_refused``.
+It reports its state, its verdict on the cards in it, and that a packet came out. Whether the count
+is right and whether the set is right are two separate facts. **No report has a field that could
+reveal cards in order**: a verdict that something is wrong names what is missing or extra, a few
+cards in the order of a new deck and in no other. A report that names cards in any other way is
+dropped, never shown, and reported as ``cards_refused``.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from devices.readings import (
 )
 
 STATES: dict[str, ShufflerStateName] = {name: name for name in get_args(ShufflerStateName)}
-"""What the board says -> the state."""
+"""The board's word -> the state."""
 RIGHT: dict[str, bool | None] = {"1": True, "0": False, "-": None}
 NEW_DECK = (*(rank + suit for suit in "cdhs" for rank in "A23456789TJQK"), "X")
-"""The order in which cards are named."""
+"""The order in which cards must be named."""
 NAMED = 8
-"""Cards that are named as missing, and as many as too many."""
+"""At most this many cards may be named as missing, and as many as extra."""
 
 _CARD = "(?:[A2-9TJQK][cdhs]|X)"
 _CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{NAMED - 1}}}"
@@ -68,12 +68,12 @@ class ShufflerBoard(Board):
         self._packets: int | None = None
 
     def forget(self) -> None:
-        """It was started anew: what it did last is over."""
+        """The board was restarted: its last action is over."""
         self._state = None
         self._packets = None
 
     def understood(self, report: Report) -> re.Match[str] | None:
-        """A report that names cards in any way but a verdict's is none."""
+        """Reject a report that names cards in any way other than a verdict."""
         fields = super().understood(report)
         if fields is None or report.word != "verdict":
             return None if _TELLS_A_CARD.search(report.fields) else fields
@@ -86,15 +86,15 @@ class ShufflerBoard(Board):
         )
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Tell of a report that is not understood, and of one that tries to tell cards, without a
-        word of what it said.
+        """Report a message that is not understood, or that tried to name cards, without any of its
+        content.
         """
         super().refuse(report, now, out)
         if _TELLS_A_CARD.search(report.fields):
-            self.tell("cards_refused", report.word, now, out)
+            self.report("cards_refused", report.word, now, out)
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``state``, each second too; ``verdict`` and ``packet``, once."""
+        """``state``, also every second; ``verdict`` and ``packet``, once."""
         fields = heard.fields
         if heard.word == "verdict":
             out.append(
@@ -141,9 +141,9 @@ class ShufflerBoard(Board):
             )
 
     def _missing(self, before: int, heard: Heard, out: list[AnyReading]) -> None:
-        """Packets that came out and were not heard of."""
+        """Packets that came out without being reported."""
         if self._packets is not None and before > self._packets:
-            self.tell("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
+            self.report("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
 
 
 def _cards(named: str) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ def _as_in_a_new_deck(cards: tuple[str, ...]) -> bool:
     return places == sorted(places)
 
 
-def _number(said: str) -> int | None:
-    return None if said == "-" else int(said)
+def _number(text: str) -> int | None:
+    return None if text == "-" else int(text)
 
 
 def _make(device: str, options: msgspec.Struct) -> ShufflerBoard:

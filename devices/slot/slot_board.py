@@ -1,8 +1,8 @@
-"""Driver of the slots of a table's boxes, which count coins and chips, built by the house: see
+"""Driver of self-built coin slots at a table's boxes, which count coins and chips: see
 ``docs/board.md``.
 
-The board counts all coins since it was started, so that one whose report was lost is known to be
-missing. Which it was, nobody knows: it is told as ``coins_missed`` and never made up.
+The board counts all coins since it was started, so a coin whose report was lost is known to be
+missing. Which box it was for is unknown: it is reported as ``coins_missed`` and never invented.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SlotBoard(Board):
         "coin": re.compile(r"(?P<coins>\d{1,9}),(?P<box>[1-9]\d?),(?P<amount>[1-9]\d{0,8})"),
         "coins": re.compile(r"(?P<coins>\d{1,9}),(?P<health>[a-z][a-z_]{0,15})"),
     }
-    """``coins``: how many have gone in since the board was started."""
+    """``coins``: how many have been inserted since the board was started."""
 
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
@@ -35,18 +35,18 @@ class SlotBoard(Board):
         self._health: str | None = None
 
     def forget(self) -> None:
-        """It was started anew, and counts anew."""
+        """The board was restarted and counts from 0."""
         self._coins = None
         self._health = None
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``coin``: one went in; ``coins``, each second: how many have, and whether the slots are
-        well.
+        """``coin``: one was inserted; ``coins``, every second: how many in all, and whether the
+        slots are in order.
         """
         fields = heard.fields
         coins, one = int(fields["coins"]), heard.word == "coin"
         if self._coins is not None and coins - one > self._coins:
-            self.tell("coins_missed", str(coins - one - self._coins), heard.now, out, heard.frame)
+            self.report("coins_missed", str(coins - one - self._coins), heard.now, out, heard.frame)
         self._coins = coins
         if one:
             box, amount = int(fields["box"]), int(fields["amount"])
@@ -62,7 +62,7 @@ class SlotBoard(Board):
             )
         elif self._health != fields["health"]:
             self._health = fields["health"]
-            self.tell("health", fields["health"], heard.now, out, heard.frame)
+            self.report("health", fields["health"], heard.now, out, heard.frame)
 
 
 def _make(device: str, options: msgspec.Struct) -> SlotBoard:

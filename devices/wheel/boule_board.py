@@ -1,9 +1,8 @@
-"""Driver of a boule plate of 18 holes with a sensor in each, built by the house: see
-``docs/board.md``.
+"""Driver of a self-built boule plate of 18 holes with a sensor in each: see ``docs/board.md``.
 
-The board says raw what its sensors see; nothing there decides anything. A ball is immobilised when
-it was seen in one hole and nowhere else, and not moving, for ``settle_time`` without a break. Each
-launch has one outcome: a hole, or a fault that a person sees to.
+The board reports only what its sensors see and decides nothing. The ball is immobilised when it has
+been seen in exactly one hole, not moving, for ``settle_time`` without a break. Each launch has one
+outcome: a hole, or a fault for a person to resolve.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from devices.readings import AnyReading, WheelFaultName
 
 HOLES = 18
 ROW = 9
-"""Holes of a row: hole 10 lies beside hole 1, hole 18 beside hole 9, and 9 is followed by 1."""
+"""Holes in a row: hole 10 is beside hole 1, hole 18 beside hole 9, and 1 follows 9."""
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``settle_time``: seconds that the ball is seen in one hole and not moving before it is
-    immobilised; ``launch_time``: seconds that it is seen moving before it is launched;
-    ``out_time``: seconds that it is seen nowhere before it is out; ``stuck_time``: seconds that a
-    hole is seen full while the ball moves before its sensor is stuck.
+    """``settle_time``: seconds that the ball must be seen in one hole, not moving, to be
+    immobilised; ``launch_time``: seconds that it must be seen moving to be launched; ``out_time``:
+    seconds that it must be seen nowhere to be out; ``stuck_time``: a sensor that sees its hole full
+    for this many seconds while the ball moves is stuck.
     """
 
     settle_time: Seconds = 2.0
@@ -42,7 +41,7 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class BouleBoard(WheelBoard):
-    """One plate. See :class:`devices.codec.Codec`."""
+    """One boule plate. See :class:`devices.codec.Codec`."""
 
     kind = "boule"
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
@@ -54,39 +53,39 @@ class BouleBoard(WheelBoard):
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
         self._options = options
-        self._lies: Agreement[tuple[frozenset[int], bool]] = Agreement()
+        self._position: Agreement[tuple[frozenset[int], bool]] = Agreement()
         self._moves: Agreement[bool] = Agreement()
-        self._since: dict[int, float] = {}  # hole -> since when it is seen full without a break
+        # hole -> since when it has been seen full without a break
+        self._since: dict[int, float] = {}
         self._stuck: frozenset[int] = frozenset()
-        self._told: int | None = (
-            None  # the hole in which the ball was seen to lie, until it is taken out
-        )
+        # the hole in which the ball was reported, until it is taken out
+        self._reported: int | None = None
         self._launched = 0.0
-        self._taken = False  # the ball lay nowhere: a hand has it
+        self._taken = False  # the ball is in no hole: somebody took it out
 
     def forget(self) -> None:
-        """The board was started anew."""
+        """The board was restarted."""
         super().forget()
         self._since.clear()
 
     def missed(self) -> None:
-        """What was seen before must be seen again for as long."""
+        """What was seen before must be seen again for the full time."""
         super().missed()
-        self._lies.broken()
+        self._position.broken()
         self._moves.broken()
 
     def begin(self, spin: int) -> None:
-        """Another spin."""
+        """Begin a new spin."""
         super().begin(spin)
-        self._told, self._taken = None, False
+        self._reported, self._taken = None, False
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``holes``: which are seen full, which sensors are blind, whether the ball moves, and how
-        often it began to.
+        """``holes``: which holes are seen full, which sensors are blind, whether the ball moves,
+        and how often it started to.
         """
         full, blind = holes(heard.fields["full"]), holes(heard.fields["blind"])
         moving, launches = heard.fields["moving"] == "1", int(heard.fields["launches"])
-        lain = self._lies.held((full, moving), heard.at)
+        lain = self._position.held((full, moving), heard.at)
         since = self._moves.held(moving, heard.at)
         self._since = {hole: self._since.get(hole, heard.at) for hole in full}
         self._stuck &= full
@@ -106,8 +105,8 @@ class BouleBoard(WheelBoard):
     def _run(
         self, full: frozenset[int], launches: int, since: float, heard: Heard, out: list[AnyReading]
     ) -> None:
-        """The ball moves: it was launched, or jumps among the holes. What is full all the while is
-        stuck.
+        """The ball moves: it was launched, or jumps between holes. A hole that stays full all the
+        while has a stuck sensor.
         """
         if since >= self._options.launch_time and (
             not self.waiting or not self.begun or self._taken
@@ -130,8 +129,8 @@ class BouleBoard(WheelBoard):
         heard: Heard,
         out: list[AnyReading],
     ) -> None:
-        """The ball does not move. ``lain``: for so long nothing has changed; ``since``: for so long
-        it has not moved.
+        """The ball does not move. ``lain``: seconds since anything changed; ``since``: seconds
+        since it moved.
         """
         decided = lain >= self._options.settle_time
         self._taken = self._taken or (not full and lain >= self._options.launch_time)
@@ -141,15 +140,13 @@ class BouleBoard(WheelBoard):
         elif not decided:
             if since >= self._options.settle_time + self._options.out_time:
                 self._end("number_unknown", "unsteady", heard, out)
-        elif full & self._stuck or (
-            not self.candidate and self._fresh(full) != full
-        ):  # full before the launch: it saw no ball come
+        elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
+            # full since before the launch: no ball arrived there
             self._stuck |= full - self._fresh(full)
             self._end("number_unknown", f"stuck {listed(self._stuck)}", heard, out)
         elif len(full) == 1:
-            self.candidate = self.candidate or any(
-                _beside(full | {hole}) for hole in blind
-            )  # it may lie between the two
+            # the ball may rest between the two
+            self.candidate = self.candidate or any(_beside(full | {hole}) for hole in blind)
             self._lie(full, heard, out)
         elif full:
             self._end(
@@ -158,28 +155,28 @@ class BouleBoard(WheelBoard):
                 heard,
                 out,
             )
-        elif lain >= self._options.out_time:  # where a sensor is blind it lies perhaps there
+        elif lain >= self._options.out_time:  # the ball may be in a hole whose sensor is blind
             self._end("number_unknown" if blind else "ball_out", "seen nowhere", heard, out)
 
     def _end(self, fault: WheelFaultName, detail: str, heard: Heard, out: list[AnyReading]) -> None:
-        """The spin is over, and a person has to see what came of it."""
+        """End the spin without a result; a person must decide it."""
         self.waiting = False
         self.fault(fault, True, heard, out, detail)
 
     def _fresh(self, full: frozenset[int]) -> frozenset[int]:
-        """The holes that were seen empty since the launch."""
+        """The holes that have been seen empty since the launch."""
         return frozenset(hole for hole in full if self._since[hole] > self._launched)
 
     def _lie(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
-        (self._told,) = full
-        self.settle(self._told, heard, out)
+        (self._reported,) = full
+        self.settle(self._reported, heard, out)
 
     def _compare(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
-        """Once told, the ball lies where it lies, until it is taken out."""
+        """Once reported, the ball must stay where it is until it is taken out."""
         if not full:
-            self._told = None
-        if self._told is not None:
-            changed = self._told not in full
+            self._reported = None
+        if self._reported is not None:
+            changed = self._reported not in full
             self.fault(
                 "number_changed",
                 changed,
@@ -190,19 +187,19 @@ class BouleBoard(WheelBoard):
 
 
 def holes(mask: str) -> frozenset[int]:
-    """The holes of a mask in hexadecimal: its lowest bit is hole 1."""
+    """The holes of a hexadecimal mask: the lowest bit is hole 1."""
     bits = int(mask, 16)
     return frozenset(hole for hole in range(1, HOLES + 1) if bits >> (hole - 1) & 1)
 
 
 def listed(some: frozenset[int]) -> str:
-    """Holes in their order, as a person reads them."""
+    """Holes in order, as text for people."""
     return " ".join(map(str, sorted(some)))
 
 
 def _beside(full: frozenset[int]) -> bool:
-    """Whether the ball can lie between all of these: two holes next to each other, in a row, across
-    or aslant.
+    """Whether the ball can rest between all of these: two adjacent holes, in a row, across or
+    diagonally.
     """
     if len(full) != 2:
         return False

@@ -1,9 +1,9 @@
 """Driver of the Cammegh Slingshot 2 (SS2, SS2 TT), an automatic roulette wheel on RS-232.
 
-The wheel says its status every half second and the bare winning number just before the first status
-that shows it. The result is taken from the status, edge-triggered once per spin; the bare number is
-the second witness. Two lines have to agree on it. What comes in a burst after a silence is told as
-late and never as a live result.
+The wheel sends its status every half second, and the bare winning number just before the first
+status that shows it. The result is taken from the status, once per spin; the bare number is the
+second witness. Two lines must agree on the number. Lines that arrive in a burst after a silence are
+late and never give a live result.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from devices.readings import (
     escape,
 )
 from devices.wheel import cammegh_ss2_frames as frames
-from devices.wheel.cammegh_ss2_belief import Believed, HeardTwice
+from devices.wheel.cammegh_ss2_confirmation import ConfirmedStatus, StatusConfirmation
 from devices.wheel.cammegh_ss2_frames import Status
 
 LONGEST_LINE = 256
-"""Bytes. The longest line of normal operation has 20; a longer run without a line end is
+"""Bytes. The longest line in normal operation has 20; a longer run without a line end is
 dropped.
 """
 FASTEST_POLL = 0.1
-"""Seconds between two requests for the status that the wheel allows."""
+"""Minimum seconds between two requests for the status."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``pockets``: how many the wheel has; ``period``: seconds between two pushed status lines;
-    ``poll``: ask for the status every so many seconds, for a wheel that does not push it (0: it
-    does); ``heard_twice``: two lines have to agree before what they say is believed.
+    """``pockets``: number of pockets; ``period``: seconds between two status lines; ``poll``:
+    seconds between requests, for a wheel that does not send its status by itself (0: it does);
+    ``heard_twice``: two lines must agree before they are accepted.
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
@@ -53,13 +53,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def __post_init__(self) -> None:
         if 0 < self.poll < FASTEST_POLL:
             raise ValueError(
-                f"poll: the wheel is asked at most every {FASTEST_POLL:g} s, not every "
-                f"{self.poll:g} s"
+                f"poll: expected 0 or at least {FASTEST_POLL:g} s, got {self.poll:g} s"
             )
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """A number that was shown for a spin, and the lines that showed it."""
+    """A number shown for a spin, and the lines that showed it."""
 
     spin: int
     number: Number
@@ -78,38 +77,38 @@ class CammeghSS2:
         self._pockets = frames.pockets_of(options.pockets)
 
         self._pending = b""
-        self._cut = True  # the beginning of the pending line was not seen, or was dropped
+        self._cut = True  # the beginning of the pending line was not received, or was dropped
 
         self._beat = Beat(device, options.poll or options.period)
         self._reopened = False
 
-        self._belief = HeardTwice(options.heard_twice)
-        self._last: Status | None = None  # that is believed
+        self._confirmation = StatusConfirmation(options.heard_twice)
+        self._last: Status | None = None  # the last confirmed status
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
-        self._told: _Result | None = None  # the last result that became a reading
-        self._candidate: _Result | None = None  # seen late at state 5, and not told yet
+        self._reported: _Result | None = None  # the last result that was reported
+        self._candidate: _Result | None = None  # seen late in state 5; not reported yet
         self._bare: _Result | None = None
 
         self._state_began = 0.0
-        self._warned: dict[int, float] = {}  # warning bit -> since when it is set
+        self._warned: dict[int, float] = {}  # warning bit -> since when it has been set
         self._faults: set[WheelFaultName] = set()
         self._self_test: set[str] = set()
 
     @property
     def deadline(self) -> float | None:
-        """Never: the status that comes every half second is the clock of all ignore times."""
+        """None: the status that comes every half second drives all waiting."""
         return None
 
-    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last status
-        """Drop the half line; what comes next is late until it is paced."""
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
+        """Drop a partial line. What arrives next is late until the pace is normal again."""
         self._pending = b""
         self._cut = True
         self._beat.reopened()
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Mode and versions once; the status only where the wheel does not push it."""
+        """Mode and versions once; the status only if the wheel does not send it by itself."""
         once = tuple((0.0, probe + frames.LINE_END) for probe in frames.PROBES)
         return (*once, (self._poll, frames.POLL + frames.LINE_END)) if self._poll else once
 
@@ -122,11 +121,11 @@ class CammeghSS2:
                 f"cammegh-ss2 has no command {command!r}; there are: {', '.join(frames.COMMANDS)}"
             )
         if argument:
-            raise ValueError(f"cammegh-ss2: {command} takes no argument, not {argument!r}")
+            raise ValueError(f"cammegh-ss2: {command} takes no argument, got {argument!r}")
         return frames.COMMANDS[command] + frames.LINE_END
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         readings: list[AnyReading] = []
         lines = (self._pending + data).replace(b"\r", b"\n").split(b"\n")
@@ -141,9 +140,7 @@ class CammeghSS2:
         return readings
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop the beginning of a line that is too long, up to its last ``*`` so that no frame is
-        lost.
-        """
+        """Cut a line that is too long, up to its last ``*`` so that no frame is lost."""
         while len(line) > LONGEST_LINE:
             star = line.rfind(b"*", 1, LONGEST_LINE + 1)
             cut = star if star > 0 else LONGEST_LINE + 1
@@ -165,8 +162,8 @@ class CammeghSS2:
             self.counters.frames += 1
             self._status(status, line, now, out)
         elif not (self._bare_number(line, now, out) or self._reply(line, now, out)):
-            # What claims to be a status, or holds what no line holds, was damaged; the rest is a
-            # kind we do not know.
+            # A line that starts like a status, or contains impossible characters, was damaged; any
+            # other is of an unknown kind.
             if (
                 line.startswith(b"*")
                 and not line.startswith(b"*X")
@@ -184,8 +181,8 @@ class CammeghSS2:
         )
 
     def _bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
-        """The second witness: a whole line of two characters, in state 4 or 5; anything else of
-        that look is a tail.
+        """The second witness: a complete line of two characters in state 4 or 5. Elsewhere such a
+        line is the tail of another.
         """
         number = frames.NUMBERS.get(line)
         last = self._last
@@ -199,12 +196,12 @@ class CammeghSS2:
             return False
         self.counters.frames += 1
         self._bare = _Result(last.spin, number, line)
-        if self._told and self._told.spin == last.spin and self._told.number != number:
+        if self._reported and self._reported.spin == last.spin and self._reported.number != number:
             self._fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
         return True
 
     def _reply(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
-        """Answers and whatever the wheel says by itself, where it is documented."""
+        """Answers, and documented lines that the wheel sends by itself."""
         evidence = escape(line)
         if match := frames.SELF_TEST_CODE.fullmatch(line):
             self._self_tested(int(match[1]), evidence, now, out)
@@ -228,7 +225,7 @@ class CammeghSS2:
         return True
 
     def _self_tested(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
-        """Each code that is found is told once; a clean test ends them all."""
+        """Report each code of a self-test once; a clean test ends them all."""
         if code:
             detail = f"{code} {frames.SELF_TEST.get(code, '')}".rstrip()
             if detail not in self._self_test:
@@ -264,22 +261,27 @@ class CammeghSS2:
             self.counters.late += 1
             self._warned.clear()
         bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
-        believed = self._belief.heard(status, line, now, self._beat.late, bare)
-        if believed is not None:
-            self._take(status, line, believed, now, out)
+        confirmed = self._confirmation.heard(status, line, now, self._beat.late, bare)
+        if confirmed is not None:
+            self._take(status, line, confirmed, now, out)
 
     def _take(
-        self, status: Status, line: bytes, believed: Believed, now: float, out: list[AnyReading]
+        self,
+        status: Status,
+        line: bytes,
+        confirmed: ConfirmedStatus,
+        now: float,
+        out: list[AnyReading],
     ) -> None:
-        """A status that is believed."""
+        """Handle a confirmed status."""
         last, self._last = self._last, status
         if last is None or last.state != status.state or last.spin != status.spin:
-            self._state_began = believed.since
+            self._state_began = confirmed.since
         if last is not None:
-            self._follow(last, status, believed.lines, now, out)
+            self._follow(last, status, confirmed.lines, now, out)
         self._show(status, line, now, out)
         if status.state == frames.SETTLED:
-            self._settle(status, believed.lines, now, out, joined=last is None)
+            self._settle(status, confirmed.lines, now, out, joined=last is None)
         self._compare(status, line, now, out)
         if not self._beat.late and (
             status.warnings
@@ -287,38 +289,40 @@ class CammeghSS2:
             or self._warned
             or status.state == frames.BALL_NOT_IN_TRACK
         ):
-            self._warn(status, line, believed.since, now, out)
+            self._warn(status, line, confirmed.since, now, out)
 
     def _follow(
         self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]
     ) -> None:
-        """Follow the spin counter: a result that was missed can be recovered from the next spin's
-        lines, and only there.
+        """Follow the spin counter. A missed result is recovered from the lines of the next spin,
+        and only from those.
         """
-        if status.state == frames.BALL_IN_RIM and self._told and self._told.spin == status.spin:
-            self._told = self._candidate = self._bare = (
-                None  # launched again under the same count: another result will come
-            )
+        if (
+            status.state == frames.BALL_IN_RIM
+            and self._reported
+            and self._reported.spin == status.spin
+        ):
+            # launched again under the same count: expect another result
+            self._reported = self._candidate = self._bare = None
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return
         candidate = (
             self._candidate if self._candidate and self._candidate.spin == last.spin else None
         )
-        if (
-            restarted or status.spin != last.spin % frames.SPINS + 1
-        ):  # power cycle, or more than one spin is gone
+        if restarted or status.spin != last.spin % frames.SPINS + 1:
+            # power cycle, or more than one spin was missed
             if candidate is not None:
-                self._tell(candidate, now, out, late=True, other=None)
-            self._told = self._candidate = self._bare = None
+                self._report_result(candidate, now, out, late=True, other=None)
+            self._reported = self._candidate = self._bare = None
             return
-        if self._told and self._told.spin == last.spin:
+        if self._reported and self._reported.spin == last.spin:
             return
         lost = candidate
         if status.state != frames.SETTLED:
             lost = _Result(last.spin, status.number, lines) if status.number is not None else None
         if lost is not None:
-            self._tell(lost, now, out, late=True, other=candidate)
+            self._report_result(lost, now, out, late=True, other=candidate)
 
     def _show(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         self._phase = frames.PHASES.get(status.state, self._phase)
@@ -349,26 +353,26 @@ class CammeghSS2:
                 "number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii")
             )
             return
-        if self._told and self._told.spin == status.spin:
+        if self._reported and self._reported.spin == status.spin:
             return
         result = _Result(status.spin, status.number, lines)
         if self._beat.late:
             self._candidate = result
         else:
-            # We may have joined long after the ball fell: then the number was not seen to come, and
+            # We may have joined long after the ball fell: then nobody saw the number arrive, and it
             # is a candidate.
-            self._tell(result, now, out, late=joined, other=None)
+            self._report_result(result, now, out, late=joined, other=None)
 
-    def _tell(
+    def _report_result(
         self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None
     ) -> None:
-        """The result of a spin, once. ``other``: what a late line said before."""
+        """Report the result of a spin once. ``other``: what a late line said before."""
         bare = self._bare if self._bare and self._bare.spin == result.spin else None
         conflict = next(
             (seen.number for seen in (bare, other) if seen and seen.number != result.number), None
         )
         evidence = result.lines if bare is None else bare.lines + frames.LINE_END + result.lines
-        self._told = result
+        self._reported = result
         self._candidate = self._bare = None
         out.append(
             WheelNumber(
@@ -394,14 +398,14 @@ class CammeghSS2:
         )
 
     def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """A number that was told must not be shown differently afterwards."""
-        told = self._told
-        if told is None or status.number is None:
+        """A reported number must not change afterwards."""
+        reported = self._reported
+        if reported is None or status.number is None:
             return
         if status.spin == (
-            told.spin if status.state == frames.SETTLED else told.spin % frames.SPINS + 1
+            reported.spin if status.state == frames.SETTLED else reported.spin % frames.SPINS + 1
         ):
-            changed = status.number != told.number
+            changed = status.number != reported.number
             self._fault(
                 "number_changed",
                 changed,
@@ -414,8 +418,8 @@ class CammeghSS2:
     def _warn(
         self, status: Status, line: bytes, since: float, now: float, out: list[AnyReading]
     ) -> None:
-        """Warning bits become faults after the device's own ignore times. Only live lines say so:
-        the times are arrival times.
+        """Turn warning bits into faults after the device's own ignore times. Only live lines count,
+        because the times are times of arrival.
         """
         for bit in (1, 2, 4, 8):
             if not status.warnings & bit:
@@ -445,7 +449,7 @@ class CammeghSS2:
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
-        """Tell that a fault begins or ends; nothing where it was so already."""
+        """Report that a fault begins or ends; nothing if it is unchanged."""
         if active == (fault in self._faults):
             return
         (self._faults.add if active else self._faults.discard)(fault)

@@ -1,7 +1,7 @@
 """The frames of the Cammegh Slingshot 2: shapes and tables.
 
-RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is one only when its
-whole shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
+RS-232, 9600 8N1, ASCII lines ending with CR LF. There is no checksum, so a line counts only if its
+whole shape fits. Source: the vendor's guide (V2.10) and recordings of two wheels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from devices.readings import Direction, Number, Phase, WheelFaultName
 
 SPINS = 256
-"""The spin counter runs from 1 to this and starts again; it starts at 1 after power-on too."""
+"""The spin counter runs from 1 to this, then starts again; it also starts at 1 after power-on."""
 
 BALL_IN_RIM = 3
 NO_MORE_BETS = 4
@@ -33,25 +33,23 @@ PHASES: MappingProxyType[int, Phase] = MappingProxyType(
         CLOSED: "closed",
     }
 )
-"""State 7 is a fault and leaves the phase as it is."""
+"""State 7 is a fault and does not change the phase."""
 
 DIRECTIONS: tuple[Direction, Direction] = ("clockwise", "anticlockwise")
 
 BLANK = b"  "
-"""The number field until the first result after power-on."""
+"""The number field before the first result after power-on."""
 
 NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
     {b"%2d" % n: n for n in range(38)} | {b"00": "00", b"38": "000", b"39": "0000"}
 )
-"""Two characters as sent -> the pocket. The leading space tells zero from double zero, so it is
+"""Two characters as sent -> pocket. A leading space distinguishes zero from double zero, so it is
 never stripped.
 """
 
 
 def pockets_of(count: int) -> frozenset[Number]:
-    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then as many more zeros as it
-    has.
-    """
+    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then the extra zeros."""
     zeros: tuple[Number, ...] = ("00", "000", "0000")
     return frozenset(range(37)) | frozenset(zeros[: count - 37])
 
@@ -59,9 +57,9 @@ def pockets_of(count: int) -> frozenset[Number]:
 class Status(msgspec.Struct, frozen=True, gc=False):
     """A status line ``*X;S;NNN;WW;F;VVV;D``.
 
-    ``number`` is the result of this spin in state 5 and of the spin before in every other state;
-    None before the first. ``speed`` is the rotor's, in tenths of a revolution per minute;
-    ``direction`` 0 is clockwise.
+    ``number``: in state 5 the result of this spin, in every other state that of the previous spin;
+    None before the first. ``speed``: the rotor's, in tenths of a revolution per minute;
+    ``direction``: 0 is clockwise.
     """
 
     state: int
@@ -79,9 +77,9 @@ _STATUS = re.compile(
 
 
 def read_status(line: bytes) -> Status | None:
-    """The status in a whole line without its end, or None where shape, width or range do not fit.
+    """The status in a complete line (without its end), or None if shape, width or range do not fit.
 
-    Colons in place of all the semicolons are understood too.
+    Colons instead of all semicolons are accepted.
     """
     match = _STATUS.fullmatch(line)
     if match is None:
@@ -97,8 +95,8 @@ def read_status(line: bytes) -> Status | None:
 
 
 class WarningBit(msgspec.Struct, frozen=True):
-    """When a warning bit is a fault: in which state, and after how many seconds ``since`` the state
-    began or the bit came.
+    """When a warning bit is a fault: in which state, and how many seconds after the state began or
+    the bit was set (``since``).
     """
 
     bit: int
@@ -115,8 +113,8 @@ WARNINGS: tuple[WarningBit, ...] = (
     WarningBit(1, 4, "ball_removed", after=5.0),
     *(WarningBit(4, state, "sensor") for state in range(1, 8)),
 )
-"""The device's ignore times as data. A bit in a state that is not listed here means nothing: bit 2
-in state 2, for one.
+"""The device's ignore times. A bit in a state not listed here means nothing, for example bit 2 in
+state 2.
 """
 
 SELF_TEST = MappingProxyType(
@@ -138,12 +136,12 @@ SELF_TEST = MappingProxyType(
         100: "timeout",
     }
 )
-"""What the codes of ``*F`` mean; 0 is a wheel in order."""
+"""The codes of ``*F``; 0 means no fault."""
 
 SELF_TEST_CODE = re.compile(rb"\*F (\d{1,3})")
 REFUSED = re.compile(rb"\*?(?!P NO)(.) (NO|BUSY)")
-"""The letter of the request comes back; ``*P NO`` is no refusal: the power is on, or off,
-already.
+"""The letter of the request is echoed. ``*P NO`` is not a refusal: the power is already on, or
+off.
 """
 
 REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
@@ -169,13 +167,13 @@ REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"\*C (?P<calibration>(?:OK|BALL|FAIL)(?: [ -)+-~]*)?)",
     )
 )
-"""What the wheel says about itself. Each named group becomes a report of that name; the order
+"""Lines in which the wheel describes itself. Each named group becomes a report of that name; order
 matters.
 """
 
 
 def read_reports(line: bytes) -> list[tuple[str, str]]:
-    """The reports in a line, as (name, value); none where the line is of no documented kind."""
+    """The reports in a line, as (name, value); empty if its kind is not documented."""
     for shape in REPORTS:
         if match := shape.fullmatch(line):
             return [
@@ -195,9 +193,7 @@ COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
         "power_off": b"*P 0",
     }
 )
-"""All that is ever sent to change the wheel. Its log is not erased and it is not calibrated from
-here.
-"""
+"""All commands that change the wheel. We neither erase its log nor calibrate it."""
 
 PROBES: tuple[bytes, ...] = (b"*O", b"*V", b"*S", b"*v")
 """Requests that change nothing: mode and settings, versions."""

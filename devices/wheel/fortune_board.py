@@ -1,9 +1,9 @@
-"""Driver of a wheel of fortune with an encoder board, built by the house: see ``docs/board.md``.
+"""Driver of a self-built wheel of fortune with an encoder board: see ``docs/board.md``.
 
-The board says which cell is under the tongue, how many went by since the wheel was set going, which
-way and how fast it turns. The wheel stands when it does not turn and one cell was under the tongue
-for ``settle_time`` without a break. Each launch has one outcome: a cell, or a fault that a person
-sees to; what was wrong with the launch is told before its cell.
+The board reports which cell is under the tongue, how many have passed since the launch, and the
+wheel's direction and speed. The wheel has stopped when it does not turn and one cell has been under
+the tongue for ``settle_time`` without a break. Each launch has one outcome: a cell, or a fault for
+a person to resolve. A fault of the launch is reported before its cell.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from devices.codec import Driver
 from devices.readings import AnyReading, Direction
 
 WAYS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
-"""The way in which a wheel turns, as whoever stands before it sees it."""
+"""The direction of rotation, as seen by a person in front of the wheel."""
 
 STEADY = 0.5
-"""Seconds that the wheel is slow before it is about to stop: one measure of its speed
-says nothing.
+"""Seconds of slow rotation before the wheel counts as about to stop; one measurement of speed
+proves nothing.
 """
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``cells``: how many the wheel has; ``settle_time``: seconds that one cell is under the tongue
-    of a wheel that does not turn; ``launch_cells``: fewer that go by are no launch but a touch;
-    ``slow``: below so many turns a minute it is about to stop; ``min_turns``: whole turns that it
-    has to make; ``back``: cells that it may fall back at the end.
+    """``cells``: number of cells; ``settle_time``: seconds that one cell must be under the tongue
+    of a stationary wheel; ``launch_cells``: fewer cells passing are a touch, not a launch;
+    ``slow``: revolutions per minute below which it is about to stop; ``min_turns``: whole turns it
+    must make; ``back``: cells it may fall back at the end.
     """
 
     cells: Annotated[int, msgspec.Meta(ge=2, le=200)] = 54
@@ -48,7 +48,7 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class FortuneBoard(WheelBoard):
-    """One wheel. See :class:`devices.codec.Codec`."""
+    """One wheel of fortune. See :class:`devices.codec.Codec`."""
 
     kind = "fortune"
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
@@ -63,17 +63,17 @@ class FortuneBoard(WheelBoard):
         self._options = options
         self._stands: Agreement[tuple[int, bool]] = Agreement()
         self._slow: Agreement[bool] = Agreement()
-        self._told: int | None = None  # the cell that was told, until the wheel is touched
+        self._reported: int | None = None  # the cell that was reported, until the wheel is touched
 
     def missed(self) -> None:
-        """What was seen before must be seen again for as long."""
+        """What was seen before must be seen again for the full time."""
         super().missed()
         self._stands.broken()
         self._slow.broken()
 
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
-        """``wheel``: the cell under the tongue (0: a pin), the cells that went by, the way, tenths
-        of a turn a minute, launches.
+        """``wheel``: the cell under the tongue (0: a pin), cells passed, direction, tenths of a
+        turn per minute, launches.
         """
         fields = heard.fields
         cell, forward, back, launches = (
@@ -84,7 +84,7 @@ class FortuneBoard(WheelBoard):
         broken = fields["health"] != "ok"
         self.follow(launches, direction is not None)
         self.fault("sensor", broken, heard, out, fields["health"] if broken else None)
-        self.candidate = self.candidate or broken  # it may have lost the cells meanwhile
+        self.candidate = self.candidate or broken  # the board may have lost cells meanwhile
         if direction is not None:
             self._turn(launches, forward, rpm, direction, broken, heard, out)
         if self.waiting and self.begun and back > self._options.back:
@@ -107,7 +107,7 @@ class FortuneBoard(WheelBoard):
         steady = self._slow.held(slow, heard.at) >= STEADY
         again = self.spin is not None and self.spin != launches
         if forward >= self._options.launch_cells and (not self.waiting or not self.begun or again):
-            self._told = None
+            self._reported = None
             self.launch(launches, heard, out, rpm, direction)
             self.candidate = broken
         if self.phase == "launched" and slow and steady:
@@ -116,9 +116,9 @@ class FortuneBoard(WheelBoard):
     def _rest(
         self, cell: int, turns: int, broken: bool, heard: Heard, out: list[AnyReading]
     ) -> None:
-        """The wheel stands."""
+        """The wheel has stopped."""
         if not self.waiting:
-            changed = self._told is not None and cell != self._told
+            changed = self._reported is not None and cell != self._reported
             self.fault("number_changed", changed, heard, out, str(cell) if changed else None)
         elif broken:
             self.waiting = False
@@ -135,7 +135,7 @@ class FortuneBoard(WheelBoard):
         else:
             if not self.cut and turns < self._options.min_turns:
                 self.fault("too_few_turns", True, heard, out, str(turns))
-            self._told = cell
+            self._reported = cell
             self.settle(cell, heard, out, None if self.cut else turns)
 
 

@@ -1,9 +1,9 @@
-"""Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers when it
-is asked.
+"""Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers
+requests.
 
-Public are the frames, their check byte, the error flag and the error's text. Where an answer has
-number and state is not public: a site that has the vendor's text writes it as ``fields``. Without
-it the driver reports link and errors alone, and says so.
+The frames, the check byte, the error flag and the error's text are public. The positions of number
+and state in the answer are not: a site that has the vendor's document gives them as ``fields``.
+Without them the driver reports only the link and errors, and says so.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from devices.readings import (
 from devices.wheel import saturn_frames as frames
 
 LONGEST = 256
-"""Bytes of the longest answer. One without an end is not waited for any longer than that."""
+"""Bytes of the longest answer. A longer one without an end is dropped."""
 SILENCE = 3.0
-"""In polls: without an answer for longer than this, what follows is late."""
+"""In polls: after a longer time without an answer, what follows is late."""
 PACED = 0.5
-"""In polls: an answer that comes sooner after the one before had waited in a buffer."""
+"""In polls: an answer that follows the previous one sooner than this had waited in a buffer."""
 AGREE = 2
-"""Answers running that must show the same number before it is one."""
+"""Consecutive answers that must show the same number."""
 
 Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | str
 Character = Annotated[int, msgspec.Meta(ge=-LONGEST, le=LONGEST)]
@@ -46,11 +46,11 @@ Place = Annotated[
 
 
 class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the answer to SR2 has what the driver needs, from the vendor's text. ``phases``: text
-    of the state -> phase.
+    """Positions in the answer to SR2, from the vendor's document. ``phases``: text of the state ->
+    phase.
 
-    ``numbers``: text -> pocket, where it is not the number itself. ``spin``: the wheel's own count
-    of spins; it shows that one passed unseen.
+    ``numbers``: text -> pocket, if the text is not the number itself. ``spin``: the wheel's own
+    count of spins; it reveals a spin that was missed.
     """
 
     state: Place
@@ -60,23 +60,24 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     spin: Place | None = None
 
     def __post_init__(self) -> None:
-        # What was mistaken in a file, and is named there, is empty here.
+        # A field with a mistake is empty here; the file's own check names it.
         for name, place in (("state", self.state), ("number", self.number), ("spin", self.spin)):
             if place and not 0 <= place[0] <= place[1] < LONGEST:
                 raise ValueError(
-                    f"fields.{name}: {list(place)} is no place: first and last character, from 0 "
-                    f"to {LONGEST - 1}"
+                    f"fields.{name}: {list(place)} is not a valid position; give first "
+                    f"and last character, from 0 to {LONGEST - 1}"
                 )
         if isinstance(self.phases, dict) and "settled" not in self.phases.values():
             raise ValueError(
-                "fields.phases: no state means settled, so there would never be a result"
+                "fields.phases: add the state that means settled; without it there would "
+                "never be a result"
             )
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``poll``: seconds between two requests for the status; ``error_poll``: between two for the
-    error's text. ``refire``: seconds between two launches at least. ``check``: whether answers
-    carry the check byte that requests have.
+    error's text. ``refire``: minimum seconds between two launches. ``check``: whether answers have
+    the same check byte as requests.
     """
 
     poll: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 0.2
@@ -96,13 +97,14 @@ class Saturn:
         self._device = device
         self._options = options
         self._pending = b""
-        self._blind = options.fields is None  # not told yet that number and state cannot be read
+        # still to be reported: number and state cannot be read
+        self._blind = options.fields is None
         self._heard: float | None = None
         self._reopened = False
         self._late_frames = 0
         self._late = False
         self._silence = 0.0
-        self._fired: float | None = None  # when; None: never, or not timed yet
+        self._fired: float | None = None  # time of the last launch; None: never, or not timed yet
         self._firing = False
         self._now = float("-inf")
         self._error = False
@@ -111,45 +113,47 @@ class Saturn:
         self._shown: tuple[Phase, int, bool] | None = None
         self._seen: tuple[Number | None, str | None] = (None, None)
         self._agreed = 0
-        self._told = True  # the number of this standstill, or that it will not be
-        self._live = False  # the ball was seen to run before it lay
-        self._unknown = False  # the last number was none
+        self._decided = True  # whether this standstill has given its number, or will give none
+        self._live = False  # the ball was seen running before it came to rest
+        self._unknown = False  # the last number shown was not a pocket
 
     @property
     def deadline(self) -> float | None:
-        """Never: the answers are the clock."""
+        """None: the answers drive all waiting."""
         return None
 
-    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last answer
-        """Drop half an answer; what comes next is late until it is paced."""
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last answer
+        """Drop a partial answer. What arrives next is late until the pace is normal again."""
         self._pending = b""
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Status and error, both harmless."""
+        """Status and error; both requests change nothing."""
         return (self._options.poll, frames.STATUS), (self._options.error_poll, frames.ERROR)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """``fire``: launch the ball. Raises ``ValueError`` sooner than ``refire`` after the last,
-        or before anything was heard.
+        """``fire``: launch the ball. Raises ``ValueError`` within ``refire`` seconds of the last
+        launch, or before the wheel has answered.
         """
         if command != "fire":
             raise ValueError(f"saturn has no command {command!r}; there is: fire")
         if argument:
-            raise ValueError(f"saturn: fire takes no argument, not {argument!r}")
+            raise ValueError(f"saturn: fire takes no argument, got {argument!r}")
         if self._heard is None:
-            raise ValueError("saturn: the wheel has not answered yet")
+            raise ValueError("saturn: the wheel has not answered yet; check the link")
         if self._firing or (
             self._fired is not None and self._now - self._fired < self._options.refire
         ):
-            raise ValueError(f"saturn: the ball was fired less than {self._options.refire:g} s ago")
+            raise ValueError(
+                f"saturn: the ball was fired less than {self._options.refire:g} s ago; wait"
+            )
         self._firing = True
         return frames.FIRE
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now`` and give what they mean."""
+        """Decode bytes that arrived at ``now``."""
         self._now = now
-        if self._firing:  # no earlier than it was sent: the pause is never cut short
+        if self._firing:  # not before the command was sent, so the pause is never too short
             self._firing, self._fired = False, now
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
@@ -160,9 +164,7 @@ class Saturn:
         return out
 
     def _shortened(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop what of an answer is too much, however it came in: up to the last SOH, where there
-        is one.
-        """
+        """Drop the excess of an answer that is too long, up to the last SOH if there is one."""
         while len(text) >= LONGEST:
             begin = text.rfind(frames.SOH, 1, LONGEST)
             cut = begin if begin > 0 else LONGEST
@@ -171,7 +173,7 @@ class Saturn:
         return text
 
     def _answer(self, text: bytes, now: float, out: list[AnyReading]) -> None:
-        """One answer, its EOT taken off. What lies before its SOH is dropped."""
+        """Handle one answer, without its EOT. Bytes before its SOH are dropped."""
         begin = text.rfind(frames.SOH)
         if begin != 0:
             self._garbage(text if begin < 0 else text[:begin], now, out)
@@ -185,7 +187,7 @@ class Saturn:
             self._garbage(whole, now, out)
             return
         if whole in (frames.STATUS, frames.ERROR, frames.FIRE):
-            return  # half duplex: an adapter may hear what we said ourselves
+            return  # half duplex: an adapter may receive what we sent
         self.counters.frames += 1
         self._pace(now, out)
         line = whole.decode("ascii")
@@ -202,7 +204,7 @@ class Saturn:
             )
 
     def _pace(self, now: float, out: list[AnyReading]) -> None:
-        """Decide whether this answer is live or late, and tell of a burst that is over."""
+        """Decide whether this answer is live or late, and report a burst that is over."""
         gap = 0.0 if self._heard is None else now - self._heard
         if self._heard is not None and (self._reopened or gap > SILENCE * self._options.poll):
             self._late = True
@@ -223,7 +225,7 @@ class Saturn:
         self.counters.late += self._late
 
     def _status(self, line: str, now: float, out: list[AnyReading]) -> None:
-        """The answer to SR2."""
+        """Handle the answer to SR2."""
         error = line[frames.ERROR_FLAG] == frames.ERROR_SET
         if error != self._error:
             self._error = error
@@ -253,7 +255,7 @@ class Saturn:
             )
 
     def _error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
-        """An answer too short for a status: taken for the answer to SR3."""
+        """An answer too short for a status is taken for the answer to SR3."""
         text = re.split(r"[\x03\x04]", line)[0][frames.ERROR_TEXT].strip()
         if not text.isprintable():
             self.counters.unknown += 1
@@ -271,7 +273,7 @@ class Saturn:
         self._text = text or None
 
     def _wheel(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
-        """State and number, where the site has said where they stand."""
+        """State and number, if the site has given their positions."""
         phase = fields.phases.get(_at(line, fields.state))
         if phase is None:
             self.counters.unknown += 1
@@ -279,15 +281,15 @@ class Saturn:
         if phase == "settled":
             self._settle(fields, line, now, out)
             return
-        if self._told:
+        if self._decided:
             self._begin(live=True)
         self._agreed, self._live = 0, not self._late
         self._show(phase, line, now, out)
 
     def _begin(self, live: bool) -> None:
-        """Another spin, by our own count."""
+        """Begin a new spin by our own count."""
         self._spin += 1
-        self._told, self._agreed, self._live = False, 0, live
+        self._decided, self._agreed, self._live = False, 0, live
 
     def _show(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
         if (phase, self._spin, self._late) != self._shown:
@@ -305,24 +307,24 @@ class Saturn:
             )
 
     def _settle(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
-        """The number, once so many answers running have shown it; only then is the wheel
+        """Report the number once enough consecutive answers have shown it; only then is the wheel
         settled.
         """
         text = _at(line, fields.number)
         number: Number | None = fields.numbers.get(text, _whole(text))
         count = _at(line, fields.spin) if fields.spin else None
-        if self._told:
+        if self._decided:
             if self._seen[1] == count:
                 self._show("settled", line, now, out)
                 return
-            self._begin(live=False)  # a whole spin was not seen
+            self._begin(live=False)  # a whole spin was missed
         if (number, count) != self._seen:
             self._seen, self._agreed = (number, count), 0
         self._agreed += 1
         self._live = self._live and not self._late
         if self._agreed < AGREE:
             return
-        self._told = True
+        self._decided = True
         self._show("settled", line, now, out)
         evidence = escape(line.encode())
         if (number is None) != self._unknown:

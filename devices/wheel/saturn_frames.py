@@ -1,8 +1,8 @@
-"""Frames of the TCS John Huxley Saturn, as two public programs send them: what is asked, the check
-byte, what an answer looks like.
+"""Frames of the TCS John Huxley Saturn, as two public programs send them: requests, check byte,
+shape of an answer.
 
-A frame is SOH, two digits, STX, text, ETX, a check byte, EOT. What the digits mean nobody says. An
-answer is text up to EOT.
+A frame is SOH, two digits, STX, text, ETX, a check byte, EOT. The meaning of the digits is unknown.
+An answer is text up to EOT.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 SOH, STX, ETX, EOT = b"\x01", b"\x02", b"\x03", b"\x04"
 
 ERROR_FLAG = 48
-"""Where the answer to SR2 has its error flag, counted from 0 at SOH."""
+"""Position of the error flag in the answer to SR2, counted from 0 at SOH."""
 ERROR_SET = "1"
 ERROR_TEXT = slice(5, 12)
-"""Where the answer to SR3 has the text of the error."""
+"""Position of the error's text in the answer to SR3."""
 
 
 def check(body: bytes) -> int:
-    """The check byte of everything from SOH to ETX.
+    """The check byte over everything from SOH to ETX.
 
     >>> hex(check(bytes.fromhex("01303202535232 03")))
     '0x7f'
@@ -32,13 +32,13 @@ def frame(digits: str, text: str) -> bytes:
 
 
 STATUS = frame("02", "SR2")
-"""Asks for the status, the error flag in it."""
+"""Requests the status, which includes the error flag."""
 ERROR = frame("04", "SR3")
-"""Asks for the text of the error."""
+"""Requests the text of the error."""
 FIRE = frame("04", "RC03")
-"""Fires the ball."""
+"""Launches the ball."""
 
 
 def is_checked(answer: bytes) -> bool:
-    """Whether an answer (SOH to EOT) has the check byte that requests have."""
+    """Whether an answer (SOH to EOT) has the same check byte as requests."""
     return len(answer) >= 4 and answer[-3:-2] == ETX and answer[-2] == check(answer[:-2])

@@ -1,4 +1,4 @@
-"""A reader that looks down at dice which are thrown, come to lie and are taken up."""
+"""A reader above dice that are thrown, come to rest and are picked up."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ class Dice(Board):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """Whether they move, how many throws there were, whether the reader is well, and each die
-        with its place.
+        """Whether the dice move, how many throws there were, the reader's health, and each die with
+        its position.
         """
         health = "reader" if self.time < self._broken_until else "ok"
         return "dice", int(self._moving), self.counted, health, *self._seen
 
     def round(self) -> Scene:
-        """A throw that is read; then the dice are taken up. Those that nobody throws lie where they
-        lay.
-        """
+        """A throw is read; then the dice are picked up. Dice that nobody throws stay in place."""
         if (seconds := self.strikes("reader")) is not None:
             self._broken_until = self.time + seconds
         self.counted += 1
@@ -52,7 +50,7 @@ class Dice(Board):
             self.show()
 
     def started(self) -> int:
-        """Dice that move when it is started are a throw."""
+        """Dice that move when the board starts count as a throw."""
         return int(self._moving)
 
     def _throw(self) -> Scene:

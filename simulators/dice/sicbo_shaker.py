@@ -1,8 +1,6 @@
-"""A dice shaker that is spoken to over MQTT, as its host's link shows it: lines of topic and
-payload.
+"""A dice shaker on MQTT, as lines of topic and payload.
 
-It says its state when it is asked, and when it changes; the times are our choice. It does not read
-the dice.
+It sends its state on request and on change; the times are our choice. It does not read the dice.
 """
 
 from __future__ import annotations
@@ -12,13 +10,13 @@ from math import inf
 from simulators.device import Timed
 
 COURSE = (("S2", 0.3), ("S1", 6.0))
-"""What follows a command, and for how many seconds; then it is idle."""
+"""The states after a command, each with its seconds; then it is idle."""
 ANSWER = 0.05
-"""Seconds that it takes to answer."""
+"""Seconds before it answers."""
 
 
 class SicboShaker:
-    """One shaker. Faults: ``no_shake``, the next command is received and nothing moves; ``motion``,
+    """One shaker. Faults: ``no_shake``: the next command is accepted but nothing moves; ``motion``:
     it fails to move.
     """
 
@@ -34,19 +32,19 @@ class SicboShaker:
 
     @property
     def deadline(self) -> float:
-        """The next answer, or the next state."""
+        """The next answer or state."""
         return min((at for at, _ in (*self._course, *self._due)), default=inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """Let the time pass."""
+        """Advance the time."""
         while self._course and self._course[0][0] <= now:
             at, state = self._course.pop(0)
             self.rounds += state == b"S0" and self._state == "S1"
             self._state = state.decode("ascii")
             self._say(at)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Lines ``listens <payload>``: a request for the state, or a command."""
@@ -59,7 +57,7 @@ class SicboShaker:
                 self._shake(now)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """Switch one on."""
+        """Trigger a fault."""
         if name == "no_shake":
             self._stiff = True
         elif name == "motion":

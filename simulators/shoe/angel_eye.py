@@ -1,8 +1,7 @@
-"""An Angel Eye II-EX as its host sees it: every report three times, errors that somebody clears,
-commands.
+"""A simulated Angel Eye II-EX: every report three times, errors that somebody clears, commands.
 
-Where the public facts say nothing the choice is noted here: an unread card is drawn again once the
-error is cleared, an overdrawn one is kept for the next coup, and the number that follows 9 is 1.
+Our choices where public facts are missing: an unread card is drawn again once the error is cleared,
+an overdrawn card is kept for the next coup, and the number after 9 is 1.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from devices.shoe import angel_eye_frames as frames
 from simulators.shoe.shoe import Scene, Shoe
 
 COPIES, SPACING = 3, 0.05
-"""How often each report is said, and the seconds between."""
+"""How often each report is sent, and the seconds between."""
 REPLY = 0.02
 UNREAD, OVERDRAW, TIMEOUT = 1, 2, 7
 HANDS = {"player": 0b000, "banker": 0b001, "burn": 0b010, "first": 0b100}
@@ -20,7 +19,7 @@ SUITS = {suit: code for code, suit in frames.SUITS.items()}
 
 
 class AngelEyeShoe(Shoe):
-    """One shoe. ``locked``: no card may be drawn."""
+    """One shoe. ``locked``: no card can be drawn."""
 
     baud = 4800
     locked = False
@@ -29,7 +28,7 @@ class AngelEyeShoe(Shoe):
     _pending = b""
 
     def receive(self, data: bytes, now: float) -> None:
-        """Commands, each answered with ACK or NAK."""
+        """Take commands; answer each with ACK or NAK."""
         self.time = max(self.time, now)
         self._pending += data
         while self._pending and (piece := frames.take(self._pending, 0, strict=False)) is not None:
@@ -39,7 +38,7 @@ class AngelEyeShoe(Shoe):
                 self.send(bytes((frames.NAK, refusal)) if refusal else bytes((frames.ACK,)), REPLY)
 
     def _obey(self, command: bytes) -> int:
-        """Do what is said. Gives the reason where it is refused, else 0."""
+        """Carry out a command. Returns the reason for a refusal, or 0."""
         if not frames.is_right(command):
             return 0x02
         if command[1:3] != b"OP":
@@ -59,24 +58,24 @@ class AngelEyeShoe(Shoe):
         return 0
 
     def say_new_shoe(self) -> None:
-        """S does not take a number."""
+        """Send S, which uses no number."""
         self._say(b"S")
         self._report(b"P", after=0.5)
 
     say_reset = say_new_shoe
 
     def say_card(self, card: str, to: str, index: int) -> None:
-        """D, wherever the card goes."""
+        """Send D, with the card's destination."""
         self._report(b"D" + _place(to, index) + _coded(card))
 
     def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
-        """G, with the pairs."""
+        """Send G, with the pairs."""
         self._report(
             b"G%c" % (0x80 | WINNERS[winner] << 4 | ("player" in pairs) | ("banker" in pairs) << 1)
         )
 
     def say_cut(self) -> None:
-        """C."""
+        """Send C."""
         self._report(b"C")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:
@@ -86,7 +85,7 @@ class AngelEyeShoe(Shoe):
         self.say_card(card, to, index)
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """The first card of the next coup, unless the host says that it is none."""
+        """It is the first card of the next coup, unless the host discards it."""
         yield from super().overdrawn(card, 0.0)
         yield from self._stop(OVERDRAW, seconds)
         if self._held:
@@ -94,16 +93,16 @@ class AngelEyeShoe(Shoe):
             yield 1.0
 
     def alarm(self, seconds: float) -> Scene:
-        """The drawing took too long."""
+        """The draw took too long."""
         yield from self._stop(TIMEOUT, seconds)
 
     def ready(self) -> Scene:
-        """Not while it is locked."""
+        """Wait while it is locked."""
         while self.locked:
             yield 0.5
 
     def _stop(self, error: int, seconds: float) -> Scene:
-        """An error until somebody clears it: the host, or the croupier after so many seconds."""
+        """An error until the host clears it, or the croupier after these seconds."""
         self._error = error
         self._report(b"E%c" % (0xC0 | error))
         until = self.time + seconds

@@ -1,4 +1,4 @@
-"""Punto y banca as far as a shoe knows it: whose card is the next, and who has won."""
+"""Punto y banca as far as a shoe needs it: who gets the next card, and who has won."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ stands. T draws, P stands.
 """
 
 Hands = dict[str, list[str]]
-"""``player`` and ``banker``: the cards of each."""
+"""``player`` and ``banker``: their cards."""
 
 
 def shuffled(decks: int, random: Random) -> list[str]:
-    """The cards of so many decks, the first to be drawn at the end."""
+    """The shuffled cards of some decks; the first to be drawn is last."""
     cards = [*CARDS] * decks
     random.shuffle(cards)
     return cards
 
 
 def value(card: str) -> int:
-    """Ten and pictures count nothing."""
+    """Tens and pictures count 0."""
     return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "TJQK" else 0
 
 
 def points(cards: list[str]) -> int:
-    """The units of the sum."""
+    """The last digit of the sum."""
     return sum(map(value, cards)) % 10
 
 
 def burned(card: str) -> int:
-    """How many cards are burned for the one that was shown: ten for a ten and a picture."""
+    """How many cards to burn for the card shown: ten for a ten or a picture."""
     return value(card) or 10
 
 
 def next_to(hands: Hands) -> str | None:
-    """Whose card is the next; None: the coup is over."""
+    """Who gets the next card. None: the coup is over."""
     player, banker = hands["player"], hands["banker"]
     if len(player) + len(banker) < 4:
         return "player" if len(player) == len(banker) else "banker"
@@ -67,5 +67,5 @@ def winner(hands: Hands) -> str:
 
 
 def pairs(hands: Hands) -> tuple[str, ...]:
-    """Whose first two cards are of one rank."""
+    """Whose first two cards form a pair."""
     return tuple(hand for hand, cards in hands.items() if cards[0][0] == cards[1][0])

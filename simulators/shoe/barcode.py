@@ -1,5 +1,5 @@
-"""A barcode scanner at a shoe as its host sees it: a code for each card, as a line, as keys or as
-reports; nothing of coups.
+"""A simulated barcode scanner at a shoe: a code for each card, as a line, as keys or as reports. It
+knows nothing of coups.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _key(character: str) -> tuple[int, int]:
 
 
 def reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
-    """The reports of a HID scanner, with at most 56 bytes of the text in each."""
+    """The reports of a HID scanner, each with at most 56 bytes of the text."""
     return list(_reports(text.encode("latin-1"), symbology))
 
 
@@ -53,12 +53,12 @@ def _reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
 
 
 class BarcodeShoe(Shoe):
-    """One shoe with a scanner on a serial line."""
+    """A shoe with a serial scanner."""
 
     baud = 9600
 
-    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows the card alone
-        """A line."""
+    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows only the card
+        """Send a line."""
         if self.strikes("foreign_code") is not None:
             self._say("5901234123457")
         again = self.strikes("read_twice")
@@ -69,12 +69,12 @@ class BarcodeShoe(Shoe):
             self._say(code(card), after=0.3 + again)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
-        """The card is out, and nobody knows which it is."""
+        """The card is out, but unknown."""
         self._say("NOREAD")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """It does not know that it was one too many."""
+        """It does not know that this card was one too many."""
         self.say_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 

@@ -1,8 +1,8 @@
-"""A Bee-Tek shoe as its host sees it: a line of text for each card, and nothing of coups, of the
-cut card or of new cards.
+"""A simulated Bee-Tek shoe: a line of text for each card; it reports no coups, no cut card and no
+new cards.
 
-Where the public facts say nothing the choice is noted here: cards are burned with the key on the
-mode for that, and a shoe that was reset says nothing about it.
+Our choices where public facts are missing: cards are burned with the key in that mode, and a shoe
+that was reset does not report it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GAME, BURN = "[Game]", "[Manual Burn Cards]"
 
 
 class BeeTekShoe(Shoe):
-    """One shoe. ``suit_first``: it says ``S4`` where others say ``4S``, and 10 for a ten."""
+    """One shoe. ``suit_first``: it sends ``S4`` where others send ``4S``, and 10 for a ten."""
 
     baud = 9600
 
@@ -34,8 +34,8 @@ class BeeTekShoe(Shoe):
         self._suit_first = suit_first
         self._turned_until = -inf
 
-    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know which card of a hand it is
-        """The mode is all it says about where a card goes."""
+    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know the card's place in a hand
+        """Send the card; the mode is all that it reveals about the destination."""
         rank, suit = card[0], card[1].upper()
         code = suit + ("10" if rank == "T" else rank) if self._suit_first else rank + suit
         turned = self.strikes("wrong_mode")
@@ -45,19 +45,19 @@ class BeeTekShoe(Shoe):
         self._say(f"{mode}<Card:{code}>")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
-        """The card is out, and nobody knows which it is."""
+        """The card is out, but unknown."""
         self._say(f"{GAME}<Game>")
         yield 0.05
         self._say(f"{GAME}<Alarm:E3 Card Not Read>")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """It does not know that it was one too many."""
+        """It does not know that this card was one too many."""
         self.say_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 
     def alarm(self, seconds: float) -> Scene:
-        """First a warning, then the alarm."""
+        """A warning, then the alarm."""
         self._say("<W0x01>")
         yield 1.0
         self._say("[GameAlarm]<Alarm:E5 Card Jam>")

@@ -1,9 +1,8 @@
-"""A shoe and the hand that draws from it, coup after coup of punto y banca: what all simulated
-shoes have in common.
+"""A shoe and the person drawing from it, coup after coup of punto y banca: common to all simulated
+shoes.
 
-The model is a set of scenes, generators that yield the seconds to wait. How a card is said is for
-each device family; so is what it does about a fault. A shoe that is drawn to its cut card is
-followed by a new one.
+The model is a set of scenes, generators that yield the seconds to wait. Each device family defines
+how a card is reported and how a fault is handled. After the cut card a new shoe follows.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ Scene = Generator[float, None, None]
 
 
 class Shoe:
-    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: its pace;
-    ``burn``: cards are burned first; ``cards``: the first cards to come, then as they are shuffled.
+    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: the pace;
+    ``burn``: whether cards are burned first; ``cards``: the first cards drawn; the rest are
+    shuffled.
 
-    ``drawn``: every card that left, in order. ``coups``: the hands of each coup that was played to
-    its end.
+    ``drawn``: every card drawn, in order. ``coups``: the hands of each completed coup.
     """
 
     baud = 9600
@@ -41,9 +40,9 @@ class Shoe:
     ) -> None:
         if not 0 < cut < decks * 52 - 20:
             raise ValueError(
-                f"{cut} cards behind the cut card of {decks} decks leave nothing to deal"
+                f"{cut} cards behind the cut card of {decks} decks leave nothing to deal; use fewer"
             )
-        self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self.drawn: list[str] = []
         self.coups: list[baccarat.Hands] = []
         self.shoes = 0
@@ -53,44 +52,44 @@ class Shoe:
         self._next = list(cards)
         self._cards: list[str] = []
         self._cut_seen = True
-        self._held: list[str] = []  # an overdrawn card that is the first of the next coup
+        self._held: list[str] = []  # an overdrawn card that will be the first of the next coup
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
         self._sending: list[tuple[float, int, bytes]] = []
         self._sent = 0
         self._scene = self._play()
         self._wake = 0.0
 
-    # what the device contract asks for
+    # the device contract
 
     @property
     def rounds(self) -> int:
-        """Coups that were played to their end."""
+        """Completed coups."""
         return len(self.coups)
 
     @property
     def deadline(self) -> float:
-        """When the hand moves next, or bytes go out."""
+        """When the next card is drawn, or bytes are sent."""
         return min(self._wake, self._sending[0][0] if self._sending else inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """Everything that is said up to ``now``."""
-        said: list[Timed] = []
+        """All bytes sent up to ``now``."""
+        sent: list[Timed] = []
         while (due := self.deadline) <= now:
             self.time = max(self.time, due)
             if self._wake <= due:
                 self._wake = self.time + next(self._scene)
             else:
                 at, _, data = heappop(self._sending)
-                said.append((at, data))
+                sent.append((at, data))
         self.time = max(self.time, now)
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """A shoe that takes no commands."""
+        """Ignores everything: this shoe takes no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``reset`` strikes at once: the coup is broken off and the next begins. The others strike
-        at their next occasion.
+        """``reset`` acts at once: the coup is abandoned and the next begins. All others act at the
+        next opportunity.
         """
         self.time = max(self.time, now)
         if name == "reset":
@@ -100,7 +99,7 @@ class Shoe:
         else:
             self._armed[name].append(value)
 
-    # what a device family says
+    # defined by each device family
 
     def say_new_shoe(self) -> None:
         """The cards were changed."""
@@ -112,42 +111,42 @@ class Shoe:
         """The coup is over."""
 
     def say_cut(self) -> None:
-        """The cut card came."""
+        """The cut card was drawn."""
 
     def say_reset(self) -> None:
-        """The power is back."""
+        """Power is back."""
 
-    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - a device family may
-        """The card could not be read; it takes so many seconds until somebody has seen to it."""
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - for device families
+        """The card could not be read; somebody resolves it after these seconds."""
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """One card too many was drawn. Where nobody says otherwise it is kept for the next coup."""
+        """An extra card was drawn. Unless decided otherwise, it is kept for the next coup."""
         self._held.append(card)
         yield seconds
 
     def alarm(self, seconds: float) -> Scene:
-        """Something is wrong with the shoe for so many seconds."""
+        """An alarm of the shoe for these seconds."""
         yield seconds
 
     def ready(self) -> Scene:
         """Wait until cards may be drawn."""
         yield 0.0
 
-    # what they share
+    # shared by all device families
 
     def send(self, data: bytes, after: float = 0.0) -> None:
-        """Say something so many seconds from now."""
+        """Send bytes after these seconds."""
         self._sent += 1
         heappush(self._sending, (self.time + after, self._sent, data))
 
     def strikes(self, fault: str) -> float | None:
-        """The value of a fault that was switched on, once; None if it was not."""
+        """The value of a fault that was triggered; returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 
     def discard_held(self) -> None:
-        """The overdrawn card is out of play."""
+        """Take the overdrawn card out of play."""
         self._held.clear()
 
     def _reset(self, seconds: float) -> Scene:
@@ -181,7 +180,7 @@ class Shoe:
         yield 5.0
 
     def _coups(self) -> Scene:
-        """Coups until the cut card has come; the one in which it comes is played to its end."""
+        """Coups until the cut card; the coup in which it comes is completed."""
         while not self._cut_seen:
             began = self.time
             yield from self._coup()
@@ -211,9 +210,8 @@ class Shoe:
     def _deal(self, hands: baccarat.Hands, to: str) -> Scene:
         index = len(hands[to]) + 1
         if self._held:
-            hands[to].append(
-                self._held.pop()
-            )  # it lies there already, and was said when the coup began
+            # the overdrawn card, already reported when the coup began
+            hands[to].append(self._held.pop())
             return
         card = self._take()
         hands[to].append(card)

@@ -1,8 +1,6 @@
-"""A Deck Mate 1 as its serial port shows it: a banner when the power comes on, a history when
-somebody calls for it.
+"""A simulated Deck Mate 1: a banner at power-on, a history when somebody requests it.
 
-The words of banner and history are as the public facts have them; how their fields are parted is
-our choice.
+The words of banner and history are public; the separators are our choice.
 """
 
 from __future__ import annotations
@@ -14,25 +12,25 @@ from simulators.device import Timed
 
 BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"
 BOOT = 3.0
-"""Seconds from power to banner."""
+"""Seconds from power-on to the banner."""
 SHUFFLE = 45.0
-"""Seconds of a cycle, which nobody hears."""
+"""Seconds of a shuffling cycle, which is not reported."""
 EVENTS = ("Door Opened", "Missing Card", "Extra Card", "Jam Recovery", "Auto Setup")
 
 
 class DeckMate1:
-    """One shuffler. Faults: ``power_cycle``, gone for so many seconds; ``history``: the operator
-    calls for it.
+    """One shuffler. Faults: ``power_cycle``: off for these seconds; ``history``: the operator
+    requests it.
     """
 
     baud = 19200
 
     def __init__(self, seed: int = 0) -> None:
         self.rounds = 0
-        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self._boot = BOOT
         self._cycle = inf
-        self._since = 0.0  # when its clock began
+        self._since = 0.0  # when its clock was started
         self._kept: list[tuple[str, float, int]] = []
         self._due: list[Timed] = []
 
@@ -42,7 +40,7 @@ class DeckMate1:
         return min([self._boot, self._cycle, *(at for at, _ in self._due)])
 
     def advance(self, now: float) -> list[Timed]:
-        """Let the time pass."""
+        """Advance the time."""
         while min(self._boot, self._cycle) <= now:
             if self._boot <= self._cycle:
                 at, self._boot, self._cycle = self._boot, inf, self._boot + SHUFFLE
@@ -54,15 +52,15 @@ class DeckMate1:
                 self.rounds += 1
                 if self._random.random() < 0.1:
                     self._keep(self._random.choice(EVENTS), at)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """It listens to nothing."""
+        """Ignores everything: it takes no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """Switch one on."""
+        """Trigger a fault."""
         if name == "power_cycle":
             self._boot, self._cycle, self._due = now + value + BOOT, inf, []
         elif name == "history":
@@ -90,5 +88,5 @@ class DeckMate1:
 
 
 def _clock(seconds: float) -> str:
-    """Its clock begins anew with each power-up: a battery that is gone."""
+    """Its clock restarts at each power-up: its battery is empty."""
     return f"{int(seconds) // 3600 % 24:02}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"

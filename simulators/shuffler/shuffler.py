@@ -1,7 +1,7 @@
-"""A shuffler of one deck that deals packets by itself: one for each box and one for the dealer,
-round after round.
+"""A simulated shuffler of one deck that deals packets by itself: one for each box and one for the
+dealer.
 
-It knows its cards, and no report of the format could say in which order they lie.
+It knows its cards, but no report of the format can reveal their order.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ DECK = 52
 
 
 class Shuffler(Board):
-    """``boxes``: that are dealt to; ``packet``: cards of a packet, 0 where it only shuffles and a
-    hand deals.
+    """``boxes``: number of boxes; ``packet``: cards per packet, 0 if it only shuffles and a person
+    deals.
     """
 
     kind = "shuffler"
@@ -26,18 +26,19 @@ class Shuffler(Board):
     ) -> None:
         if (boxes + 1) * packet > DECK:
             raise ValueError(
-                f"{boxes} boxes and the dealer cannot have {packet} cards each of one deck"
+                f"{boxes} boxes and the dealer cannot have {packet} cards each from one "
+                "deck; use fewer"
             )
         super().__init__(seed, games_per_hour)
         self._boxes, self._packet = boxes, packet
         self._doing: tuple[str, ...] = ("idle",)
 
     def state(self) -> tuple[object, ...]:
-        """What it does and how many packets have come out."""
+        """Its state, and how many packets have come out."""
         return "state", self._doing[0], self.counted, *self._doing[1:]
 
     def round(self) -> Scene:
-        """A deck is loaded, shuffled and judged, and its packets are dealt; what is left of it is
+        """A deck is loaded, shuffled and checked, its packets are dealt, and the rest is
         unloaded.
         """
         yield from self._upset("needs_service", "service")
@@ -61,7 +62,7 @@ class Shuffler(Board):
         yield from self._do("idle", 1.0)
 
     def _judge(self) -> Generator[float, None, bool]:
-        """Whether the deck is wrong. Then it is taken out, and after a while another is put in."""
+        """Whether the deck is wrong. If so, it is taken out and replaced after a while."""
         count, missing, extra = DECK, "-", "-"
         seconds = self.strikes("count_wrong")
         wrong = "count_wrong" if seconds is not None else ""
@@ -79,7 +80,7 @@ class Shuffler(Board):
         return NEW_DECK[self.random.randrange(DECK - 1)]
 
     def _upset(self, state: str, fault: str) -> Scene:
-        """Something stops it for a while; then it finds its way back."""
+        """Something stops it for a while; then it recovers."""
         if (seconds := self.strikes(fault)) is not None:
             yield from self._do(state, seconds, "feed" if state == "jam" else "")
             yield from self._do("recovering", 2.0)

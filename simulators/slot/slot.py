@@ -1,4 +1,4 @@
-"""The slots of the boxes of a table, into which players put a coin before each round, or do not."""
+"""Simulated coin slots of a table's boxes: before each round players insert a coin, or not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from simulators.board import Board, Scene
 
 
 class Slots(Board):
-    """``boxes``: that have a slot; ``coin``: what a coin is worth, in minor units."""
+    """``boxes``: number of boxes with a slot; ``coin``: the value of a coin in minor units."""
 
     kind = "slot"
 
@@ -18,7 +18,7 @@ class Slots(Board):
         self._blocked_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """How many coins have gone in, and whether the slots are well."""
+        """How many coins have been inserted, and whether the slots are in order."""
         return "coins", self.counted, "blocked" if self.time < self._blocked_until else "ok"
 
     def round(self) -> Scene:

@@ -1,8 +1,7 @@
-"""A boule plate: a ball that runs along the rim, jumps over the holes and comes to lie, before
-eighteen sensors that bounce.
+"""A simulated boule plate: a ball runs along the rim, jumps over the holes and comes to rest in
+front of eighteen sensors that bounce.
 
-The board holds its word ``moving`` for a second after it saw the ball move last, as the format
-asks.
+The board keeps ``moving`` set for a second after the last motion, as the format requires.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from devices.wheel.boule_board import HOLES
 from simulators.board import Board, Scene
 
 HOLD = 1.0
-"""Seconds for which ``moving`` is held."""
+"""Seconds for which ``moving`` stays set."""
 
 
 class BoulePlate(Board):
-    """``holes``: where the first balls come to lie."""
+    """``holes``: where the first balls come to rest."""
 
     kind = "boule"
 
     def __init__(self, seed: int = 0, games_per_hour: int = 60, holes: Sequence[int] = ()) -> None:
         if strange := [hole for hole in holes if not 1 <= hole <= HOLES]:
-            raise ValueError(f"a plate has the holes 1 to {HOLES}, not {strange[0]}")
+            raise ValueError(f"{strange[0]} is not a hole; a plate has the holes 1 to {HOLES}")
         self._moving = False
         super().__init__(seed, games_per_hour)
         self._next = list(holes)
@@ -65,24 +64,24 @@ class BoulePlate(Board):
         self._see()
 
     def started(self) -> int:
-        """A ball that runs when it is started was launched."""
+        """A ball that moves when the board starts counts as launched."""
         return int(self._moving)
 
     def _come_to_rest(self, hole: int) -> Scene:
-        """The sensor bounces before the ball lies. It is out, or between two holes, where a fault
-        says so.
+        """The sensor bounces before the ball rests. A fault may put the ball out, or between two
+        holes.
         """
         out, between = (
             self.strikes("ball_out") is not None,
             self.strikes("between_holes") is not None,
         )
-        lies = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
+        resting = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
         for _ in range(self.random.randint(1, 4)):
-            self._see(*lies)
+            self._see(*resting)
             yield self.random.uniform(0.02, 0.06)
             self._see()
             yield self.random.uniform(0.02, 0.06)
-        self._see(*lies)
+        self._see(*resting)
         flickers = self.strikes("flicker") or 0.0
         yield HOLD
         self._moving = False
@@ -92,11 +91,11 @@ class BoulePlate(Board):
             yield 0.4
             self._see()
             yield 0.2
-            self._see(*lies)
+            self._see(*resting)
 
     def _begin_faults(self, hole: int) -> None:
-        """Sensors that fail from the launch on: one that sees a ball all the time, the one that
-        would see it lie.
+        """Sensors that fail from the launch on: one that always sees a ball, and that of the
+        winning hole.
         """
         if (seconds := self.strikes("stuck_sensor")) is not None:
             self._stuck[hole % HOLES + 1] = self.time + seconds

@@ -1,9 +1,8 @@
-"""A Cammegh Slingshot 2 as its host sees it: status lines, bare numbers, replies, and its own
-faults.
+"""A simulated Cammegh Slingshot 2: status lines, bare numbers, replies and faults.
 
-Built from the public facts of the protocol and from the timings of recorded wheels. Where they say
-nothing the choice is noted. The model is a set of scenes (generators that yield seconds to wait and
-return the next scene); a command or a fault replaces the scene that is on.
+Built from the public facts of the protocol and the timings of recorded wheels; our choices are
+noted. The model is a set of scenes (generators that yield seconds to wait and return the next
+scene); a command or a fault replaces the current scene.
 
 Known limits: no ``*I`` event lines, no calibration, no jet tuning, no bonus numbers, no state 7.
 """
@@ -29,11 +28,9 @@ REVERSE, USER_START, SPEED_CHANGE, NO_BARE_NUMBER, AUTO_STATUS, DELAY_IN_1, DELA
     1024,
     2048,
 )
-"""The mode bits that the model heeds."""
+"""The mode bits that the model implements."""
 ARCADE = 1157
-"""The mode a wheel leaves the factory with: it starts and plays by itself. 1159 waits for the host
-in state 2.
-"""
+"""The factory mode: the wheel starts and plays by itself. 1159 waits for the host in state 2."""
 
 NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
 """The warning bits."""
@@ -41,28 +38,28 @@ NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
 REPLY = 0.02
 """Seconds from a command to its reply."""
 MUTE = 4.0
-"""Seconds without a word after power-on."""
+"""Seconds of silence after power-on."""
 GIVES_UP = 75.0
 """Seconds without a ball in state 4 after which the wheel stops itself."""
 ATTENDED = 10.0
-"""Seconds after which the simulated croupier has put a stopped wheel right and presses the key."""
+"""Seconds after which the simulated croupier has fixed a stopped wheel and presses the key."""
 NO_RETRY = 8
-"""Bit of the parameter ``g``: a failed launch is not tried again."""
+"""Bit of the parameter ``g``: do not retry a failed launch."""
 
 Scene = Generator[float, None, "Callable[[], Scene]"]
 
 
 def pocket_text(pocket: int) -> str:
-    """The two characters of a pocket: right-justified, ``00`` is double zero, ``38`` triple and
+    """The two characters of a pocket, right-justified: ``00`` is double zero, ``38`` triple and
     ``39`` quadruple zero.
     """
     return "00" if pocket == 37 else f"{pocket:2d}"
 
 
 class SlingshotSS2:
-    """One wheel. ``pockets``: 37 to 40; ``games_per_hour`` paces it where no user start does;
-    ``attended``: somebody restarts it when it has stopped itself; ``numbers``: the first pockets
-    that the ball falls into, then at random.
+    """One wheel. ``pockets``: 37 to 40; ``games_per_hour``: its pace, unless a user starts each
+    game; ``attended``: somebody restarts it after it has stopped itself; ``numbers``: the first
+    winning pockets; later ones are random.
     """
 
     baud = 9600
@@ -92,7 +89,7 @@ class SlingshotSS2:
         }
         self.wins: list[int] = []
         self.misfires = 0
-        self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self._script = deque(numbers)
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
         self._sent: list[Timed] = []
@@ -103,7 +100,7 @@ class SlingshotSS2:
         self.asked_at = -inf
         self._power_on(0.0, 0.0)
 
-    # what the device contract asks for
+    # the device contract
 
     @property
     def rounds(self) -> int:
@@ -112,13 +109,11 @@ class SlingshotSS2:
 
     @property
     def deadline(self) -> float:
-        """When the next scene, push or reply is due."""
+        """When the next scene, status line or reply is due."""
         return min(self._wake, self._push, self._replies[0][0] if self._replies else inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """All lines up to ``now``, with their line ends. The scene goes before the push, and the
-        push before replies.
-        """
+        """All lines up to ``now``, with their line ends: scene first, then status, then replies."""
         self._pass(now)
         sent, self._sent = self._sent, []
         return sent
@@ -137,8 +132,8 @@ class SlingshotSS2:
         self.time = max(self.time, now)
 
     def receive(self, data: bytes, now: float) -> None:
-        """Commands: from ``*`` to CR or LF. Anything before the ``*`` is passed over, and more than
-        256 bytes without an end.
+        """Commands from ``*`` to CR or LF. Anything before the ``*`` is skipped, and so are more
+        than 256 bytes without an end.
         """
         self._pass(now)
         for byte in data:
@@ -154,8 +149,8 @@ class SlingshotSS2:
                     self.reply(line, delay)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``sensor`` and ``power_cycle`` strike at once, the others at the next game that has an
-        occasion for them.
+        """``sensor`` and ``power_cycle`` act at once, all others at the next opportunity in a
+        game.
         """
         self._pass(now)
         if name == "power_cycle":
@@ -165,36 +160,37 @@ class SlingshotSS2:
         else:
             self._armed[name].append(value)
 
-    # what the commands use
+    # used by the commands
 
     def status(self) -> str:
-        """The status line without its line end. The speed shows a tenth of an rpm of trembling, as
-        real ones do.
+        """The status line without its line end. The speed fluctuates by a tenth of an rpm, as on
+        real wheels.
         """
         rpm = self.rotor.rpm(self.time)
         speed = round(rpm * 10) + (self.random.choice((-1, 0, 0, 1)) if rpm > 1 else 0)
-        return f"*X;{self.state};{self.spin:03d};{self.number:>2};{self.warnings:X};{speed:03d};{int(self.rotor.anticlockwise)}"
+        return (
+            f"*X;{self.state};{self.spin:03d};{self.number:>2};{self.warnings:X};{speed:03d};"
+            f"{int(self.rotor.anticlockwise)}"
+        )
 
     def reply(self, line: str, delay: float = 0.0) -> None:
-        """Answer after ``delay`` seconds and the time that the wheel takes for everything; answers
-        keep their order.
-        """
+        """Answer after ``delay`` seconds plus the wheel's own delay; answers keep their order."""
         self._answered += 1
         heappush(self._replies, (self.time + delay + REPLY, self._answered, line))
 
     def say(self, line: str) -> None:
-        """Send one line now, unless the wheel is still mute."""
+        """Send a line now, unless the wheel is still silent after power-on."""
         if self.time >= self._mute_until:
             self._sent.append((self.time, line.encode("latin-1") + b"\r\n"))
 
     def play(self, scene: Callable[[], Scene]) -> None:
-        """Break off whatever is on and go on with ``scene``."""
+        """Abandon the current scene and continue with ``scene``."""
         self._scene = scene()
         self._wake = self.time
 
     @property
     def awaits_start(self) -> bool:
-        """The wheel stands in state 2 and waits for the host or the croupier's key."""
+        """The wheel is in state 2 and waits for the host or the croupier's key."""
         return self._awaits_start
 
     # the scenes
@@ -206,8 +202,8 @@ class SlingshotSS2:
             self._scene = end.value()
 
     def _power_on(self, now: float, off: float) -> None:
-        """Power returns ``off`` seconds from now: everything volatile is as new, the spin number
-        too.
+        """Power returns after ``off`` seconds; everything volatile is reset, including the spin
+        number.
         """
         self.time = now
         self.state, self.spin, self.number, self.warnings = 6, 1, "", 0
@@ -221,8 +217,8 @@ class SlingshotSS2:
         self.play(lambda: self._idle(off + MUTE + 2.0))
 
     def _idle(self, attended_after: float) -> Scene:
-        """State 6: on power-up a wheel without user start goes on by itself; later only if somebody
-        attends to it.
+        """State 6. After power-up a wheel without user start continues by itself; later only if
+        somebody attends to it.
         """
         self.state = 6
         self.warnings &= SENSOR
@@ -231,7 +227,7 @@ class SlingshotSS2:
         return self.starting
 
     def starting(self) -> Scene:
-        """State 1 after a start: the rotor comes up to speed and makes its turns."""
+        """State 1 after a start: the rotor speeds up and makes its turns."""
         self.state = 1
         self.warnings = 0
         self._awaits_start = False
@@ -240,7 +236,7 @@ class SlingshotSS2:
         return self._place_bets
 
     def stopping(self) -> Scene:
-        """The rotor runs down, then state 6. The state does not change before it stands still."""
+        """The rotor slows down, then state 6. The state does not change before it has stopped."""
         yield self.rotor.drive(0.0, self.time) + 0.5
         return lambda: self._idle(ATTENDED)
 
@@ -255,7 +251,7 @@ class SlingshotSS2:
         return self.launching
 
     def launching(self) -> Scene:
-        """Still state 2: the rotor is turned round and the ball blown into the rim, again if that
+        """Still state 2: the rotor reverses and the ball is blown into the rim; repeated if that
         fails.
         """
         self._awaits_start = False
@@ -269,7 +265,7 @@ class SlingshotSS2:
             if int(self.parameters["g"]) & NO_RETRY:
                 return self.stopping
             yield self.random.uniform(2.5, 3.5)
-            yield from self._turn_round()  # recorded wheels turn round again for the second try
+            yield from self._turn_round()  # recorded wheels reverse again for the second try
         yield self.random.uniform(1.0, 2.5)
         self.warnings &= ~FAILED_LAUNCH
         return self._ball_in_rim
@@ -284,9 +280,8 @@ class SlingshotSS2:
         if self._strikes("ball_with_rotor") is not None:
             self.warnings |= WITH_ROTOR
         yield self.random.uniform(2.5, 4.5)
-        self.warnings &= (
-            ~WITH_ROTOR
-        )  # not told to restart it plays on, and the table has to void the spin
+        # not told to restart, it plays on, and the table must void the spin
+        self.warnings &= ~WITH_ROTOR
         return self._no_more_bets
 
     def _no_more_bets(self) -> Scene:
@@ -309,8 +304,8 @@ class SlingshotSS2:
         return self._winning_number
 
     def _winning_number(self) -> Scene:
-        """State 5. The bare number leaves at once, the state shows with the next push: 15 to 500 ms
-        later.
+        """State 5. The bare number is sent at once; the status follows with the next push, 15 to
+        500 ms later.
         """
         pockets = int(self.parameters["z"])
         pocket = self._script.popleft() if self._script else self.random.randrange(pockets)
@@ -328,7 +323,7 @@ class SlingshotSS2:
         self.spin = self.spin % 256 + 1
         self._rounds += 1
         # Recorded wheels have bit 1024 and user start, and go 5>2; the guide sends bit 1024 through
-        # 1. Both hold here.
+        # 1. Both are supported.
         return (
             self._between_games
             if self.mode & DELAY_IN_1 and not self.mode & USER_START
@@ -341,7 +336,7 @@ class SlingshotSS2:
         return self._place_bets
 
     def _sensor_fault(self, seconds: float) -> Scene:
-        """Warning 4, a silent move to 6, and the cause gone after ``seconds``."""
+        """Warning 4, silent change to state 6; the cause ends after ``seconds``."""
         self.warnings |= SENSOR
         yield 2.0
         yield self.rotor.drive(0.0, self.time)
@@ -361,5 +356,5 @@ class SlingshotSS2:
         return self.random.uniform(low, high)
 
     def _delay(self) -> float:
-        """What is left of a game's share of the hour."""
+        """The rest of a game's share of the hour."""
         return max(0.5, 3600 / int(self.parameters["h"]) - (self.time - self._began))

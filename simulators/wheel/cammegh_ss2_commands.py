@@ -1,7 +1,8 @@
-"""What a Cammegh Slingshot 2 answers to its host: one function per command letter.
+"""The answers of a Cammegh Slingshot 2 to its host: one function per command letter.
 
 Acceptance is a textual reply; refusal is the echoed letter and ``NO``, or ``BUSY``. An unknown
-letter is echoed with ``NO``. The clock starts at a fixed date at power-on: a model has no other.
+letter is echoed with ``NO``. The clock starts at a fixed date at power-on, because a model has no
+other.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from random import Random
 from typing import Any, Protocol
 
 Answer = list[tuple[float, str]]
-"""Lines without their ends, each with the seconds after which it comes."""
+"""Lines without their ends, each with its delay in seconds."""
 
 FIRMWARE = "2.52"
-CLOCK = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock knows no zone
+CLOCK = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock has no zone
 PAGE = 256
 """Characters on a page of the win log."""
 SELF_TEST = 20.0
-"""Seconds that a self-test takes; the real one takes up to five minutes."""
+"""Seconds of a self-test; the real one takes up to five minutes."""
 STATUS_PACE = 0.1
-"""Requests for the status that come sooner than this after the last are not answered."""
+"""A request for the status that follows the last one sooner than this is not answered."""
 
 
 class CommandedWheel(Protocol):
-    """What the commands read of a wheel and change in it."""
+    """What the commands read and change in a wheel."""
 
     state: int
     mode: int
@@ -41,7 +42,7 @@ class CommandedWheel(Protocol):
 
     @property
     def awaits_start(self) -> bool:
-        """The wheel stands in state 2 and waits for the host or the croupier's key."""
+        """The wheel is in state 2 and waits for the host or the croupier's key."""
         ...
 
     def status(self) -> str:
@@ -49,7 +50,7 @@ class CommandedWheel(Protocol):
         ...
 
     def play(self, scene: Callable[[], Any]) -> None:
-        """Break off whatever is on and go on with ``scene``."""
+        """Abandon the current scene and continue with ``scene``."""
         ...
 
     def starting(self) -> Any:
@@ -57,7 +58,7 @@ class CommandedWheel(Protocol):
         ...
 
     def stopping(self) -> Any:
-        """The rotor runs down, then state 6."""
+        """The rotor slows down, then state 6."""
         ...
 
     def launching(self) -> Any:
@@ -66,9 +67,7 @@ class CommandedWheel(Protocol):
 
 
 def answer(wheel: CommandedWheel, command: str) -> Answer:
-    """The answer to one command, given without its ``*`` and its line end. An empty one
-    has none.
-    """
+    """The answer to a command (without its ``*`` and line end). An empty command has no answer."""
     if not command:
         return []
     letter, argument = command[0], command[1:].strip()
@@ -137,7 +136,7 @@ def _push(wheel: CommandedWheel, argument: str) -> Answer:
 
 
 def _parameter(wheel: CommandedWheel, argument: str) -> Answer:
-    """``*T x v`` sets, ``*T X`` gets. Some replies are odd, and are so on the real one."""
+    """``*T x v`` sets, ``*T X`` gets. Some replies are odd, as on the real wheel."""
     name, _, value = argument.partition(" ")
     known = wheel.parameters
     if name == "f":
@@ -185,7 +184,7 @@ def _events(_: CommandedWheel, argument: str) -> Answer:
 
 
 def _chi_square(wheel: CommandedWheel, _: str) -> Answer:
-    """Chi-square of the wins so far, and the percentage of the degrees of freedom that it makes."""
+    """Chi-square of the wins so far, and its percentage of the degrees of freedom."""
     pockets, spins = int(wheel.parameters["z"]), len(wheel.wins)
     if wheel.state not in (5, 6):
         return _say("*w BUSY")
@@ -212,8 +211,8 @@ def _table(letter: str) -> Callable[[CommandedWheel, str], Answer]:
 
 
 def _log(wheel: CommandedWheel, argument: str) -> Answer:
-    """The win log: ``t`` the pages in use, ``r p`` page p (from 0) and its sum. Erasing it is
-    refused: it is evidence.
+    """The win log: ``t`` gives the pages in use, ``r p`` page p (from 0) and its sum. Erasing is
+    refused, because the log is evidence.
     """
     pages = -(-len(wheel.wins) // PAGE)
     kind, _, page = argument.partition(" ")

@@ -1,5 +1,5 @@
-"""A wheel of fortune that is pushed, runs down evenly and comes to stand under its tongue, before a
-board that counts its cells.
+"""A simulated wheel of fortune that is pushed, slows down and stops under its tongue, observed by a
+board that counts cells.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from simulators.board import Board, Scene
 STEP = 0.2
 """Seconds between two reports while it turns."""
 HOLD = 2.0
-"""Seconds without a cell that goes by, after which the board says that the wheel does not turn."""
+"""Seconds without a passing cell after which the board reports that the wheel does not turn."""
 
 
 class FortuneWheel(Board):
-    """``cells``: how many it has; ``stops``: the first cells in which it comes to stand."""
+    """``cells``: number of cells; ``stops``: the first cells in which it stops."""
 
     kind = "fortune"
 
@@ -23,7 +23,7 @@ class FortuneWheel(Board):
         self, seed: int = 0, games_per_hour: int = 60, cells: int = 54, stops: Sequence[int] = ()
     ) -> None:
         if strange := [cell for cell in stops if not 1 <= cell <= cells]:
-            raise ValueError(f"the wheel has the cells 1 to {cells}, not {strange[0]}")
+            raise ValueError(f"{strange[0]} is not a cell; the wheel has the cells 1 to {cells}")
         self._way = "0"
         self._forward = self._back = self._uncounted = 0
         super().__init__(seed, games_per_hour)
@@ -35,8 +35,8 @@ class FortuneWheel(Board):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """The cell under the tongue, cells that went by, the way and speed, how often it was
-        pushed, and its health.
+        """The cell under the tongue, cells passed, direction and speed, number of launches, and
+        health.
         """
         cell = 0 if self._on_pin else self._cell
         health = "encoder" if self.time < self._broken_until else "ok"
@@ -72,14 +72,14 @@ class FortuneWheel(Board):
         yield 4.0
 
     def started(self) -> int:
-        """A wheel that turns when the board is started was pushed; cells that went by before are
-        not counted.
+        """A wheel that turns when the board starts counts as launched; cells passed before are not
+        counted.
         """
         self._uncounted, self._back = self._forward, 0
         return int(self._way != "0")
 
     def _run_down(self, cells: int) -> Scene:
-        """So many cells, ever slower."""
+        """Pass this many cells, ever slower."""
         seconds = cells / self.random.uniform(14.0, 18.0)
         began, start = self.time, self._cell
         self._way = "+"
@@ -92,10 +92,10 @@ class FortuneWheel(Board):
             yield STEP
 
     def _fall_back(self) -> Scene:
-        """The tongue throws it back, a cell at most; where somebody turns it back, by more."""
+        """The tongue pushes it back by at most one cell; a person may turn it back further."""
         turned = self.strikes("turned_back")
         back = self.random.randint(0, 1) if turned is None else round(turned)
-        if turned is None and back:  # it went on into the next cell first
+        if turned is None and back:  # it passed into the next cell first
             self._forward += 1
         elif turned is not None:
             self._cell = (self._cell - 1 - back) % self._cells + 1

@@ -1,17 +1,19 @@
-"""The rotor: a speed that moves towards a target at a steady rate, and a direction that changes
-only at a standstill.
+"""The rotor: its speed approaches a target at a constant rate, and its direction changes only at a
+standstill.
 """
 
 from __future__ import annotations
 
 UP = 19.0
-"""rpm gained each second when driven; DOWN: lost when braked. Both as a real wheel shows them."""
+"""rpm gained per second when driven; DOWN: lost per second when braked. Measured on a real
+wheel.
+"""
 DOWN = 16.0
 
 
 class Rotor:
-    """Speed in rpm over time. ``anticlockwise`` is the direction of the motor, shown from
-    standstill on.
+    """Speed in rpm over time. ``anticlockwise``: the direction of the motor, shown from standstill
+    on.
     """
 
     def __init__(self) -> None:
@@ -28,6 +30,6 @@ class Rotor:
         return max(self._target, self._from - DOWN * passed)
 
     def drive(self, target: float, now: float) -> float:
-        """Make for ``target`` rpm; gives the seconds until it is reached."""
+        """Drive towards ``target`` rpm; returns the seconds until it is reached."""
         self._from, self._target, self._since = self.rpm(now), target, now
         return abs(target - self._from) / (UP if target >= self._from else DOWN)

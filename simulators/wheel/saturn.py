@@ -1,8 +1,8 @@
-"""A Saturn as its host sees it: silent until it is asked, then one answer.
+"""A simulated Saturn: silent until it is asked, then one answer.
 
-Public are requests, frames and check byte, the place of the error flag and of the error's text.
-Where this model has state, number and spin in its answer is our own choice, not the vendor's:
-:data:`FIELDS` tells the driver.
+Requests, frames, check byte and the positions of the error flag and the error's text are public.
+The positions of state, number and spin are our choice, not the vendor's; :data:`FIELDS` gives them
+to the driver.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from devices.wheel import saturn_frames as frames
 from simulators.device import Timed
 
 ANSWER = 0.01
-"""Seconds that it takes to answer."""
+"""Seconds before it answers."""
 COURSE: tuple[tuple[str, float], ...] = (("O", 12.0), ("R", 8.0), ("N", 10.0), ("S", 6.0))
-"""Its states, and the seconds of each: bets open, the ball in the rim, no more bets, settled."""
+"""Its states, with the seconds of each: bets open, ball in rim, no more bets, settled."""
 FIELDS: dict[str, Any] = {
     "state": (4, 4),
     "number": (5, 6),
     "spin": (7, 9),
     "phases": {"O": "bets_open", "R": "ball_in_rim", "N": "no_more_bets", "S": "settled"},
 }
-"""Where its answer has what, as the driver's option ``fields`` says it."""
+"""The positions in its answer, as the driver's option ``fields``."""
 SPINS = 1000
 
 
 class SaturnWheel:
-    """One wheel that fires by itself, or waits in its first state to be told to. ``numbers``: the
-    first that win.
+    """One wheel that fires by itself, or waits in its first state for a command. ``numbers``: the
+    first winning pockets.
     """
 
     baud = 9600
 
     def __init__(self, seed: int = 0, attended: bool = False, numbers: Sequence[int] = ()) -> None:
         self.rounds = 0
-        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self._attended = attended
         self._numbers = list(numbers)
         self._stage = 0
@@ -51,19 +51,19 @@ class SaturnWheel:
 
     @property
     def deadline(self) -> float:
-        """The next answer, or the next state."""
+        """The next answer or state."""
         return min([self._next, *(at for at, _ in self._due)])
 
     def advance(self, now: float) -> list[Timed]:
-        """Let the time pass."""
+        """Advance the time."""
         while self._next <= now:
             self._move(self._next)
-        said = [each for each in self._due if each[0] <= now]
+        sent = [each for each in self._due if each[0] <= now]
         self._due = [each for each in self._due if each[0] > now]
-        return said
+        return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Answer what is asked; anything else it does not hear."""
+        """Answer a request; ignore anything else."""
         *asked, self._heard = (self._heard + data).split(frames.EOT)
         for each in asked:
             request = each + frames.EOT
@@ -75,7 +75,7 @@ class SaturnWheel:
                 self._next = now
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``error``: the error flag is set for so many seconds."""
+        """``error``: the error flag is set for these seconds."""
         if name == "error":
             self._error_until = now + value
 

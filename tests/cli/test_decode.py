@@ -64,7 +64,7 @@ def test_what_is_no_recording_fails(
         (["cammegh-ss2", "--option", "pockets"], "'pockets': expected KEY=VALUE"),
         (
             ["cammegh-ss2", "--option", "pocket=38"],
-            "option pocket: unknown key; is `pockets` meant?",
+            "option pocket: unknown key; did you mean `pockets`?",
         ),
         (
             ["cammegh-ss2", "--option", "pockets=many"],

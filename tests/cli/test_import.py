@@ -102,7 +102,7 @@ def test_what_is_damaged_is_named_with_its_line_and_the_rest_is_read(
     code, lines, said = imported(path, capsys=capsys)
     assert code == 1
     assert [line["cycle"] for line in lines[1:-1]] == [18944, 18945, 18990, 19010]
-    assert "line 9: 01-01-03 99:12:31 is no time" in said
+    assert "line 9: 01-01-03 99:12:31 is not a valid time" in said
     assert "line 10: 'Powered Up    T1me: 00:00:09" in said
 
 

@@ -65,7 +65,7 @@ def test_a_mistaken_profile_is_told_with_file_and_line(
     assert told.out == ""
     line = text[: text.index("pocket =")].count("\n") + 1
     assert (
-        f"{file}:{line}: message[1].fields.pocket.at: ends behind the message, which has 8 bytes\n"
+        f"{file}:{line}: message[1].fields.pocket.at: ends beyond the message, which has 8 bytes\n"
         in told.err
     )
 

@@ -22,11 +22,11 @@ from controller.contract.notation import read_input
         ),
         (
             '{"at":1,"type":"wheel.phase","phase":"idle","spn":1}',
-            "unknown field `spn`; is `spin` meant?",
+            "unknown field `spn`; did you mean `spin`?",
         ),
         (
             '{"at":1,"type":"wheel.phse"}',
-            "Invalid value 'wheel.phse' - at `$.type`; is wheel.phase meant?",
+            "Invalid value 'wheel.phse' - at `$.type`; did you mean wheel.phase?",
         ),
         (
             '{"at":1,"type":"session.open","by":"x","role":"boss"}',

@@ -59,7 +59,7 @@ def test_orders_to_a_device_and_recalls() -> None:
         (
             "round-void",
             {**HEAD, "raison": "ball_out"},
-            r"unknown field `raison`; is `reason` meant\?",
+            r"unknown field `raison`; did you mean `reason`\?",
         ),
         (
             "session-close",
@@ -69,7 +69,7 @@ def test_orders_to_a_device_and_recalls() -> None:
         (
             "device-command",
             {**HEAD, "devise": "wheel"},
-            r"unknown field `devise`; is `device` meant\?",
+            r"unknown field `devise`; did you mean `device`\?",
         ),
         (
             "recall",

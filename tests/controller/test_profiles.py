@@ -68,7 +68,7 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         (
             '"rota.toml"',
             '"rota.toml"\noptions.fil = 3',
-            "line 11: table[0].device[0].options.fil: unknown key; is `file` meant?",
+            "line 11: table[0].device[0].options.fil: unknown key; did you mean `file`?",
         ),
         (
             '"rota.toml"',

@@ -42,7 +42,7 @@ async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
         await until(lambda: floor.device.health().defects == 1)
         pty.say(b"ok 8h\n")
         await floor.until_frames(1)
-        await until(lambda: floor.logged("readings were not taken"))
+        await until(lambda: floor.logged("readings not accepted by the table"))
         logged = str(floor.logs.entries)
         codec, table = (entry for entry in floor.logs.entries if "where" in entry)
         assert (codec["error"], table["error"]) == ("ValueError", "RuntimeError")

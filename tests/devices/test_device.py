@@ -171,7 +171,7 @@ async def test_a_port_held_by_another_is_taken_when_it_is_free(pty: Pty) -> None
     other = open_link(pty.url)
     async with running(pty.url) as floor:
         await until(lambda: floor.device.health().state == "lost")
-        assert "another program holds the port" in str(floor.device.health().error)
+        assert "another program has the port open" in str(floor.device.health().error)
         other.close()
         await floor.until_open()
 
@@ -260,7 +260,7 @@ async def test_a_reader_waits_for_a_loop_that_is_slower_than_the_line(tmp_path: 
         data += event.data
     await reader.close()
     assert data == b"".join(b"%d;" % number for number in range(chunks))
-    assert event.reason == "recording ended"
+    assert event.reason == "the recording has ended"
 
 
 async def test_a_defect_of_the_codec_is_told_once_and_survived(pty: Pty) -> None:
@@ -272,7 +272,9 @@ async def test_a_defect_of_the_codec_is_told_once_and_survived(pty: Pty) -> None
         await until(lambda: floor.device.health().defects == 2)
         pty.say(b"ok\n")
         await until(lambda: floor.lines() == ["ok"])
-        assert floor.logged("defect of the codec, told once") == ["defect of the codec, told once"]
+        assert floor.logged("defect in the codec; later ones are only counted") == [
+            "defect in the codec; later ones are only counted"
+        ]
         assert floor.logs.entries[0]["bytes"] == "boom 0\\n"
 
 
@@ -289,12 +291,12 @@ async def test_a_table_that_raises_does_not_stop_its_device(pty: Pty) -> None:
             pty.say(b"ok\n")
             await floor.until_frames(number)
         assert len(taken) == 3
-        assert len(floor.logged("readings were not taken")) == 2
+        assert len(floor.logged("readings not accepted by the table")) == 2
 
 
 async def test_commands_are_refused_unless_enabled(pty: Pty) -> None:
     async with running(pty.url) as floor:
-        with pytest.raises(CommandRefusedError, match="wheel takes no commands"):
+        with pytest.raises(CommandRefusedError, match="wheel accepts no commands"):
             floor.command("say", "hello")
 
 
@@ -386,14 +388,14 @@ async def test_a_full_disk_stops_the_recording_and_nothing_else(pty: Pty) -> Non
             pty.say(b"ok\n")
             await floor.until_frames(number)
         await until(
-            lambda: floor.logged("recording fails")
+            lambda: floor.logged("recording failed")
         )  # in the recorder's thread: the last thing that it does
         assert not floor.device.health().recording
         assert "No space left" in str(floor.device.health().error)
         for number in range(4, 6):
             pty.say(b"ok\n")
             await floor.until_frames(number)
-    assert floor.logged("recording fails") == ["recording fails"]
+    assert floor.logged("recording failed") == ["recording failed"]
 
 
 Moment = Callable[[Pty], None]

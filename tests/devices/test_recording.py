@@ -127,7 +127,7 @@ def test_time_never_goes_back(tmp_path: Path) -> None:
 
 
 def test_an_unknown_framing_is_an_error_with_its_place(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"test\.rec:2: framing 'morse'"):
+    with pytest.raises(RecordingError, match=r"test\.rec:2: unknown framing 'morse'"):
         read(tmp_path, "# device: x\n# framing: morse\n")
 
 
@@ -205,7 +205,7 @@ def test_a_restart_adds_to_the_file_and_marks_a_cut_line(tmp_path: Path) -> None
 
 def test_half_a_line_is_refused_where_lines_are_written(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "wheel.rec", {}, "line")
-    with pytest.raises(ValueError, match="not a whole line"):
+    with pytest.raises(ValueError, match="incomplete line"):
         writer.write(START, b"half")
 
 

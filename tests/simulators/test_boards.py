@@ -303,9 +303,9 @@ class TestAll:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match="holes 1 to 18, not 19"):
+    with pytest.raises(ValueError, match="19 is not a hole; a plate has the holes 1 to 18"):
         BoulePlate(holes=[19])
-    with pytest.raises(ValueError, match="cells 1 to 54, not 0"):
+    with pytest.raises(ValueError, match="0 is not a cell; the wheel has the cells 1 to 54"):
         FortuneWheel(stops=[0])
     with pytest.raises(ValueError, match="2 faces from 1 to 6"):
         Dice(throws=[(1, 7)])

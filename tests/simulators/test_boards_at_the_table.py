@@ -177,11 +177,8 @@ class Table:
 
 
 def told(kind: str, event: RoundResult) -> Any:
-    return {
-        "boule": outcome_of(event).number,
-        "fortune": outcome_of(event).cell,
-        "dice": outcome_of(event).dice,
-    }[kind]
+    field = {"boule": "number", "fortune": "cell", "dice": "dice"}[kind]
+    return getattr(outcome_of(event), field)
 
 
 def true(kind: str, value: Any) -> Any:

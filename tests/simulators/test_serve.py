@@ -185,12 +185,15 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         (["--pockets", "36"], b"invalid choice"),
         (["--fault", "5:thunder"], b"no fault 'thunder'"),
         (["--speed", "0"], b"not a number above 0"),
-        (["--rounds", "0"], b"not a whole number from 1"),
-        (["--tcp", "nowhere"], b"nowhere is not HOST:PORT"),
+        (["--rounds", "0"], b"not a whole number of at least 1"),
+        (["--tcp", "nowhere"], b"nowhere is not an address"),
         (["--link", "/nowhere/wheel"], b"/nowhere"),
-        (["--protocol", "angel-eye"], b"no wheel speaks angel-eye; there are: cammegh-ss2"),
+        (
+            ["--protocol", "angel-eye"],
+            b"no wheel has the protocol angel-eye; there are: cammegh-ss2",
+        ),
         (["--fault", "5:cut_card"], b"cammegh-ss2 has no fault cut_card"),
-        (["--cards", "7h,1s"], b"1s is no card"),
+        (["--cards", "7h,1s"], b"1s is not a card"),
     ],
 )
 def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:

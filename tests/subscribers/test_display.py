@@ -90,7 +90,7 @@ def test_events_as_json_lines_once_each_through_an_outage(
     out, errors = display.communicate(timeout=PATIENCE)
     assert display.returncode == 0
     assert [json.loads(line)["seq"] for line in (*seen, *out.splitlines())] == [1, 2, 4]
-    assert errors.count(b"display: event: no JSON object") == 2
+    assert errors.count(b"display: event: not a JSON object") == 2
 
 
 def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_password_of_nobody_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     secret.write_text("correct-horse\n")
     with pytest.raises(SystemExit):
         main(["--site", "casino", "--table", "ruleta-1", "--password-file", str(secret)])
-    assert capsys.readouterr().err.endswith("--password-file needs --username\n")
+    assert capsys.readouterr().err.endswith("--password-file needs --username; add it\n")
 
 
 @pytest.mark.parametrize("what", ["event", "state", "node/pit-1/health"])
@@ -235,4 +235,4 @@ def test_brackets_within_brackets_without_end_are_passed_over(
 ) -> None:
     display = Display("ruleta-1")
     assert display.take(Said(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
-    assert f"display: {what}: no JSON object" in capsys.readouterr().err
+    assert f"display: {what}: not a JSON object" in capsys.readouterr().err

@@ -181,9 +181,7 @@ def test_what_lies_in_the_middle_stands_first_and_ten_seats_have_room() -> None:
     assert text.index("board  10♥") < text.index("seat 1 ") < text.index("seat 10")
 
 
-def test_tables_stand_beside_and_above_each_other_where_there_is_room_and_take_turns_where_not() -> (
-    None
-):
+def test_tables_are_shown_together_where_there_is_room_and_in_turn_where_not() -> None:
     tables = [TableOnFloor(TableView(f"mesa-{number}")) for number in range(1, 8)]
     shown = {
         size: [names(floor(tables, *size[:1], turn, size[1]), *size) for turn in range(8)]

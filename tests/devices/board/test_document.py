@@ -102,7 +102,10 @@ def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
     if compiler is None:  # the same function, word for word, in a language that is always there
         assert [_as_written(program, body) for body in bodies] == [check(body) for body in bodies]
         return
-    main = 'int main(int n, char **w) { for (int i = 1; i < n; i++) printf("%u\\n", check(w[i], strlen(w[i]))); }\n'
+    main = (
+        "int main(int n, char **w) "
+        '{ for (int i = 1; i < n; i++) printf("%u\\n", check(w[i], strlen(w[i]))); }\n'
+    )
     (tmp_path / "check.c").write_text(
         f"#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n{program}{main}"
     )

@@ -20,17 +20,34 @@ faces = st.sampled_from(["1", "6@10.20", "?", "/@1.1", "7", ""])
 REPORTS: dict[str, Any] = {
     "boule": st.tuples(st.just("holes"), masks, masks, small, small),
     "fortune": st.tuples(
-        st.just("wheel"), st.integers(0, 60), st.integers(0, 400), small, st.sampled_from("+-0x"), st.integers(0, 400), small,
+        st.just("wheel"),
+        st.integers(0, 60),
+        st.integers(0, 400),
+        small,
+        st.sampled_from("+-0x"),
+        st.integers(0, 400),
+        small,
         st.sampled_from(["ok", "encoder"]),
     ),
     "dice": st.tuples(st.just("dice"), small, small, st.just("ok"), faces, faces),
     "shuffler": st.one_of(
         st.tuples(st.just("state"), st.sampled_from(["idle", "jam", "7h"]), small),
         st.tuples(st.just("packet"), small, small, st.sampled_from(["box:1", "dealer", "7h"])),
-        st.tuples(st.just("verdict"), small, small, st.sampled_from("01-"), st.sampled_from("01-"), st.just("7h+Ks"), st.just("-")),
+        st.tuples(
+            st.just("verdict"),
+            small,
+            small,
+            st.sampled_from("01-"),
+            st.sampled_from("01-"),
+            st.just("7h+Ks"),
+            st.just("-"),
+        ),
     ),
-    "slot": st.one_of(st.tuples(st.just("coin"), small, small, small), st.tuples(st.just("coins"), small, st.just("ok"))),
-}  # fmt: skip
+    "slot": st.one_of(
+        st.tuples(st.just("coin"), small, small, small),
+        st.tuples(st.just("coins"), small, st.just("ok")),
+    ),
+}
 
 
 @st.composite

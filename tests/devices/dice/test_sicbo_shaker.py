@@ -66,12 +66,12 @@ def test_other_words_are_reports_each_once() -> None:
 def test_it_is_asked_for_its_state_and_shaken_only_when_it_is_idle() -> None:
     codec = SicboShaker("dice", Options(poll=2.0, shake="/cycle/?duration=6"))
     assert codec.polls() == ((2.0, b"listens /state\n"),)
-    with pytest.raises(ValueError, match="not idle but unknown"):
+    with pytest.raises(ValueError, match="its state is unknown"):
         codec.encode("shake")
     codec.feed(b"says 0 S0\n", 1.0)
     assert codec.encode("shake") == b"listens /cycle/?duration=6\n"
     codec.feed(b"says 0 S1\n", 2.0)
-    with pytest.raises(ValueError, match="not idle but S1"):
+    with pytest.raises(ValueError, match="its state is S1"):
         codec.encode("shake")
     with pytest.raises(ValueError, match="one command"):
         codec.encode("stop")

@@ -75,7 +75,7 @@ def test_what_was_said_before_the_unplugging_is_not_asked_twice(pty: Pty) -> Non
 
 def test_a_port_is_opened_once(pty: Pty) -> None:
     link = open_link(pty.url)
-    with pytest.raises(LinkFailedError, match="another program holds the port"):
+    with pytest.raises(LinkFailedError, match="another program has the port open"):
         open_link(pty.url)
     link.close()
     open_link(pty.url).close()
@@ -92,7 +92,7 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
         assert other.stdout is not None
         assert other.stdin is not None
         other.stdout.readline()
-        with pytest.raises(LinkFailedError, match="another program holds the port"):
+        with pytest.raises(LinkFailedError, match="another program has the port open"):
             open_link(pty.url)
         other.stdin.close()
     open_link(pty.url).close()
@@ -139,10 +139,10 @@ def test_a_missing_port_tells_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
-    with pytest.raises(LinkFailedError, match=f"no such port; nothing is in {tmp_path}"):
+    with pytest.raises(LinkFailedError, match=f"no such port; {tmp_path} is empty"):
         open_link(f"serial://{tmp_path}/wheel")
     (tmp_path / "usb-FTDI_FT232R-if00").touch()
-    with pytest.raises(LinkFailedError, match=r"there are: \S*/usb-FTDI_FT232R-if00"):
+    with pytest.raises(LinkFailedError, match=r"ports found: \S*/usb-FTDI_FT232R-if00"):
         open_link(f"serial://{tmp_path}/wheel")
 
 
@@ -284,7 +284,7 @@ def test_a_recording_plays_what_the_device_said_and_ends(tmp_path: Path) -> None
         link = open_link(f"replay://{path}?speed={speed}")
         link.write(b"into the void")
         assert read_some(link, 10) == b"one\r\ntwo\r\n"
-        with pytest.raises(LinkFailedError, match="recording ended"):
+        with pytest.raises(LinkFailedError, match="the recording has ended"):
             link.read(0.1)
         assert link.describe()["device"] == "a wheel"
         link.close()

@@ -115,7 +115,7 @@ def test_such_a_port_is_not_opened_unless_the_site_allows_it(
     with pytest.raises(
         LinkFailedError,
         match=(
-            r"refused: the device behind the port brings a network card along \(CDC ECM, class "
+            r"refused: the USB device also contains a network card \(CDC ECM, class "
             r"02/06/00\)"
         ),
     ):

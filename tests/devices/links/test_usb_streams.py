@@ -52,7 +52,7 @@ def test_an_interrupt_endpoint_is_read_in_the_same_way(bus: VirtualBus) -> None:
 def test_without_an_endpoint_to_write_nothing_is_sent(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(URL)
-    with pytest.raises(LinkFailedError, match="takes nothing, unless write= names an endpoint"):
+    with pytest.raises(LinkFailedError, match="accepts no data; name an endpoint with write="):
         link.write(b"x")
     assert reader.written == []
 
@@ -61,7 +61,7 @@ def test_what_nobody_takes_times_out(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(BOTH)
     reader.deaf = True
-    with pytest.raises(WriteTimedOutError, match="nothing takes what is written"):
+    with pytest.raises(WriteTimedOutError, match="the device accepts no data"):
         link.write(b"x")
     reader.deaf = False
     link.write(b"y")
@@ -117,7 +117,8 @@ def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: Virtu
     )
     with pytest.raises(
         LinkFailedError,
-        match=r"refused: it brings a modem or a network card with it \(RNDIS, class e0/01/03\)",
+        match=r"refused: the device also contains a modem or a network card "
+        r"\(RNDIS, class e0/01/03\)",
     ):
         open_link(URL)
     open_link(f"{URL}&network=allow").close()
@@ -126,11 +127,11 @@ def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: Virtu
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ("write=02", "needs read="),
+        ("write=02", "add read="),
         ("read=02", "read=02"),
         ("read=81&write=82", "write=82"),
         ("read=80", "read=80"),
-        ("read=81&report=8", "a stream, without reports"),
+        ("read=81&report=8", "a stream and has no reports"),
         ("network=maybe", "network=maybe"),
     ],
 )

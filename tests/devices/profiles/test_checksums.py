@@ -55,9 +55,9 @@ def test_one_by_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("crc17", "is crc1.* meant"),
+        ("crc17", "did you mean crc1.*"),
         ("", "there are xor, sum, lrc, crc, and CRCs by name"),
-        ("crc", r"needs the section \[checksum.crc\]"),
+        ("crc", r"add the section \[checksum.crc\]"),
     ],
 )
 def test_one_that_there_is_not(kind: str, told: str) -> None:

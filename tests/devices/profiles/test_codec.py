@@ -410,12 +410,12 @@ class TestCommands:
         ("command", "argument", "told"),
         [
             ("stop", "", "acme-rota has no command 'stop'; there are: start, speed"),
-            ("start", "1", "acme-rota: start takes no argument, not '1'"),
-            ("speed", "", "acme-rota: speed takes a whole number from 50 to 300, not ''"),
-            ("speed", "301", "acme-rota: speed takes a whole number from 50 to 300, not '301'"),
-            ("speed", "1e2", "not '1e2'"),
-            ("speed", "\x03", r"not '\\x03'"),
-            ("speed", "²", "not '²'"),
+            ("start", "1", "acme-rota: start takes no argument, got '1'"),
+            ("speed", "", "acme-rota: speed takes a whole number from 50 to 300, got ''"),
+            ("speed", "301", "acme-rota: speed takes a whole number from 50 to 300, got '301'"),
+            ("speed", "1e2", "got '1e2'"),
+            ("speed", "\x03", r"got '\\x03'"),
+            ("speed", "²", "got '²'"),
         ],
     )
     def test_what_it_does_not_take(self, command: str, argument: str, told: str) -> None:

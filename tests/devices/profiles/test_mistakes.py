@@ -51,7 +51,7 @@ CHECKED = '[checksum]\nkind = "xor"\nat = -2\n'
 
 def test_a_result_without_a_check_says_whether_it_has_to_come_twice() -> None:
     (told,) = mistakes(RESULT)
-    assert "without [checksum]: add `twice = true` where the device repeats it" in told
+    assert "without [checksum]; add `twice = true` if the device repeats it" in told
     assert mistakes(RESULT + "twice = true\n") == mistakes(RESULT + "twice = false\n") == []
     assert mistakes(CHECKED + RESULT) == []
 
@@ -68,78 +68,78 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ("longest = 64", "longst = 64", "3: framing.longst: unknown key; is `longest` meant?"),
+        ("longest = 64", "longst = 64", "3: framing.longst: unknown key; did you mean `longest`?"),
         ("longest = 64", "longest = 9999", "3: framing.longest: expected a whole number from 2 to 4096, got 9999"),
         ("longest = 64", 'form = "pipes"', "3: framing.form: expected one of line, marks, length, fixed, got 'pipes'"),
-        ("longest = 64", 'start = "x"', "3: framing.start: has no meaning where form is line"),
-        ("longest = 64", 'form = "marks"\nstart = "x"', "2: framing: needs the key `end`, as form is marks"),
+        ("longest = 64", 'start = "x"', "3: framing.start: does not apply to form line"),
+        ("longest = 64", 'form = "marks"\nstart = "x"', "2: framing: missing key `end`, required by form marks"),
         ("longest = 64", 'form = "fixed"\nlength = 300', "4: framing.length: is more than `longest`, which is 256"),
-        ("longest = 64", 'form = "fixed"\nlength = 3', "3: framing.form: nothing tells where a frame begins: add `start`, or"),
-        ("longest = 64", 'ends = ""', "3: framing.ends: a line has to end somewhere"),
-        ("longest = 64", 'find = "(a*)*"', "3: framing.find: can be tried in too many ways"),
-        ("longest = 64", 'find = "a"\nresync = "*"', "4: framing.resync: has no meaning with `find`"),
-        ("longest = 64", 'before = "a"', "3: framing.before: has a meaning with `find` and `gap` only"),
-        ("longest = 64", 'resync = "**"', "3: framing.resync: is one byte"),
-        ("longest = 64", 'resync = "\u20ac"', "3: framing.resync: expected a text of characters from"),
-        ("longest = 64", "body = [-1, 0]", "3: framing.body: expected [bytes to leave out"),
+        ("longest = 64", 'form = "fixed"\nlength = 3', "3: framing.form: nothing marks where a frame begins; add `start` or"),
+        ("longest = 64", 'ends = ""', "3: framing.ends: is empty; give the characters that end a line"),
+        ("longest = 64", 'find = "(a*)*"', "3: framing.find: can match in too many ways"),
+        ("longest = 64", 'find = "a"\nresync = "*"', "4: framing.resync: does not apply together with `find`"),
+        ("longest = 64", 'before = "a"', "3: framing.before: applies only with `find` and `gap`"),
+        ("longest = 64", 'resync = "**"', "3: framing.resync: must be one byte"),
+        ("longest = 64", 'resync = "\u20ac"', "3: framing.resync: expected a string of characters from"),
+        ("longest = 64", "body = [-1, 0]", "3: framing.body: expected [bytes to skip"),
         (NO_CHECK, CHECK + 'kind = "crc17"\nat = -2', "3: checksum.kind: no checksum 'crc17'; there are xor, sum"),
-        (NO_CHECK, CHECK + 'kind = "crc"\nat = -2', "3: checksum.kind: needs the section [checksum.crc]"),
-        (NO_CHECK, CHECK + 'kind = "xor"', "2: checksum: needs `at` or `field`, one of them"),
-        (NO_CHECK, CHECK + 'kind = "xor"\nat = -1', "4: checksum.at: the check has 2 bytes, so it begins at -2"),
-        (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nset = 256', "5: checksum.set: has more bits than a check of 2"),
-        (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nkeep = 99999999999999999999', "5: checksum.keep: has more bits than a check"),
+        (NO_CHECK, CHECK + 'kind = "crc"\nat = -2', "3: checksum.kind: add the section [checksum.crc]"),
+        (NO_CHECK, CHECK + 'kind = "xor"', "2: checksum: add `at` or `field` (not both)"),
+        (NO_CHECK, CHECK + 'kind = "xor"\nat = -1', "4: checksum.at: the checksum has 2 bytes, so it must begin at -2"),
+        (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nset = 256', "5: checksum.set: has more bits than a checksum of 2"),
+        (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nkeep = 99999999999999999999', "5: checksum.keep: has more bits than a checksum"),
         *[
             (
                 NO_CHECK,
                 CHECK + 'kind = "crc"\nat = -4\n[checksum.crc]\nwidth = 16\npolynomial = 1\n'.replace(f"{key} = 1\n", "")
                 + f"{key} = 0x10000",
-                f"checksum.crc.{key}: has more than the 16 bits",
+                f"checksum.crc.{key}: has more bits than the CRC, which has 16",
             )
             for key in ("polynomial", "initial", "final_xor")
         ],
-        (NO_CHECK, CHECK + 'kind = "xor"\nfield = 1', "2: checksum: `field` and `separator` go together"),
-        ('map = "phases"', 'map = "phase"', "11: message[0].fields.phase.map: no map 'phase'; there are: phases"),
-        ("max = 2", "max = 4", "11: message[0].fields.phase.map: has nothing for 3, 4: add it, or `oth"),
-        ('of = "state"', 'of = "stat"', "11: message[0].fields.phase: is taken from stat, which is no field before it"),
-        ('of = "state"', 'of = "state", at = 3', "11: message[0].fields.phase: has more than one of `at`, `of` and `value`"),
-        ("state =", "State =", "10: message[0].fields.State: is no name for a field"),
-        ("spin =", "late =", "12: message[0].fields.late: is no name for a field"),
-        ("spin = {", 'spin = { is = "ab", width = 1,', "12: message[0].fields.spin.is: has 2 characters, and the field 1"),
-        (NAME, NAME + '\npieces = 1', "13: message[0].fields.spin.at: the message has 1 pieces, the first is 0"),
-        (NAME, NAME + '\nmatch = "("', "9: message[0].match: is no regular expression"),
+        (NO_CHECK, CHECK + 'kind = "xor"\nfield = 1', "2: checksum: `field` and `separator` must be given together"),
+        ('map = "phases"', 'map = "phase"', "11: message[0].fields.phase.map: no map 'phase'; did you mean `phases`?"),
+        ("max = 2", "max = 4", "11: message[0].fields.phase.map: has no entry for 3, 4; add entries, `oth"),
+        ('of = "state"', 'of = "stat"', "11: message[0].fields.phase: refers to stat, which is not a field defined before it"),
+        ('of = "state"', 'of = "state", at = 3', "11: message[0].fields.phase: use only one of `at`, `of` and `value`"),
+        ("state =", "State =", "10: message[0].fields.State: is not a field name"),
+        ("spin =", "late =", "12: message[0].fields.late: is not a field name"),
+        ("spin = {", 'spin = { is = "ab", width = 1,', "12: message[0].fields.spin.is: has 2 characters, but the field has 1"),
+        (NAME, NAME + '\npieces = 1', "13: message[0].fields.spin.at: is beyond the last piece, which is 0"),
+        (NAME, NAME + '\nmatch = "("', "9: message[0].match: is not a valid regular expression"),
         (NAME, NAME + '\nin = "what"', "9: message[0].in: no field 'what'; there are: nothing"),
-        (NAME, NAME + '\nbeat = true', "9: message[0].beat: needs pace.period"),
+        (NAME, NAME + '\nbeat = true', "9: message[0].beat: add pace.period"),
         (NAME, NAME + '\nwhen = { sta = 1 }', "9: message[0].when.sta: no field 'sta'"),
-        ("wheel.phase", "wheel.phases", "14: message[0].say[0].reading: no reading 'wheel.phases'; there are: wheel.phase, "),
+        ("wheel.phase", "wheel.phases", "14: message[0].say[0].reading: no reading 'wheel.phases'; did you mean `wheel.phase`?"),
         ("wheel.phase", "wheel.number", "14: message[0].say[0].reading: wheel.number needs `number` in `with`"),
-        ('"{phase}"', '"{state}"', "15: message[0].say[0].with.phase: may be 1, which phase is not: expected `str`, got `int`"),
-        ('"{phase}"', '"idel"', "15: message[0].say[0].with.phase: may be 'idel', which phase is not: invalid enum value 'idel'"),
-        ('2 = "bets_open"', '2 = "open"', "15: message[0].say[0].with.phase: may be 'open', which phase is not"),
-        ('"{phase}"', '"{phase:>3}"', "a field is named in braces, {name}, and nothing more"),
+        ('"{phase}"', '"{state}"', "15: message[0].say[0].with.phase: may be 1, which phase does not accept: expected `str`, got `int`"),
+        ('"{phase}"', '"idel"', "15: message[0].say[0].with.phase: may be 'idel', which phase does not accept: invalid enum value 'idel'"),
+        ('2 = "bets_open"', '2 = "open"', "15: message[0].say[0].with.phase: may be 'open', which phase does not accept"),
+        ('"{phase}"', '"{phase:>3}"', "write a field as {name}, without anything else"),
         ('"{phase}"', '"{phase"', "15: message[0].say[0].with.phase: "),
-        ('"{spin}"', '"spin {spin}"', "15: message[0].say[0].with.spin: may be 'spin 0', which spin is not"),
-        ('spin = "{spin}"', 'late = true', "15: message[0].say[0].with.late: is put in by Novamás itself"),
+        ('"{spin}"', '"spin {spin}"', "15: message[0].say[0].with.spin: may be 'spin 0', which spin does not accept"),
+        ('spin = "{spin}"', 'late = true', "15: message[0].say[0].with.late: is filled in by Novamás"),
         ('spin = "{spin}"', 'number = 3', "15: message[0].say[0].with.number: wheel.phase has no such field; there are: phase, "),
         ('["phase"]', '["phas"]', "16: message[0].say[0].changed: no field 'phas'"),
-        (LAST, 'stands = "x"', "16: message[0].say[0].stands: only a reading with `active`, a fault, can stand"),
+        (LAST, 'stands = "x"', "16: message[0].say[0].stands: applies only to a reading with `active`"),
         (LAST, 'unless = { spn = "" }', "16: message[0].say[0].unless.spn: no field 'spn'"),
-        ('reading = "wheel.phase"\n', "", "13: message[0].say[0]: says nothing: add `reading`, `ends` or `forgets`"),
-        (LAST, '[[message]]\nname = "status"', "17: message[1].name: another message has the name status too"),
-        (LAST, '[sequence]\nfield = "phase"\nlast = 9', "17: sequence.field: phase is no whole number"),
+        ('reading = "wheel.phase"\n', "", "13: message[0].say[0]: does nothing; add `reading`, `ends` or `forgets`"),
+        (LAST, '[[message]]\nname = "status"', "17: message[1].name: another message is also named status"),
+        (LAST, '[sequence]\nfield = "phase"\nlast = 9', "17: sequence.field: phase is not a whole number"),
         (LAST, '[sequence]\nfield = "n"\nlast = 9', "17: sequence.field: no field 'n'"),
-        (LAST, '[sequence]\nfield = "spin"\nfirst = 9\nlast = 9', "19: sequence.last: is not more than `first`"),
-        (LAST, "[pace]\nperiod = 0.5\ndraw = 0.2", "16: pace: has `draw` and `period`"),
+        (LAST, '[sequence]\nfield = "spin"\nfirst = 9\nlast = 9', "19: sequence.last: must be more than `first`"),
+        (LAST, "[pace]\nperiod = 0.5\ndraw = 0.2", "16: pace: use `draw` for a device paced by a person"),
         (LAST, "[pace]\nperiod = 0.5", "17: pace.period: needs a message with `beat = true`"),
-        (LAST, "[pace]\ndraws = ['wheel.fault']", "17: pace.draws: wheel.fault is never late"),
-        (LAST, "live = true", "13: message[0].say[0]: asks whether it is late, which needs pace.period"),
-        (LAST, 'changed = ["late"]', "13: message[0].say[0]: asks whether it is late, which needs pace.period"),
+        (LAST, "[pace]\ndraws = ['wheel.fault']", "17: pace.draws: wheel.fault cannot be late"),
+        (LAST, "live = true", "13: message[0].say[0]: depends on lateness; add pace.period"),
+        (LAST, 'changed = ["late"]', "13: message[0].say[0]: depends on lateness; add pace.period"),
         (LAST, "when = { late = true }", "16: message[0].say[0].when.late: no field 'late'"),
         (LAST, '[pace]\ndraws = ["coin"]', "17: pace.draws: no reading 'coin'"),
-        (LAST, '[command.Go]\nsend = "x"', "16: command.Go: is no name for a command"),
-        (LAST, '[command.go]\nsend = "{checksum}"', "17: command.go.send: needs the section [checksum]"),
-        (LAST, '[command.go]\nsend = "x"\nmax = 9', "16: command.go: has bounds for an argument, and no {argument}"),
+        (LAST, '[command.Go]\nsend = "x"', "16: command.Go: is not a command name"),
+        (LAST, '[command.go]\nsend = "{checksum}"', "17: command.go.send: {checksum} needs the section [checksum]"),
+        (LAST, '[command.go]\nsend = "x"\nmax = 9', "16: command.go: has bounds for an argument, but no {argument}"),
         (LAST, '[command.go]\nsend = "{argument}"\nmin = 9\nmax = 1', "18: command.go.min: is more than `max`"),
-        (LAST, '[[poll]]\nsend = ""', "17: poll[0].send: sends nothing"),
+        (LAST, '[[poll]]\nsend = ""', "17: poll[0].send: is empty"),
         ("[[message]]", "[[message", "7: column 10: "),
     ],
 )  # fmt: skip
@@ -176,7 +176,7 @@ def test_what_may_be_a_card_is_never_shown(reading: str) -> None:
         + f'[[message.say]]\nreading = "{reading}"\nwith = {{ {needed} }}\n'
     )
     assert mistakes(text) == [
-        "3: framing.shown: what is dropped may be a card that lies face down: it is never shown"
+        "3: framing.shown: must be false: dropped bytes may be a card that is face down"
     ]
 
 
@@ -188,7 +188,7 @@ def test_a_card_that_is_none_is_told_for_every_way_there_is() -> None:
         text + '[[message.say]]\nreading = "card.drawn"\nwith = { card = "{phase}h" }\n'
     )
     assert found == [
-        "15: message[0].say[0].with.card: may be '1h', which is no card: rank, then suit, as in 7h or Td"
+        "15: message[0].say[0].with.card: may be '1h', which is not a card; write rank, then suit, as in 7h or Td"
     ]
 
 
@@ -228,11 +228,11 @@ def test_profiles_of_the_tests_are_sound(path: Path) -> None:
 
 def test_a_map_for_very_many_numbers_is_told_at_once() -> None:
     [told] = mistakes(GOOD.replace("min = 1, max = 2", "min = 0, max = 9_000_000_000_000_000_000"))
-    assert "message[0].fields.phase.map: has nothing for 0, 3, 4, 5, 6 ...: add it" in told
+    assert "message[0].fields.phase.map: has no entry for 0, 3, 4, 5, 6 ...; add entries" in told
 
 
 def test_a_profile_has_an_end() -> None:
-    with pytest.raises(ProfileError, match="a profile has at most 65536 bytes"):
+    with pytest.raises(ProfileError, match="a profile may have at most 65536 bytes"):
         parse(HEAD + GOOD + "#" * 65536)
 
 

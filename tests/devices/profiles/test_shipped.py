@@ -41,7 +41,7 @@ def test_it_with_the_check_and_the_command_that_a_site_states_as_its_comment_say
     assert sent.startswith(b"BR|KGO|1500|")
     assert blown(codec.feed(sent, 1.0)) == ["1500"]
     assert blown(codec.feed(sent.replace(b"1500", b"1501"), 2.0)) == []
-    with pytest.raises(ValueError, match="blow takes a whole number from 100 to 5000, not '50'"):
+    with pytest.raises(ValueError, match="blow takes a whole number from 100 to 5000, got '50'"):
         codec.encode("blow", "50")
 
 

@@ -318,7 +318,7 @@ class TestTowardsTheShoe:
         }
         with pytest.raises(ValueError, match="no command 'reset'; there are: lock, unlock"):
             codec.encode("reset")
-        with pytest.raises(ValueError, match="lock takes no argument, not '1'"):
+        with pytest.raises(ValueError, match="lock takes no argument, got '1'"):
             codec.encode("lock", "1")
         assert codec.polls() == ()
 

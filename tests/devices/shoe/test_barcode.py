@@ -391,17 +391,17 @@ class TestPos:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"cards": {}}, "no code for Ac, 2c, "),
+        ({"cards": {}}, "add codes for Ac, 2c, "),
         (
             {"cards": {code: card for code, card in STANDARD.items() if card != "7h"}},
-            "no code for 7h$",
+            "add codes for 7h$",
         ),
-        ({"cards": {**STANDARD, "X": "1h"}}, "'X' is '1h', which is no card"),
-        ({"cards": {**STANDARD, "": "7h"}}, "'' is no code"),
-        ({"cards": {**STANDARD, "H\r": "7h"}}, r"'H\\r' is no code"),
-        ({"cards": {**STANDARD, "é": "7h"}}, "'é' is no code"),
-        ({"cards": {**STANDARD, "x" * 41: "7h"}}, "is no code: 1 to 40"),
-        ({"noread": "H7"}, "noread: 'H7' is the code of 7h too"),
+        ({"cards": {**STANDARD, "X": "1h"}}, "'X' is '1h', which is not a card"),
+        ({"cards": {**STANDARD, "": "7h"}}, "'' is not a valid code"),
+        ({"cards": {**STANDARD, "H\r": "7h"}}, r"'H\\r' is not a valid code"),
+        ({"cards": {**STANDARD, "é": "7h"}}, "'é' is not a valid code"),
+        ({"cards": {**STANDARD, "x" * 41: "7h"}}, "is not a valid code; use 1 to 40"),
+        ({"noread": "H7"}, "noread: 'H7' is also the code of 7h"),
         ({"repeat": -1}, "repeat"),
     ],
 )

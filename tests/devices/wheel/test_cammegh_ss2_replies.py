@@ -149,7 +149,7 @@ class TestTowardsTheWheel:
             CammeghSS2("wheel", Options()).encode(command)
 
     def test_no_command_takes_an_argument(self) -> None:
-        with pytest.raises(ValueError, match="start takes no argument, not '1'"):
+        with pytest.raises(ValueError, match="start takes no argument, got '1'"):
             CammeghSS2("wheel", Options()).encode("start", "1")
 
     def test_requests_are_harmless(self) -> None:

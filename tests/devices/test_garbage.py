@@ -9,8 +9,8 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.babble import AT_ONCE, CALM, GarbageSummary
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
+from devices.garbage import AT_ONCE, CALM, GarbageSummary
 from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
@@ -62,7 +62,7 @@ def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() 
         CALM,
     ]
     assert told[AT_ONCE] == LinkGarbage(at=1.9, device="wheel", bytes=50, frame="line 10")
-    assert sum(reading.bytes for reading in [*told, *garbage(gathering.tell(600.0))]) == sum(
+    assert sum(reading.bytes for reading in [*told, *garbage(gathering.release(600.0))]) == sum(
         reading.bytes for reading in said
     )
 

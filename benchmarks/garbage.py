@@ -1,5 +1,5 @@
-"""What a device that babbles for an hour leaves in the journal. The hour is simulated, the journal
-is real.
+"""What an hour of continuous garbage costs the journal. The hour is simulated, the journal is
+real.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ from devices.drivers import driver
 from devices.watch import Watch
 
 CHUNK = 0.02
-"""Seconds: how often a USB adapter hands over what came, about."""
+"""Seconds: roughly how often a USB adapter delivers data."""
 A_SECOND, A_MINUTE = round(1 / CHUNK), round(PERIOD / CHUNK)
 
 
-BABBLES: dict[str, Callable[[int], bytes]] = {
+KINDS: dict[str, Callable[[int], bytes]] = {
     "noise": random.Random(1).randbytes,
     "lines": lambda size: b"x\n" * (size // 2),
 }
 
 
-async def measure(name: str, babble: str, bytes_a_second: int, seconds: float) -> tuple[int, int]:
-    """Entries and bytes of the journal after so many seconds of such a babble at that speed."""
+async def measure(name: str, kind: str, bytes_a_second: int, seconds: float) -> tuple[int, int]:
+    """Entries and bytes of the journal after this many seconds of garbage at this speed."""
     found = driver(name)
     watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
     game = make_game("roulette-french", "ARA02", {})
     with tempfile.TemporaryDirectory() as folder:
         with closing(Journal(Path(folder) / "journal.sqlite3")) as journal:
-            station = TableRunner(
+            runner = TableRunner(
                 lambda: Table("s", "t", "roulette-french", "ARA02", game, "b"),
                 journal,
                 lambda: 0.0,
                 lambda: None,
             )
             watch.opened(0.0)
-            station.note("wheel", Opened(0.0))
+            runner.note("wheel", Opened(0.0))
             for chunk in range(round(seconds / CHUNK)):
-                call = Heard(chunk * CHUNK, BABBLES[babble](round(bytes_a_second * CHUNK)))
-                station.note("wheel", call)
-                station.take(readings(watch, call))
+                call = Heard(chunk * CHUNK, KINDS[kind](round(bytes_a_second * CHUNK)))
+                runner.note("wheel", call)
+                runner.take(readings(watch, call))
                 if not chunk % A_MINUTE:
-                    station.flush()
+                    runner.flush()
                 if not chunk % A_SECOND:
-                    await station.idle()
-            station.flush()
-            await station.idle()
+                    await runner.idle()
+            runner.flush()
+            await runner.idle()
         return _entries(Path(folder)), _size(Path(folder))
 
 
@@ -70,22 +70,22 @@ def _size(folder: Path) -> int:
 
 
 def main() -> None:
-    """Measure both babbles and print."""
-    parser = argparse.ArgumentParser(prog="benchmarks.babble", description=__doc__)
+    """Measure both kinds of garbage and print."""
+    parser = argparse.ArgumentParser(prog="benchmarks.garbage", description=__doc__)
     parser.add_argument("--driver", default="cammegh-ss2")
     parser.add_argument(
         "--speed",
         type=int,
         default=960,
-        help="bytes a second (default: 960, a full line of 9600 baud)",
+        help="bytes per second (default: 960, a full line at 9600 baud)",
     )
     parser.add_argument("--seconds", type=float, default=3600.0)
     given = parser.parse_args()
-    for babble in BABBLES:
-        entries, size = asyncio.run(measure(given.driver, babble, given.speed, given.seconds))
+    for kind in KINDS:
+        entries, size = asyncio.run(measure(given.driver, kind, given.speed, given.seconds))
         print(
-            f"{given.driver}, {babble}, {given.speed} bytes/s for {given.seconds:g} s: {entries} "
-            f"entries, {size / 1e6:.1f} MB"
+            f"{given.driver}, {kind}, {given.speed} bytes/s for {given.seconds:g} s: "
+            f"{entries} entries, {size / 1e6:.1f} MB"
         )
 
 

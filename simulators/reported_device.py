@@ -1,6 +1,4 @@
-"""A simulated device that tells what it says: the truth, before anything happens to it on
-the line.
-"""
+"""Reports what a simulated device sends, before any fault of the line."""
 
 from __future__ import annotations
 
@@ -10,34 +8,34 @@ from simulators.device import Device, Timed
 
 
 class ReportedDevice:
-    """Another device, whose every line is handed to ``tell`` with the time at which it leaves."""
+    """Wraps a device and calls ``report`` with every line and its time."""
 
-    def __init__(self, device: Device, tell: Callable[[float, bytes], None]) -> None:
+    def __init__(self, device: Device, report: Callable[[float, bytes], None]) -> None:
         self.baud = device.baud
         self._device = device
-        self._tell = tell
+        self._report = report
 
     @property
     def rounds(self) -> int:
-        """As many as the device has."""
+        """As the device."""
         return self._device.rounds
 
     @property
     def deadline(self) -> float:
-        """The device's own."""
+        """As the device."""
         return self._device.deadline
 
     def advance(self, now: float) -> list[Timed]:
-        """Let the time pass, and tell what the device says meanwhile."""
+        """Advance the time and report what the device sends."""
         lines = self._device.advance(now)
         for at, line in lines:
-            self._tell(at, line)
+            self._report(at, line)
         return lines
 
     def receive(self, data: bytes, now: float) -> None:
-        """For the device."""
+        """As the device."""
         self._device.receive(data, now)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """For the device."""
+        """As the device."""
         self._device.fault(name, value, now)
