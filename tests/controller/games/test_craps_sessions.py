@@ -153,7 +153,7 @@ def test_a_long_evening_is_remembered_as_far_as_it_matters() -> None:
     for _ in range(70):
         play.throw(2, 3)
     assert (len(play.state.entries), len(play.game.history(play.state)), play.point) == (60, 20, 8)
-    with pytest.raises(RejectedError, match="not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="not among the remembered rounds"):
         play.say("result.correct", round=11, dice=[1, 1])
     play.say("result.correct", round=12, dice=[4, 4])
     assert (play.point, play.shown["series"]) == (5, "point")

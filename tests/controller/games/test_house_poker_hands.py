@@ -62,7 +62,7 @@ def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second
     play.say("bets.close")
     play.say("cards.deal", count=2 * play.game.book.hand)
     with pytest.raises(
-        RejectedError, match=f"the second bet is {second * 1000}: {second} times the ante"
+        RejectedError, match=f"the second bet must be {second * 1000}: {second} times the ante"
     ):
         play.act(1, "go", amount=3000)
     play.act(1, "go", amount=second * 1000)
@@ -72,12 +72,12 @@ def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second
 def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     play = table()
     play.bets(1, 2)
-    with pytest.raises(RejectedError, match="the hands are not dealt"):
+    with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.act(1, "go")
     play.say("cards.deal", count=15)
     play.act(1, "go")
     for number, message in (
-        (1, "box:1 has said go"),
+        (1, "box:1 has already decided go; to change it, send go first with valid"),
         (3, "'box:3' is no hand in play; there are: box:1, box:2"),
     ):
         with pytest.raises(RejectedError, match=message):
@@ -111,7 +111,7 @@ def test_who_shows_his_cards_loses_everything() -> None:
 def test_a_decree_that_names_no_loss_for_it() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h")
-    with pytest.raises(RejectedError, match="does not say what it costs"):
+    with pytest.raises(RejectedError, match="the decree does not say what a player loses by showing cards; send"):
         play.say("deal.error", error="exposed", who="box:1", fault="player")
 
 
@@ -161,7 +161,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h", "9c 8d 4h")
     for who in ("dealer", "box:1", None):
-        with pytest.raises(RejectedError, match="cannot be turned"):
+        with pytest.raises(RejectedError, match="dealer cannot be turned now; wait for its time, or send cards-show if"):
             play.turn(who)
     with pytest.raises(RejectedError, match=r"say deal\.error"):
         play.show("dealer", "9c 8d 4h")

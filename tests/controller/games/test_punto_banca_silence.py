@@ -228,7 +228,7 @@ def test_several_unresolved_rounds_must_be_named() -> None:
     with pytest.raises(RejectedError, match="say which round: 1, 2 are unresolved"):
         play.say("round.confirm", winner="tie")
     assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
-    with pytest.raises(RejectedError, match="round 9 is not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="round 9 is not among the remembered rounds"):
         play.say("round.confirm", winner="tie", round=9)
 
 

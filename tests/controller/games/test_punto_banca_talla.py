@@ -159,7 +159,7 @@ def test_no_session_no_shoe() -> None:
     play.say("session.open")
     with pytest.raises(RejectedError, match="session 1 is open already"):
         play.say("session.open")
-    with pytest.raises(RejectedError, match="a minimum of 0 is none"):
+    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not 0"):
         Play().say("session.open", minimum=0)
 
 
