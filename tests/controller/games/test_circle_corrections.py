@@ -99,9 +99,9 @@ def test_where_hands_were_compared_the_cards_speak() -> None:
     for why, fields in {
         "the result follows from the cards; leave out number, dice and winner": {"winner": "seat:3"},
         "hands is required; name each wrong hand with its right cards": {},
-        "seat:4 lay there with 2 cards, and 1 are said": {"seat4": "Ad"},
+        "seat:4 has 2 cards, not 1; name as many": {"seat4": "Ad"},
         "seat:7 did not lie open": {"seat7": "Ad 5s"},
-        "Xx is none of the deck": {"seat4": "Ah Xx"},
+        "not in this deck: Xx": {"seat4": "Ah Xx"},
         "a card would be there twice": {"seat4": "Ah Kh"},
         "the hands of round 1 lay so already": {"seat4": "As Ah"},
     }.items():

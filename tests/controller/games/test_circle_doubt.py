@@ -94,7 +94,7 @@ def test_a_common_card_that_was_said_wrongly() -> None:
     said = play.show("board", "4d", index=2)
     assert whats(said) == ["shown_differs"]
     assert [(event.index, event.card) for event in of_kind(said, CardTurned)] == [(2, "4d")]
-    with pytest.raises(RejectedError, match="shown_differs waits for"):
+    with pytest.raises(RejectedError, match="shown_differs is not decided yet; the table is waiting for:"):
         play.close()
     play.accept()
     assert play.game.show(play.state)["boards"] == {"board": ["3c", "4d", "9d"]}

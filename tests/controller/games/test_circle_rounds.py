@@ -141,7 +141,7 @@ def test_words_of_an_interval() -> None:
     for action, said in (
         ("check", "seat:2 cannot check after a bet; send action call, raise or fold"),
         ("bet", "there is already a bet in this interval; send action raise"),
-        ("muck", "says fold"),
+        ("muck", "it is not the showdown; for a player who gives up send action fold"),
         ("discard", "knows no"),
     ):
         with pytest.raises(RejectedError, match=said):
@@ -255,7 +255,7 @@ def test_cards_dealt_by_hand() -> None:
     with pytest.raises(RejectedError, match="4 cards are due, not 5; report a wrong number with deal-error"):
         play.say("cards.deal", count=5)
     play.say("cards.burn")
-    with pytest.raises(RejectedError, match="the next card goes to board, it is not burned"):
+    with pytest.raises(RejectedError, match="the next card goes to board; it is not a burn card"):
         play.say("cards.burn")
     with pytest.raises(RejectedError, match="3 of these cards lie face up, not 2"):
         play.say("cards.deal", count=3, cards=["2c", "3c"])

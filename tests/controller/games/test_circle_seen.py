@@ -155,7 +155,7 @@ def test_the_round_stands_still_until_then() -> None:
         with pytest.raises(RejectedError, match="a card that a reader reported face up is waiting; send card-decide or"):
             play.say(name, **fields)
     for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
-        with pytest.raises(RejectedError, match="action read is not possible here; possible: accept, exposed, remove"):
+        with pytest.raises(RejectedError, match="action next_round is not possible here; possible: accept, exposed,"):
             play.say("card.decide", action=action, card=card)
     said = play.say("round.void", reason="misdeal")
     assert of_kind(said, RoundVoid)

@@ -346,8 +346,8 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
     ]
     for winner, said in (
         ("seat:3", "the winner of round 1 is already seat:3"),
-        (None, r"winner \(a seat or tie\) or hands is required"),
-        ("banker", r"winner \(a seat or tie\) or hands is required"),
+        (None, "winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"),
+        ("banker", "winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"),
     ):
         with pytest.raises(RejectedError, match=said):
             play.say("result.correct", round=1, winner=winner)

@@ -212,7 +212,7 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
         assert (placed.who, placed.withdrawn) == (f"box:1/{place}", False)
     with pytest.raises(RejectedError, match="at most 4 may bet on a box"):
         play.say("bet.place", who="box:1/5", bet="ante", amount=500)
-    with pytest.raises(RejectedError, match="none of the boxes"):
+    with pytest.raises(RejectedError, match="box:8/2 is not a box from 1 to 7; a box is box:1, another bettor on it"):
         play.say("bet.place", who="box:8/2", bet="ante", amount=500)
 
 

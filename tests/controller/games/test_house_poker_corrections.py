@@ -83,10 +83,10 @@ def test_what_may_not_be_corrected() -> None:
         "role croupier is not allowed to do this; allowed: table_head,": {"role": "croupier", "box1": "9s 8s 7s 6s 5c"},
         "round 2 is not among the remembered rounds": {"round": 2, "box1": "9s 8s 7s 6s 5c"},
         "hands is required; name each wrong hand with its right cards": {},
-        "box:2 did not lie open in round 1; there were: box:1, dealer": {"box2": "2c 2d 8c 7c 6d"},
+        "box:2 was not face up in round 1; face up were: box:1, dealer": {"box2": "2c 2d 8c 7c 6d"},
         "box:3 did not lie open": {"box3": "2c 2d 8c 7c 6d"},
         "box:1 lay there with 5 cards, and 4 are said": {"box1": "9s 8s 7s 6s"},
-        "Xx is none of the deck": {"box1": "9s 8s 7s 6s Xx"},
+        "not in this deck: Xx": {"box1": "9s 8s 7s 6s Xx"},
         "a card would be in the round twice; name each once": {"box1": "9s 8s 7s 6s Ah"},
         "the hands of round 1 lay so already": {"box1": "5s 6s 7s 8s 9s", "dealer": BANK},
     }
@@ -96,7 +96,7 @@ def test_what_may_not_be_corrected() -> None:
             correct(play, **fields)
         assert play.state is state
     for fields in ({"winner": "box:1"}, {"number": 3}, {"dice": [1, 2]}):
-        with pytest.raises(RejectedError, match="what comes out follows from the cards"):
+        with pytest.raises(RejectedError, match="the result follows from the cards"):
             play.say("result.correct", round=1, **fields)
     correct(play, box1="9s 8s 7s 6s 5c")
     play.bets(1)
@@ -180,10 +180,7 @@ def test_how_far_a_correction_reaches_is_said() -> None:
         correct(play, box1="9s 8s 7s 6s 5c")
     with pytest.raises(
         RejectedError,
-        match=(
-            r"no hand of round 41 lay open, or none is remembered any more: the latest 20 "
-            r"rounds are$"
-        ),
+        match=r"round 41 is remembered; only the latest 20 rounds are kept$",
     ):
         correct(play, round=41, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=42, box1="9s 8s 7s 6s 5c"))

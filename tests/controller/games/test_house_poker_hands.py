@@ -78,7 +78,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     play.act(1, "go")
     for number, message in (
         (1, "box:1 has already decided go; to change it, send go first with valid"),
-        (3, "'box:3' is no hand in play; there are: box:1, box:2"),
+        (3, "box:3 has no hand in play; hands in play: box:1, box:2"),
     ):
         with pytest.raises(RejectedError, match=message):
             play.act(number, "pass")
@@ -161,7 +161,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h", "9c 8d 4h")
     for who in ("dealer", "box:1", None):
-        with pytest.raises(RejectedError, match="dealer cannot be turned now; wait for its time, or send cards-show if"):
+        with pytest.raises(RejectedError, match="box:1 cannot be turned now; wait for its time, or send cards-show if"):
             play.turn(who)
     with pytest.raises(RejectedError, match=r"say deal\.error"):
         play.show("dealer", "9c 8d 4h")

@@ -91,7 +91,7 @@ def test_three_card_poker_is_played_with_one_deck() -> None:
     play = table("three-card-poker", "BAL09")
     play.bets(1, 2)
     play.cards("As Ad As")
-    stopped(play, "this card is not of the deck or is already on the table; name the right")
+    stopped(play, "card_duplicate")
 
 
 @pytest.mark.rule("ARA02-134", "EUS96-155")
@@ -100,7 +100,7 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
     play = table(decree=decree)
     play.bets(1, 2)
     play.cards("As Ad As")
-    stopped(play, "this card is not of the deck or is already on the table; name the right")
+    stopped(play, "card_duplicate")
     play.cards("Kc")
     with pytest.raises(RejectedError, match="this card is not of the deck or is already on the table; name the right"):
         play.say("card.decide", action="accept")
@@ -260,7 +260,7 @@ def test_a_devices_word_makes_the_play_null_where_the_site_says_so(decree: str) 
     play = table(decree=decree, misdeal="void")
     play.bets(1, 2)
     told = play.cards("As Ad As")
-    assert [event.what for event in of_kind(told, Irregularity)] == ["this card is not of the deck or is already on the table; name the right"]
+    assert [event.what for event in of_kind(told, Irregularity)] == ["card_duplicate"]
     [void] = of_kind(told, RoundVoid)
     assert (void.reason, void.by) == ("deck_defective", None)
 

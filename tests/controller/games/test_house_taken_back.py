@@ -312,7 +312,7 @@ def test_a_hand_that_was_told_as_set_is_not() -> None:
         cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
         low=["2d", "3d"],
     )
-    with pytest.raises(RejectedError, match="a hand lies open already"):
+    with pytest.raises(RejectedError, match="cards are already face up, so no decision can be withdrawn; if the"):
         back(play, 1, "set")
 
 

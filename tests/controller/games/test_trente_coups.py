@@ -219,7 +219,7 @@ def test_what_cannot_be_followed_is_refused() -> None:
     play.bets()
     with pytest.raises(RejectedError, match="waits for no decision"):
         play.say("round.confirm", winner="black")
-    with pytest.raises(RejectedError, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in progress and has no result yet"):
         play.say("shoe.end")
 
 
