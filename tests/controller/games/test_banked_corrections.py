@@ -139,14 +139,20 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
     ("hands", "why"),
     [
         ({}, "say the hands that were told wrongly"),
-        ({"box1": "Kc Kd 2h 3s 5c Ah 4c"}, "hands must name box:1.low: which of the cards are the low hand"),
+        (
+            {"box1": "Kc Kd 2h 3s 5c Ah 4c"},
+            "hands must name box:1.low: which of the cards are the low hand",
+        ),
         ({"box1_low": "Qc Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
         ({"box1_low": "Kd Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
         ({"box2_low": "Kc Kd"}, "box:2 was not face up in round 1; face up were: dealer, box:1"),
         ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer lay there with 7 cards, and 6"),
         ({"dealer": "Qc Qd 9h 8s Kc Jd Th"}, "a card would be in the round twice; name each once"),
         ({"dealer": "Qc Qd 9h 8s Zz Jd Th"}, "not in this deck: Zz"),
-        ({"dealer": "Qd Qc 9h 8s 7c Jd Th", "box1_low": "Kd Kc"}, "the hands of round 1 are already as sent"),
+        (
+            {"dealer": "Qd Qc 9h 8s 7c Jd Th", "box1_low": "Kd Kc"},
+            "the hands of round 1 are already as sent",
+        ),
     ],
 )
 def test_what_may_not_be_corrected(hands: dict[str, str], why: str) -> None:
@@ -162,7 +168,9 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert '"As"' in kept
     assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
-    with pytest.raises(RejectedError, match="box:2 was not face up in round 1; face up were: dealer, board, box:1"):
+    with pytest.raises(
+        RejectedError, match="box:2 was not face up in round 1; face up were: dealer, board, box:1"
+    ):
         correct(play, box2="2c 7d")
     assert outcome_of(corrected(correct(play, dealer="Ks 7c"))).hands, (
         "the card of a hand that gave up: nobody may tell"
@@ -171,9 +179,13 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
 
 def test_only_who_is_in_charge_corrects() -> None:
     play = trijoker()
-    with pytest.raises(RejectedError, match="role croupier is not allowed to do this; allowed: table_head,"):
+    with pytest.raises(
+        RejectedError, match="role croupier is not allowed to do this; allowed: table_head,"
+    ):
         play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
-    with pytest.raises(RejectedError, match="the result follows from the cards; leave out number, dice and winner"):
+    with pytest.raises(
+        RejectedError, match="the result follows from the cards; leave out number, dice and winner"
+    ):
         play.say("result.correct", round=1, winner="box:1")
 
 

@@ -97,7 +97,9 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
 def test_where_hands_were_compared_the_cards_speak() -> None:
     play = to_the_end()
     for why, fields in {
-        "the result follows from the cards; leave out number, dice and winner": {"winner": "seat:3"},
+        "the result follows from the cards; leave out number, dice and winner": {
+            "winner": "seat:3"
+        },
         "hands is required; name each wrong hand with its right cards": {},
         "seat:4 has 2 cards, not 1; name as many": {"seat4": "Ad"},
         "seat:7 did not lie open": {"seat7": "Ad 5s"},
@@ -122,7 +124,9 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     play.turn()
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
-    with pytest.raises(RejectedError, match="seat:1 was not face up in round 1; face up were: seat:4, seat:3,"):
+    with pytest.raises(
+        RejectedError, match="seat:1 was not face up in round 1; face up were: seat:4, seat:3,"
+    ):
         correct(play, seat1="Jh Jd")
     assert outcome_of(correct(play, seat4="Ah Jh")).winner == "seat:3", (
         "a card of the hand that gave up: nobody may tell"
@@ -188,7 +192,10 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         play.bets()
         play.cards(HOLES)
         play.close(winner=3)
-    with pytest.raises(RejectedError, match="no face-up hand of round 1 is remembered; only the latest 20 rounds are"):
+    with pytest.raises(
+        RejectedError,
+        match="no face-up hand of round 1 is remembered; only the latest 20 rounds are",
+    ):
         correct(play, seat4="Ah 5s")
     assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
     assert len(play.state.played) == SHOWN

@@ -72,7 +72,9 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
 
 def test_shown_cards_that_cannot_be() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match="Zz is not a card; write rank and suit, such as 7h or Ts"):
+    with pytest.raises(
+        RejectedError, match="Zz is not a card; write rank and suit, such as 7h or Ts"
+    ):
         play.show(4, "Ah Zz")
     with pytest.raises(RejectedError, match="seat:4 has 2 cards, not 1"):
         play.show(4, "Ah")
@@ -94,7 +96,9 @@ def test_a_common_card_that_was_said_wrongly() -> None:
     said = play.show("board", "4d", index=2)
     assert whats(said) == ["shown_differs"]
     assert [(event.index, event.card) for event in of_kind(said, CardTurned)] == [(2, "4d")]
-    with pytest.raises(RejectedError, match="shown_differs is not decided yet; the table is waiting for:"):
+    with pytest.raises(
+        RejectedError, match="shown_differs is not decided yet; the table is waiting for:"
+    ):
         play.close()
     play.accept()
     assert play.game.show(play.state)["boards"] == {"board": ["3c", "4d", "9d"]}

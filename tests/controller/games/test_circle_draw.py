@@ -70,7 +70,9 @@ def test_the_table_chooses_its_pack_where_the_decree_does_not(
 @rule("BAL09-012")
 def test_eight_players_at_most() -> None:
     play = table("BAL09", "circle-draw")
-    with pytest.raises(RejectedError, match="9 players are too many; at most 8 may play: BAL09-012"):
+    with pytest.raises(
+        RejectedError, match="9 players are too many; at most 8 may play: BAL09-012"
+    ):
         play.say("boxes.set", boxes=list(range(1, 10)))
 
 
@@ -175,7 +177,9 @@ def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
     play = played()
     play.error("touched", 1)
     play.error("touched", 2)
-    with pytest.raises(RejectedError, match="nobody reported which cards seat:3 kept; send cards-show"):
+    with pytest.raises(
+        RejectedError, match="nobody reported which cards seat:3 kept; send cards-show"
+    ):
         play.turn(3)
     with pytest.raises(RejectedError, match="has 5 cards, not 4"):
         play.show(3, "Jc Jd Ad Ah")

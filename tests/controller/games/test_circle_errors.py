@@ -132,7 +132,9 @@ def test_once_bets_are_made_a_person_decides(error: str) -> None:
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
     assert play.state.asks == ("card.decide", "round.void")
-    with pytest.raises(RejectedError, match=f"deal_{error} is not decided yet; .*: card-decide, round-void"):
+    with pytest.raises(
+        RejectedError, match=f"deal_{error} is not decided yet; .*: card-decide, round-void"
+    ):
         play.close()
     play.accept()
     play.close()
@@ -223,7 +225,9 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
     assert play.state.asks == ("round.void", "deal.error")
-    with pytest.raises(RejectedError, match=f"deal_{error} is not decided yet; .*: round-void, deal-error"):
+    with pytest.raises(
+        RejectedError, match=f"deal_{error} is not decided yet; .*: round-void, deal-error"
+    ):
         play.accept()
     with pytest.raises(RejectedError, match="role croupier is not allowed to do this"):
         play.error(error, 3, valid=False)
@@ -276,14 +280,21 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
     play = table(decree)
     play.error("exposed_in_cut")
     assert play.state.asks == ("card.decide",)
-    with pytest.raises(RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"):
+    with pytest.raises(
+        RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"
+    ):
         play.say("bets.open")
     play.accept()
     play.say("bets.open")
     play.error("exposed_in_cut")
-    with pytest.raises(RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"):
+    with pytest.raises(
+        RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"
+    ):
         play.say("bets.close")
-    with pytest.raises(RejectedError, match="a card was seen at the cut; shuffle the deck again and send card-decide"):
+    with pytest.raises(
+        RejectedError,
+        match="a card was seen at the cut; shuffle the deck again and send card-decide",
+    ):
         play.say("cards.deal", count=8)
     assert whats(play.cards("Ah")) == ["card_out_of_round"]
     assert not play.current.closed
@@ -362,7 +373,10 @@ def test_hands_that_touch_are_null_both(decree: str) -> None:
     [removed] = of_kind(play.error("touched", 3), CardRemoved)
     assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
     assert play.state.asks == ("deal.error", "round.void")
-    with pytest.raises(RejectedError, match="deal_touched is not decided yet; the table is waiting for: deal-error,"):
+    with pytest.raises(
+        RejectedError,
+        match="deal_touched is not decided yet; the table is waiting for: deal-error,",
+    ):
         play.close()
     with pytest.raises(RejectedError, match="who must be one of: seat:4,"):
         play.error("touched", 3)
@@ -385,5 +399,7 @@ def test_where_all_hands_touch_the_round_is_null() -> None:
 @pytest.mark.parametrize("decree", ["ARA02"])
 def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
     play = laid(decree)
-    with pytest.raises(RejectedError, match="the decree has no rule for touched here; it has rules for: order,"):
+    with pytest.raises(
+        RejectedError, match="the decree has no rule for touched here; it has rules for: order,"
+    ):
         play.error("touched", 3)

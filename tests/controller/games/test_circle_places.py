@@ -31,7 +31,9 @@ rule = pytest.mark.rule
 def test_no_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree)
     play.say("boxes.set", boxes=[1, 2, 4])
-    with pytest.raises(RejectedError, match=f"3 players are too few; at least 4 must play: {decree}"):
+    with pytest.raises(
+        RejectedError, match=f"3 players are too few; at least 4 must play: {decree}"
+    ):
         play.say("bets.open")
 
 
@@ -58,7 +60,8 @@ def test_no_more_players_than_the_pack_has_cards_for() -> None:
     play = table("BAL09", "synthetic-poker")
     play.say("boxes.set", boxes=[*range(1, 13)])
     with pytest.raises(
-        RejectedError, match="a round with 12 players needs 29 cards, and the deck has 28; seat fewer"
+        RejectedError,
+        match="a round with 12 players needs 29 cards, and the deck has 28; seat fewer",
     ):
         play.say("bets.open")
 
@@ -105,7 +108,9 @@ def test_the_first_deal_needs_a_hand_that_was_given() -> None:
     play.say("boxes.set", boxes=[1, 2, 3, 4])
     with pytest.raises(RejectedError, match="no player has the button; send button-set with seat"):
         play.say("bets.open")
-    with pytest.raises(RejectedError, match="nobody sits at seat:5; seated: seat:1, seat:2, seat:3, seat:4"):
+    with pytest.raises(
+        RejectedError, match="nobody sits at seat:5; seated: seat:1, seat:2, seat:3, seat:4"
+    ):
         play.say("button.set", seat=5)
 
 
@@ -144,7 +149,9 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     play.act(2, "out")
     with pytest.raises(RejectedError, match="seat:2 is already sitting out"):
         play.act(2, "out")
-    with pytest.raises(RejectedError, match="nobody sits at seat:7; seated: seat:1, seat:2, seat:3, seat:4, seat:5"):
+    with pytest.raises(
+        RejectedError, match="nobody sits at seat:7; seated: seat:1, seat:2, seat:3, seat:4, seat:5"
+    ):
         play.act(7, "out")
     said = []
     for _ in range(4):
@@ -213,7 +220,9 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     with pytest.raises(RejectedError, match="the deck is not whole; .*: BAL09-007"):
         play.say("bets.open")
     play.say("deck.check", cards=52, right=False)
-    with pytest.raises(RejectedError, match="the deck is not whole; replace it and send deck-check"):
+    with pytest.raises(
+        RejectedError, match="the deck is not whole; replace it and send deck-check"
+    ):
         play.say("bets.open")
     play.say("deck.check", cards=52)
     assert not play.state.alerts
@@ -319,17 +328,24 @@ def test_the_last_hands_are_announced(decree: str, left: int) -> None:
 
 def test_the_last_hands_where_the_decree_has_none() -> None:
     play = table("ARA02", "synthetic-poker")
-    with pytest.raises(RejectedError, match="the decree has no announcement of last rounds in this game; send"):
+    with pytest.raises(
+        RejectedError, match="the decree has no announcement of last rounds in this game; send"
+    ):
         play.say("last_rounds.announce")
 
 
 def test_each_has_his_own_word() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match="role croupier is not allowed to do this; allowed: table_head, inspector"):
+    with pytest.raises(
+        RejectedError,
+        match="role croupier is not allowed to do this; allowed: table_head, inspector",
+    ):
         play.say("round.void", role="croupier", reason="misdeal")
     with pytest.raises(RejectedError, match="this game has no command shoe-start"):
         play.say("shoe.start", shoe="S1")
-    with pytest.raises(RejectedError, match="ball_out is not a reason to void a round here; allowed: wrong_order,"):
+    with pytest.raises(
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: wrong_order,"
+    ):
         play.say("round.void", reason="ball_out")
     play.say("round.void", role="inspector", reason="inspector")
     [opened] = of_kind(play.bets(), RoundOpened)

@@ -249,10 +249,14 @@ def test_cards_dealt_by_hand() -> None:
     play.say("bets.open")
     said = play.say("cards.deal", role="croupier", count=8)
     assert [event.unobserved for event in of_kind(said, BetsClosed)] == [True]
-    with pytest.raises(RejectedError, match="the betting interval is open; send betting-close, or report a card"):
+    with pytest.raises(
+        RejectedError, match="the betting interval is open; send betting-close, or report a card"
+    ):
         play.say("cards.deal", count=1)
     play.close()
-    with pytest.raises(RejectedError, match="4 cards are due, not 5; report a wrong number with deal-error"):
+    with pytest.raises(
+        RejectedError, match="4 cards are due, not 5; report a wrong number with deal-error"
+    ):
         play.say("cards.deal", count=5)
     play.say("cards.burn")
     with pytest.raises(RejectedError, match="the next card goes to board; it is not a burn card"):

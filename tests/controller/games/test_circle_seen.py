@@ -152,10 +152,16 @@ def test_the_round_stands_still_until_then() -> None:
         ("betting.close", {}),
         ("round.confirm", {"winner": "seat:1"}),
     ):
-        with pytest.raises(RejectedError, match="a card that a reader reported face up is waiting; send card-decide or"):
+        with pytest.raises(
+            RejectedError,
+            match="a card that a reader reported face up is waiting; send card-decide or",
+        ):
             play.say(name, **fields)
     for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
-        with pytest.raises(RejectedError, match="action next_round is not possible here; possible: accept, exposed,"):
+        with pytest.raises(
+            RejectedError,
+            match="action next_round is not possible here; possible: accept, exposed,",
+        ):
             play.say("card.decide", action=action, card=card)
     said = play.say("round.void", reason="misdeal")
     assert of_kind(said, RoundVoid)

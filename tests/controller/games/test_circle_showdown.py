@@ -314,7 +314,9 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
 
 def test_nobody_is_confirmed_before_the_showdown() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match="the round is still being played; if all others folded, send"):
+    with pytest.raises(
+        RejectedError, match="the round is still being played; if all others folded, send"
+    ):
         play.say("round.confirm", winner="seat:4")
     done = shown()
     done.turn()

@@ -250,9 +250,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play.totals(4)
     with pytest.raises(RejectedError, match="win_odds goes beside win, which seat:4 does not have"):
         play.bet("win_odds", "seat:4", amount=500)
-    with pytest.raises(
-        RejectedError, match=f"dont_win_odds must be at most 2000: {decree}-"
-    ):
+    with pytest.raises(RejectedError, match=f"dont_win_odds must be at most 2000: {decree}-"):
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
@@ -339,7 +337,10 @@ def test_what_is_no_bet_or_nobodys() -> None:
         ({"who": "seat:1", "bet": "pass"}, "no bet pass;"),
         ({"who": "box:1", "bet": "field"}, "box:1 is not a player of this table"),
         ({"who": "seat:0", "bet": "field"}, "seat:0 is not a player"),
-        ({"who": "seat:1", "bet": "field", "amount": 0}, "amount must be above 0 in minor units, not 0"),
+        (
+            {"who": "seat:1", "bet": "field", "amount": 0},
+            "amount must be above 0 in minor units, not 0",
+        ),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("bet.place", **fields)

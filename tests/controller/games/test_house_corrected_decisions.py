@@ -120,7 +120,9 @@ def test_a_jackpot_goes_by_discards_that_nobody_has_told() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, ONE, LOW, bets=[(1, "jackpot")])
     play.act(1, "pass")
-    with pytest.raises(RejectedError, match="nobody reported how many cards box:1 discarded, and it has the bet"):
+    with pytest.raises(
+        RejectedError, match="nobody reported how many cards box:1 discarded, and it has the bet"
+    ):
         correct(play, {"box:1": "go"}, dealer=BANK)
 
 
@@ -128,7 +130,9 @@ def test_what_was_settled_at_the_table_has_no_decisions() -> None:
     play = over("go")
     play.say("session.close")
     play.say("round.confirm", round=1)
-    with pytest.raises(RejectedError, match="the decisions of round 1 cannot be corrected; it was settled at the"):
+    with pytest.raises(
+        RejectedError, match="the decisions of round 1 cannot be corrected; it was settled at the"
+    ):
         correct(play, {"box:1": "pass"})
 
 
@@ -136,7 +140,9 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     play = texas()
     play.act("box:1", "pass")
     play.act("box:2", "pass")
-    with pytest.raises(RejectedError, match="name the cards of these hands too; they were face up: dealer, box:1,"):
+    with pytest.raises(
+        RejectedError, match="name the cards of these hands too; they were face up: dealer, box:1,"
+    ):
         correct(play, {"box:1": "go"})
     told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
     assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
@@ -155,7 +161,9 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
 
 @pytest.mark.parametrize("play", [trijoker(), circle_play.table()])
 def test_other_games_have_no_such_decisions(play: Any) -> None:
-    with pytest.raises(RejectedError, match="decisions cannot be corrected in this game; leave out decisions"):
+    with pytest.raises(
+        RejectedError, match="decisions cannot be corrected in this game; leave out decisions"
+    ):
         play.say("result.correct", round=1, decisions={"box:1": "go"})
 
 

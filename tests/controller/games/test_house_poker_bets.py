@@ -88,7 +88,9 @@ def test_a_bet_that_there_is_not() -> None:
     play = opened(decree="ARA02")
     with pytest.raises(RejectedError, match="no bet insurance here; bets are: ante, jackpot"):
         play.say("bet.place", who="box:1", bet="insurance")
-    with pytest.raises(RejectedError, match="box:9 is not a box from 1 to 7; a box is box:1, another bettor on it"):
+    with pytest.raises(
+        RejectedError, match="box:9 is not a box from 1 to 7; a box is box:1, another bettor on it"
+    ):
         play.say("bet.place", who="box:9", bet="jackpot")
 
 
@@ -212,7 +214,10 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
         assert (placed.who, placed.withdrawn) == (f"box:1/{place}", False)
     with pytest.raises(RejectedError, match="at most 4 may bet on a box"):
         play.say("bet.place", who="box:1/5", bet="ante", amount=500)
-    with pytest.raises(RejectedError, match="box:8/2 is not a box from 1 to 7; a box is box:1, another bettor on it"):
+    with pytest.raises(
+        RejectedError,
+        match="box:8/2 is not a box from 1 to 7; a box is box:1, another bettor on it",
+    ):
         play.say("bet.place", who="box:8/2", bet="ante", amount=500)
 
 

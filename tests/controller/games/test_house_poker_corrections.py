@@ -80,7 +80,10 @@ def test_what_may_not_be_corrected() -> None:
     play.turn("dealer")
     play.turn()
     refusals: dict[str, dict[str, Any]] = {
-        "role croupier is not allowed to do this; allowed: table_head,": {"role": "croupier", "box1": "9s 8s 7s 6s 5c"},
+        "role croupier is not allowed to do this; allowed: table_head,": {
+            "role": "croupier",
+            "box1": "9s 8s 7s 6s 5c",
+        },
         "round 2 is not among the remembered rounds": {"round": 2, "box1": "9s 8s 7s 6s 5c"},
         "hands is required; name each wrong hand with its right cards": {},
         "box:2 was not face up in round 1; face up were: box:1, dealer": {"box2": "2c 2d 8c 7c 6d"},
@@ -158,7 +161,10 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = table()
     for _ in range(SHOWN + 1):
         go(play, TOLD, BANK)
-    with pytest.raises(RejectedError, match="no face-up hand of round 1 is remembered; only the latest 20 rounds are"):
+    with pytest.raises(
+        RejectedError,
+        match="no face-up hand of round 1 is remembered; only the latest 20 rounds are",
+    ):
         correct(play, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=2, box1="9s 8s 7s 6s 5c"))
     assert len(play.state.played) == SHOWN

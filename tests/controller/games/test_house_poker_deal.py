@@ -120,7 +120,9 @@ def test_people_tell_what_was_dealt_hand_by_hand() -> None:
     for who in ("dealer", "box:2", "box:1"):
         play.say("cards.deal", who=who, count=5)
     assert play.shown["phase"] == "decisions"
-    with pytest.raises(RejectedError, match="0 cards are due, not 1; report a wrong number with deal-error"):
+    with pytest.raises(
+        RejectedError, match="0 cards are due, not 1; report a wrong number with deal-error"
+    ):
         play.say("cards.deal")
 
 
@@ -164,7 +166,9 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=list(range(1, most + 1)))
-    with pytest.raises(RejectedError, match=f"boxes must name at least one box from 1 to {most}, each once"):
+    with pytest.raises(
+        RejectedError, match=f"boxes must name at least one box from 1 to {most}, each once"
+    ):
         play.say("boxes.set", boxes=[1, most + 1])
 
 

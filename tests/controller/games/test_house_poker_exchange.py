@@ -261,7 +261,9 @@ def test_the_same_cards_again_lead_to_the_same_discards() -> None:
 def test_the_banks_first_cards_stand_once_a_card_has_come_for_its_discards() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     play.cards("Qc")
-    with pytest.raises(RejectedError, match="dealer is not shown now; if its cards were seen, send deal-error"):
+    with pytest.raises(
+        RejectedError, match="dealer is not shown now; if its cards were seen, send deal-error"
+    ):
         play.show("dealer", "8s 8d Ac 3h 3d")
     play.cards("Qd")
     with pytest.raises(RejectedError, match="dealer has no card 5"):
@@ -313,7 +315,10 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
         "shown_differs",
         ("cards.show", "card.decide", "round.void"),
     )
-    with pytest.raises(RejectedError, match="these cards cannot be accepted; send the right ones or void the round:"):
+    with pytest.raises(
+        RejectedError,
+        match="these cards cannot be accepted; send the right ones or void the round:",
+    ):
         play.say("card.decide", action="remove")
     told = play.show("box:1", "7s 6c Ts Tc Td")
     assert box(told).kind == "trips"
@@ -339,7 +344,10 @@ def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
     play.act(1, "go")
     play.turn("dealer")
     assert [event.what for event in of_kind(play.show("box:1", cards), Irregularity)] == [what]
-    with pytest.raises(RejectedError, match="these cards cannot be accepted; send the right ones or void the round:"):
+    with pytest.raises(
+        RejectedError,
+        match="these cards cannot be accepted; send the right ones or void the round:",
+    ):
         play.say("card.decide", action="accept")
     assert box(play.show("box:1", "Ts Td Tc 6c 7s")).kind == "trips"
 
@@ -348,7 +356,9 @@ def test_a_hand_shown_with_too_few_cards() -> None:
     play = table()
     dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
     play.act(1, "go")
-    with pytest.raises(RejectedError, match="box:1 has 5 cards, not 4; report a wrong number with deal-error"):
+    with pytest.raises(
+        RejectedError, match="box:1 has 5 cards, not 4; report a wrong number with deal-error"
+    ):
         play.show("box:1", "Ts Td Tc 6c")
 
 

@@ -111,7 +111,9 @@ def test_who_shows_his_cards_loses_everything() -> None:
 def test_a_decree_that_names_no_loss_for_it() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h")
-    with pytest.raises(RejectedError, match="the decree does not say what a player loses by showing cards; send"):
+    with pytest.raises(
+        RejectedError, match="the decree does not say what a player loses by showing cards; send"
+    ):
         play.say("deal.error", error="exposed", who="box:1", fault="player")
 
 
@@ -161,7 +163,10 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h", "9c 8d 4h")
     for who in ("dealer", "box:1", None):
-        with pytest.raises(RejectedError, match="box:1 cannot be turned now; wait for its time, or send cards-show if"):
+        with pytest.raises(
+            RejectedError,
+            match="box:1 cannot be turned now; wait for its time, or send cards-show if",
+        ):
             play.turn(who)
     with pytest.raises(RejectedError, match=r"say deal\.error"):
         play.show("dealer", "9c 8d 4h")

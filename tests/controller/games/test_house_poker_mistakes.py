@@ -68,7 +68,10 @@ def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -
     play = to_be_shown()
     play.show("box:1", "Ah Td Tc 6c 7s")
     stopped(play, "card_duplicate")
-    with pytest.raises(RejectedError, match="these cards cannot be accepted; send the right ones or void the round:"):
+    with pytest.raises(
+        RejectedError,
+        match="these cards cannot be accepted; send the right ones or void the round:",
+    ):
         play.say("card.decide", action="accept")
 
 

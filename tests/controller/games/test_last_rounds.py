@@ -175,7 +175,9 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
             table.take({"type": "link.up", "device": "shoe"})
     assert left == [2, 1, 0]
     assert table.game.show(table.state)["last_rounds"] == 0
-    with pytest.raises(RejectedError, match="the announced last rounds have been played; send session-close"):
+    with pytest.raises(
+        RejectedError, match="the announced last rounds have been played; send session-close"
+    ):
         table.say("bets.open")
     table.say("session.close")
     table.say("session.open", minimum=500, currency="EUR")
@@ -187,7 +189,9 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
 def test_other_decrees_have_no_such_announcement_there(game: str, decree: str) -> None:
     table = Table(game, decree)
     table.say("session.open", minimum=500, currency="EUR")
-    with pytest.raises(RejectedError, match="the decree has no announcement of last rounds in this game; send"):
+    with pytest.raises(
+        RejectedError, match="the decree has no announcement of last rounds in this game; send"
+    ):
         table.say("last_rounds.announce")
 
 
@@ -210,5 +214,7 @@ def test_no_ball_is_announced_after_the_last() -> None:
         table.say("bets.close")
         table.take({"type": "wheel.number", "device": "wheel", "number": 7})
     assert table.state.left("close") == 0
-    with pytest.raises(RejectedError, match="the announced last rounds have been played; send session-close"):
+    with pytest.raises(
+        RejectedError, match="the announced last rounds have been played; send session-close"
+    ):
         table.say("bets.open")

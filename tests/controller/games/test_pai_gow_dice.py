@@ -74,7 +74,10 @@ def test_the_bank_is_at_a_place_in_play() -> None:
 @pytest.mark.parametrize("decree", of("BAL09-013"))
 def test_no_more_than_six_players(decree: str) -> None:
     play = Play("pai-gow", decree)
-    with pytest.raises(RejectedError, match="boxes must name at least one box from 1 to 6, each once: Ordre de 16 de"):
+    with pytest.raises(
+        RejectedError,
+        match="boxes must name at least one box from 1 to 6, each once: Ordre de 16 de",
+    ):
         play.open(1, 7)
 
 

@@ -50,7 +50,9 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
         ("leftover_wrong", ("deck.check", "round.confirm", "round.void"))
     ]
     assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
-    with pytest.raises(RejectedError, match="the table is waiting for: deck-check, round-confirm, round-void"):
+    with pytest.raises(
+        RejectedError, match="the table is waiting for: deck-check, round-confirm, round-void"
+    ):
         play.act("box:1", "set")
     play.say("deck.check", "croupier", cards=32)
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
@@ -199,7 +201,9 @@ def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None
     play.act("box:1", "set")
     with pytest.raises(RejectedError, match="not every hand is set; still to set: box:2"):
         show(play, "dealer", BANK, LOW)
-    with pytest.raises(RejectedError, match="box:1 has already acted; to change it, send it first with valid false"):
+    with pytest.raises(
+        RejectedError, match="box:1 has already acted; to change it, send it first with valid false"
+    ):
         play.act("box:1", "set")
     with pytest.raises(RejectedError, match="dealer has no hand"):
         play.act("dealer", "set")

@@ -90,7 +90,9 @@ def test_a_player_may_give_up_once_the_flop_lies() -> None:
     said = play.act("box:2", "pass")
     assert isinstance(said[0], HandDecided)
     assert said[0].announcement == {"eu": "Ez noa"}
-    with pytest.raises(RejectedError, match="box:2 has already acted; to change it, send it first with valid false"):
+    with pytest.raises(
+        RejectedError, match="box:2 has already acted; to change it, send it first with valid false"
+    ):
         play.act("box:2", "go")
     play.act("box:1", "pass")
     result = play.result()

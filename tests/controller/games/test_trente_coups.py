@@ -189,7 +189,9 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
     play.cards("Ts Jd")
     with pytest.raises(RejectedError, match="role croupier is not allowed to do this; allowed:"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(RejectedError, match="ball_out is not a reason to void a round here; allowed: cut_card,"):
+    with pytest.raises(
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: cut_card,"
+    ):
         play.say("round.void", reason="ball_out")
     [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)

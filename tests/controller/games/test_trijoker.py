@@ -73,7 +73,9 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
         play.turn("common:2")
     said = play.act("box:3", "withdraw")
     assert [(bet.bet, bet.withdrawn) for bet in of_kind(said, BetPlaced)] == [("bet_1", True)]
-    with pytest.raises(RejectedError, match="box:3 has already acted; to change it, send it first with valid false"):
+    with pytest.raises(
+        RejectedError, match="box:3 has already acted; to change it, send it first with valid false"
+    ):
         play.act("box:3", "go")
     play.turn("common:1")
     assert play.shown["phase"] == "second_bet"
@@ -113,7 +115,9 @@ def test_without_a_reader_hands_are_told_when_they_lie_open(decree: str) -> None
         play.turn("common:1")
     play.say("cards.show", who="common:1", cards=["5d"])
     play.say("cards.show", who="common:2", cards=["8h"])
-    with pytest.raises(RejectedError, match="box:1 has 3 cards, not 2; report a wrong number with deal-error"):
+    with pytest.raises(
+        RejectedError, match="box:1 has 3 cards, not 2; report a wrong number with deal-error"
+    ):
         play.say("cards.show", who="box:1", cards=["Jh", "Js"])
     play.say("cards.show", who="box:1", cards=["Jh", "Js", "7s"])
     play.say("cards.show", who="box:3", cards=["2c", "9c", "Qd"])
