@@ -15,7 +15,7 @@ from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn
 
 QUEUE = 53
-"""Cards that wait for a person at most."""
+"""The most cards that wait for a person."""
 
 
 class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,9 +26,9 @@ class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came.
-    ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not as it
-    should be.
+    """The round in progress. ``order``: to whom its cards go, one by one; ``table``: those that
+    came. ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not
+    as it should be.
     """
 
     round: int

@@ -2,8 +2,8 @@
 games are made of.
 
 Each move changes the state and says its event in one go, so that the two cannot part. A game's own
-``Turn`` fills in what it alone knows: where cards go, what lies face up, who may show, what an
-error of dealing does, and when the round is decided.
+``Turn`` fills in what it alone knows: where cards go, what is face up, who may show, what an error
+of dealing does, and when the round is decided.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     # What each game knows for itself
 
     def may_play(self) -> None:
-        """Reject that a round is played with the boxes as they are."""
+        """Reject a round that cannot be played with these boxes."""
 
     @abstractmethod
     def begin_deal(self) -> None:
@@ -61,21 +61,21 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def dealt_face_up(self, who: str) -> bool:
-        """Whether the next card of this hand lies face up by the rules."""
+        """Whether the next card of this hand is face up by the rules."""
 
     @abstractmethod
     def exposed(self, who: str) -> None:
-        """A card of this hand lies face up that must not, by the word of a person."""
+        """A card of this hand is face up that must not, by the word of a person."""
 
     def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
-        """The law by which a device's word alone makes the round null that a card of this hand was
-        seen; None: a person is asked. Not by what card it is, or a null round would tell of it.
+        """The law by which a device's word alone makes the round void that a card of this hand was
+        seen; None: a person is asked. Not by what card it is, or a void round would tell of it.
         """
         return None
 
     @abstractmethod
     def error(self, given: DealError) -> None:
-        """An error of dealing that does not by itself make the round null."""
+        """An error of dealing that does not by itself make the round void."""
 
     def correctable(self) -> bool:
         """Whether an error of dealing that was put right leaves the round standing."""
@@ -86,7 +86,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def may_show(self, who: str) -> None:
-        """Reject that this hand is shown or turned now."""
+        """Reject showing or turning this hand now."""
 
     def faced(self, who: str) -> None:
         """A hand was shown, or one of its cards was turned."""
@@ -97,8 +97,8 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the
-        result names them.
+        """What the cards that are face up make of a round, and of no others; ``lie``: by hand, as
+        the result names them.
         """
 
     decides = False
@@ -130,7 +130,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def missing(self) -> tuple[str, ...]:
-        """The hands that must lie face up for the round to be decided, and do not."""
+        """The hands that must be face up to decide the round, and are not."""
 
     # What all have
 
@@ -139,9 +139,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         state, deal = self.state, self.state.deal
         if state.stop is not None:
             return state.stop_asks
-        if (
-            deal is None or not deal.closed
-        ):  # no round begins with a deck that is not right, no deal with a shuffler that is not ready
+        # Neither a wrong deck nor a shuffler that is not ready may begin a deal.
+        if deal is None or not deal.closed:
             unready = state.open and (
                 state.defective or (deal is not None and state.shuffler is not None)
             )
@@ -150,7 +149,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @property
     def current(self) -> BankedDeal:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -161,11 +160,11 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.deal.round if self.state.deal else 0
 
     def change_deal(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         self.change(deal=replace(self.current, **fields))
 
     def new_deal(self, number: int) -> BankedDeal:
@@ -208,8 +207,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         frame: Frame | None = None,
         count: int = 1,
     ) -> None:
-        """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of
-        a person, never of a device.
+        """Cards go to a hand. One that is face up and must not is exposed: ``up`` is the word of a
+        person, never of a device.
         """
         before, by_rule = self.current.table, self.dealt_face_up(to)
         after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
@@ -227,8 +226,8 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """A hand lies face up, and these are its cards. What cannot be waits for a person, unless
-        one stands for it.
+        """A hand is face up, and these are its cards. What cannot be waits for a person, unless one
+        stands for it.
         """
         table, who = self.current.table, given.who
         if trust:
@@ -276,7 +275,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.say(said)
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         state, to = self.state, None
         if state.deal is not None and state.deal.closed and state.stop is None and state.deal.due:
             to = state.deal.due[0]
@@ -309,11 +308,11 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.count_down(deal.round)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is null."""
+        """The round is void."""
         self.annul(number, reason, law, by)
 
     def unresolved(self) -> None:
-        """The round has no result, and nobody invents one."""
+        """End the round without a result."""
         deal = self.current
         names = dict.fromkeys(each.to for each in deal.table)
         lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
@@ -346,7 +345,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         deal = self.state.deal
         self.state = self.state.with_entry(entry)
         if deal is not None and deal.round == entry.round:
@@ -362,11 +361,11 @@ class BankedTurn(PokerMoves[B, S, T]):
     # What is not as it should be
 
     def doubt(self, what: str, *, about: str | None = None, detail: str | None = None) -> None:
-        """Nothing goes on until a person has spoken."""
+        """Stop the table until a person decides."""
         self.change(doubt=what, about=about)
         self.irregular(what, detail=detail, asks=self.state.stop_asks)
 
     def settle(self, *doubts: str) -> None:
-        """One of these doubts, if it is there, stops the table no more."""
+        """Clear the doubt if it is one of these."""
         if self.state.doubt in doubts:
             self.change(doubt=None, about=None, shown=None)

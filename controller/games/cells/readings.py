@@ -71,8 +71,8 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 
 def take_fault(turn: CellsTurn, given: WheelFault) -> None:
-    """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one,
-    though a silence hid it.
+    """The wheel reports a fault. If the fault is all that came of a spin, it also proves that a
+    spin hidden by a silence took place.
     """
     current = turn.state.current
     hidden = (
@@ -104,7 +104,7 @@ def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
 
 
 def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
-    """It lies there."""
+    """The result."""
     turn.change(held=None)
     current = turn.state.current
     turns = given.turns if isinstance(given, WheelCell) else None
@@ -175,8 +175,8 @@ def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
-    """It is set going. That comes before the last call: bets closed before it were closed out of
-    turn.
+    """The wheel is set going. That comes before the last call, so bets closed before it were closed
+    too early.
     """
     if (given.phase, given.spin) == (was.phase, was.spin):
         return
@@ -193,7 +193,7 @@ def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> 
 
 
 def _settling_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
-    """It is about to come to rest: the last call. Bets the croupier closes."""
+    """The wheel is about to stop: the last call. The croupier closes the bets."""
     turn.last_call()
 
 

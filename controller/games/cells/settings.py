@@ -12,13 +12,13 @@ from controller.games.wheels.settings import WheelBreach
 
 Asked = Literal["warn", "ask"]
 """What follows from a breach: it is reported; the result waits for a person. No decree makes such a
-spin null by itself.
+spin void by itself.
 """
 
 
 class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     phases: Literal["device", "person"] = "person"
@@ -38,8 +38,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     first time.
     """
     last_rounds_count: Literal["valid", "all"] = "valid"
-    """Which spins the announced last ones are: those with a result, or null ones as well.
-    Not said.
+    """Which spins the announced last ones are: those with a result, or void ones as well. Not said.
     """
 
     highest: Highest = msgspec.field(default_factory=dict)

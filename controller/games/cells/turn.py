@@ -88,9 +88,7 @@ class CellsTurn(WheelTurn):
         return super().begin(spin)
 
     def last_call(self) -> None:
-        """Are the bets made? The wheel is about to come to rest; where the decree words the
-        question, and once.
-        """
+        """Announce the last call once, if the decree words it: the wheel is about to stop."""
         current, call = self.state.current, self.book.announcements.get("last_call")
         if current and not current.closed and call and "last_call" not in current.said:
             self.change_current(said=(*current.said, "last_call"))

@@ -1,5 +1,5 @@
-"""A card that waits because a reader says that it came face up where it must lie face down: a
-person looks first.
+"""A card that waits because a reader says that it came face up where it must be face down: a person
+looks first.
 
 Until then it is told to nobody, and what comes after it waits with it.
 """
@@ -40,12 +40,12 @@ OF_THE_ROUND = (
     HandAct,
     RoundConfirm,
 )
-"""What nobody may say of the round before it is known how the card lies."""
+"""Commands that are rejected until it is known how the card lies."""
 
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
-    """About the card that waits: it lies face down after all, it does lie face up, or it leaves the
-    game. Else as always.
+    """Decide about the waiting card: it is face down after all, it is face up, or it leaves the
+    game. All else as in the base game.
     """
     hand = turn.state.current
     if hand is None or not hand.waiting:

@@ -13,16 +13,16 @@ from devices.readings import CardDrawn, ShufflerPacket
 
 SeatStatus = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
 LIVE = ("in", "all_in", "side")
-"""Who still plays for the pot."""
+"""Statuses of a player who still plays for the pot."""
 Came = CardDrawn | ShufflerPacket
-"""Cards that a device has given."""
+"""Cards that a device reported."""
 QUEUE = 53
-"""What may wait behind a card at most: no pack has more."""
+"""The most that may wait behind a card: no deck has more."""
 
 
 class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a card has to go: ``up`` if it lies face up there; ``turn``: no card comes, one that
-    lies there is turned; at a seat: the player discards, or gets one that lies elsewhere.
+    """Where a card has to go: ``up`` if it is face up there; ``turn``: no card comes, one that lies
+    there is turned; at a seat: the player discards, or gets one that lies elsewhere.
     """
 
     to: str
@@ -31,10 +31,10 @@ class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face
+    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it is face
     up, ``told`` then.
 
-    No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays
+    No ``poker.cards.Lying``: here a card may be face up that nobody has read, its ``index`` stays
     when one before it is null and is given again to what takes that one's place, and it may be
     found to lie with another than it was dealt to.
     """
@@ -47,13 +47,13 @@ class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def told(self) -> str | None:
-        """What everybody may know of it."""
+        """The card if it is face up."""
         return self.card if self.up else None
 
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A player in a round. ``side``: bets no more and has no part in what the others bet from now
-    on. ``shown``: the whole hand lies open; ``raises``: in the interval. ``shown_by_player``: the
+    on. ``shown``: the whole hand is face up; ``raises``: in the interval. ``shown_by_player``: the
     next card comes face up. ``discards``: so many of the first cards were discarded, nobody has
     seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and
     which of the cards he kept is not known.
@@ -70,12 +70,12 @@ class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def who(self) -> str:
-        """As events and commands name it."""
+        """The name in events and commands."""
         return f"seat:{self.number}"
 
 
 class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What waits for a person's decision, and the commands one of which it may be."""
+    """What waits for a person's decision, and the commands that may settle it."""
 
     what: str
     asks: tuple[str, ...]
@@ -83,7 +83,7 @@ class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``seats``: in the order of the deal, the hand first.
+    """The round in progress. ``seats``: in the order of the deal, the hand first.
 
     ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards
     still have to go. ``cards``: all that were dealt, in their order, and ``gone``, what is known of
@@ -148,7 +148,7 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def unread(self) -> tuple[CircleCard, ...]:
-        """The cards that lie open and count, and of which nobody has said what they are."""
+        """The cards that are face up and count, and of which nobody has said what they are."""
         count = {*self.boards, *(seat.who for seat in self.live)}
         return tuple(
             each for each in self.cards if each.up and each.card is None and each.to in count
@@ -156,12 +156,12 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def board_open(self) -> bool:
-        """Whether all common cards lie open, and are known."""
+        """Whether all common cards are face up, and are known."""
         return all(each.told for each in self.cards if each.to.startswith("board"))
 
     @property
     def open_whole(self) -> bool:
-        """Whether everything that decides lies open."""
+        """Whether everything that decides is face up."""
         return self.board_open and all(seat.shown for seat in self.live)
 
     @property

@@ -15,9 +15,7 @@ Street = tuple[str, ...]
 def around(
     book: Circle, settings: CircleSettings, numbers: Iterable[int], first: int
 ) -> tuple[int, ...]:
-    """These places in the order in which cards and hand go round, from ``first``, or from who comes
-    next where it is not there.
-    """
+    """These seats in the order of the deal, from ``first`` or the next one after it."""
     against = (book.direction or settings.direction) == "anticlockwise"
     rising = against == (
         settings.numbers == "from_right"
@@ -65,7 +63,7 @@ def places(
 
 
 def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
-    """The next common card lies covered and is turned; or it was null, and a new one comes in its
+    """The next common card is face down and is turned; or it was null, and a new one comes in its
     place.
     """
     lying = [card for card in cards if card.to == to]

@@ -1,5 +1,5 @@
-"""What people say of the cards at a table of poker against the dealer: what was dealt, what lies
-open, what hands do.
+"""What people say of the cards at a table of poker against the dealer: what was dealt, what is face
+up, what hands do.
 
 A card that a person shows and that cannot be there, or is not the one that was read, stops the
 round: nothing is overwritten in silence.
@@ -40,7 +40,7 @@ from controller.games.session import sent
 from devices.readings import CardDrawn
 
 SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
-"""What a person may have shown wrongly: it can be shown again."""
+"""Stops after which a person may show cards again."""
 
 
 # What hands do
@@ -117,8 +117,8 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
 
 
 def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
-    """The last that a hand was told to do was told by mistake; what has followed from it cannot be
-    undone.
+    """Withdraw the last decision of a hand that was sent by mistake; what followed from it cannot
+    be undone.
     """
     cards = turn.current.cards
     last = (
@@ -144,7 +144,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
 
 
 def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
-    """A person tells what was dealt: where no device does, or after a silence of the device."""
+    """A person reports dealt cards: without a device, or after a silence."""
     hand = turn.current
     if not hand.closed:
         raise RejectedError("bets_still_open")
@@ -177,7 +177,7 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
 
 
 def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
-    """Cards that are known lie face up."""
+    """Turn known cards face up."""
     hand = _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
     ready = [
@@ -196,7 +196,7 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
 
 
 def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
-    """A hand lies face up, or one of its cards does, and a person tells what it is."""
+    """A person shows a hand, or one of its cards."""
     hand = turn.current
     if given.index is not None and len(given.cards) != 1:
         raise RejectedError("one_card_with_index", count=len(given.cards))
@@ -221,9 +221,7 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
-    """Whether the bank's first cards are told anew, or one of them, before a card came for its
-    discards.
-    """
+    """Whether the bank's first cards are shown again before a card came for its discards."""
     hand, first = turn.current, turn.book.hand
     if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
@@ -270,7 +268,7 @@ def unseen_discards(hand: HousePokerRound, who: str) -> bool:
 
 
 def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
-    """Whether a hand may lie face up now, or its ``index``-th card."""
+    """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
     if course.stage(rules, hand) in ("dealer", "showdown"):
@@ -308,7 +306,7 @@ def decide(turn: HousePokerTurn, given: CardDecide) -> None:
 
 
 def _go_on(turn: HousePokerTurn) -> None:
-    """What waited is followed, unless a silence hid where it belongs."""
+    """Take what waited, unless a silence hid where it belongs."""
     hand = turn.state.current
     if hand is None or hand.stop is not None:
         return

@@ -13,8 +13,8 @@ from controller.rulebooks.house_poker import HousePoker
 
 
 class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     dealt: Literal["singly", "packets"] = "singly"
@@ -32,7 +32,7 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     pay_table: Count = 1
     """Which of the decree's tables is announced for a side bet that has several, from 1."""
     misdeal: Literal["ask", "void"] = "ask"
-    """What a device's word that the deal is wrong does: a person decides, or the round is null at
+    """What a device's word that the deal is wrong does: a person decides, or the round is void at
     once.
     """
     folded_bets: Literal["lose", "play"] = "lose"

@@ -31,7 +31,7 @@ Word = Literal["go", "pass", "touched"]
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
+    """The round in progress. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
     ``awarded``: which bonus was said to win.
     """
 
@@ -85,7 +85,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     @property
     def current(self) -> TexasHouseRound:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -158,7 +158,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return not self.current.spoke
 
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """A player makes the second bet, or gives up."""
+        """A player makes the second bet or folds."""
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.boxes:
@@ -172,9 +172,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.change_deal(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """What a player was told to do was a mistake; not once the turn card lies, or a
-        hand does.
-        """
+        """Withdraw a player's decision; too late once the turn card or a hand is face up."""
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
@@ -190,7 +188,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.decided(who, action, by, valid=False)
 
     def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
-        """The supplementary bet is made, or taken back, before bets are closed."""
+        """Place or withdraw the supplementary bet before bets close."""
         if self.current.closed:
             raise RejectedError("bet_too_late")
         if who not in self.boxes:
@@ -256,7 +254,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.result(self.outcome(self.current, self._lie()))
 
     def _award(self) -> None:
-        """A bonus that wins is told when its hand lies open."""
+        """A bonus that wins is told when its hand is face up."""
         if len(self.current.spoke) < len(self.boxes):
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
@@ -264,7 +262,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         say_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is null, and so is a bonus that was told."""
+        """The round is void, and so is a bonus that was told."""
         told = (
             self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
         )
@@ -297,7 +295,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
-        """The cards of the hands that lie open, and the common cards."""
+        """The cards of the hands that are face up, and the common cards."""
         table = self.current.table
         own = {
             who: poker_cards.up(table, who)

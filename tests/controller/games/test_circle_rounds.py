@@ -142,7 +142,7 @@ def test_words_of_an_interval() -> None:
         ("check", "seat:2 cannot check after a bet; send action call, raise or fold"),
         ("bet", "there is already a bet in this interval; send action raise"),
         ("muck", "it is not the showdown; for a player who gives up send action fold"),
-        ("discard", "knows no"),
+        ("discard", "action discard is not possible here; possible: check, bet, call, raise,"),
     ):
         with pytest.raises(RejectedError, match=said):
             play.act(2, action)
@@ -261,7 +261,7 @@ def test_cards_dealt_by_hand() -> None:
     play.say("cards.burn")
     with pytest.raises(RejectedError, match="the next card goes to board; it is not a burn card"):
         play.say("cards.burn")
-    with pytest.raises(RejectedError, match="3 of these cards lie face up, not 2"):
+    with pytest.raises(RejectedError, match="3 of these cards are dealt face up, not 2"):
         play.say("cards.deal", count=3, cards=["2c", "3c"])
     said = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
     assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]

@@ -381,7 +381,10 @@ def test_decisions_that_cannot_be_taken() -> None:
     with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
     play.throw(3, 3)
-    for number, why in ((1, "has its result"), (7, "not among the remembered rounds")):
+    for number, why in (
+        (1, "round 1 already has a result; send result-correct to replace it"),
+        (7, "not among the rounds remembered"),
+    ):
         with pytest.raises(RejectedError, match=why):
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()

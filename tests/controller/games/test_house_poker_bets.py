@@ -86,7 +86,7 @@ def test_a_side_bet_lies_before_the_deal() -> None:
 
 def test_a_bet_that_there_is_not() -> None:
     play = opened(decree="ARA02")
-    with pytest.raises(RejectedError, match="no bet insurance here; bets are: ante, jackpot"):
+    with pytest.raises(RejectedError, match="there is no bet insurance; bets: ante, jackpot"):
         play.say("bet.place", who="box:1", bet="insurance")
     with pytest.raises(
         RejectedError, match="box:9 is not a box from 1 to 7; a box is box:1, another bettor on it"
@@ -247,7 +247,7 @@ def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, m
     with pytest.raises(RejectedError, match="box:1/2 has no bet ante"):
         play.say("bet.withdraw", who="box:1/2", bet="ante")
     play.say("bet.place", who="box:1", bet="ante", amount=limit)
-    with pytest.raises(RejectedError, match=f"{most} may bet on a box at most"):
+    with pytest.raises(RejectedError, match=f"at most {most} may bet on a box"):
         play.say("bet.place", who=f"box:1/{most + 1}", bet="ante")
     for side in play.game.book.sides:
         with pytest.raises(RejectedError, match=f"bets on it alone: no {side}"):

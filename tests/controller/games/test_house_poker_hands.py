@@ -84,7 +84,9 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
             play.act(number, "pass")
     with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="go")
-    with pytest.raises(RejectedError, match="no raise"):
+    with pytest.raises(
+        RejectedError, match="action raise is not possible here; possible: go, pass, buy, discard"
+    ):
         play.act(2, "raise")
     assert play.shown["undecided"] == ["box:2"]
 
@@ -165,7 +167,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     for who in ("dealer", "box:1", None):
         with pytest.raises(
             RejectedError,
-            match="box:1 cannot be turned now; wait for its time, or send cards-show if",
+            match="dealer cannot be turned now; wait for its time, or send cards-show if",
         ):
             play.turn(who)
     with pytest.raises(RejectedError, match=r"say deal\.error"):

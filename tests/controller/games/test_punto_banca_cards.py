@@ -234,7 +234,9 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     ):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
-        with pytest.raises(RejectedError, match="no card is named"):
+        with pytest.raises(
+            RejectedError, match="7 is not a card; give rank and suit, as in 7h or Ts"
+        ):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
@@ -298,7 +300,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     with pytest.raises(RejectedError, match="role croupier is not allowed to do this"):
         play.say("round.void", role="croupier", reason="misdeal")
     with pytest.raises(
-        RejectedError, match="a round is not null for ball_out; it may be for cards_stuck"
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: cards_stuck,"
     ):
         play.say("round.void", reason="ball_out")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
@@ -308,7 +310,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     with pytest.raises(RejectedError, match="round 1 is null already"):
         play.say("round.void", reason="misdeal", round=1)
     play.coup("Kc Qd 7h 6s")
-    with pytest.raises(RejectedError, match="round 2 has its result"):
+    with pytest.raises(RejectedError, match="round 2 already has a result"):
         play.say("round.void", reason="misdeal", round=2)
     with pytest.raises(RejectedError, match="no round is in hand, and none waits"):
         play.say("round.void", reason="misdeal")
@@ -323,7 +325,9 @@ def test_who_may_decide() -> None:
         match="role croupier is not allowed to do this; allowed: table_head, inspector, director",
     ):
         play.say("card.decide", role="croupier", action="accept")
-    with pytest.raises(RejectedError, match="the role technician may not"):
+    with pytest.raises(
+        RejectedError, match="role technician is not allowed to do this; allowed: croupier,"
+    ):
         play.say("cards.turn", role="technician")
     with pytest.raises(RejectedError, match="this game takes no hand"):
         play.say("hand.stand")
@@ -343,7 +347,9 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", round=1, **wrong)
-    with pytest.raises(RejectedError, match="round 2 is not among the remembered rounds"):
+    with pytest.raises(
+        RejectedError, match="round 2 is not among the rounds remembered of this session"
+    ):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
     assert (corrected.round, outcome_of(corrected).winner, corrected.was, corrected.by) == (

@@ -178,7 +178,7 @@ def test_the_highest_stake_is_that_of_the_authorisation_where_it_is_stated(case:
     play = Table(case, highest={key: 3 * MINIMUM})
     play.say("bets.open", "croupier")
     play.place(case.bet, 3 * MINIMUM)
-    with pytest.raises(RejectedError, match=f"is at most {3 * MINIMUM}"):
+    with pytest.raises(RejectedError, match=f"must be at most {3 * MINIMUM}"):
         play.place(case.bet, 3 * MINIMUM + 1)
     with pytest.raises(ValueError, match="highest: there is no bet nothing; there are: "):
         Table(case, highest={"nothing": 5})
@@ -198,7 +198,7 @@ def _kind(case: Case) -> str:
 def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
     play = Table(case)
     play.say("bets.open", "croupier")
-    with pytest.raises(RejectedError, match="no bet seventeen here; bets are:"):
+    with pytest.raises(RejectedError, match="there is no bet seventeen; bets:"):
         play.place("seventeen")
 
 

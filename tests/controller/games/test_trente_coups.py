@@ -212,8 +212,8 @@ def test_what_cannot_be_followed_is_refused() -> None:
     for command, fields, why in (
         ("bets.close", {}, "bets are not open"),
         ("card.decide", {"action": "accept"}, "no card needs a decision"),
-        ("round.void", {"reason": "misdeal"}, "no round is in hand"),
-        ("round.confirm", {"winner": "player"}, "no round is in hand"),
+        ("round.void", {"reason": "misdeal"}, "no round is in progress and none is unresolved"),
+        ("round.confirm", {"winner": "player"}, "no round is in progress and none is unresolved"),
         ("hand.draw", {}, "takes no hand.draw"),
     ):
         with pytest.raises(RejectedError, match=why):
@@ -229,7 +229,10 @@ def test_a_result_is_corrected_not_erased() -> None:
     play = table()
     play.coup(BLACK_WINS)
     for fields, why in (
-        ({"round": 2, "winner": "red"}, "not among the remembered rounds"),
+        (
+            {"round": 2, "winner": "red"},
+            "round 2 is not among the rounds remembered of this session",
+        ),
         ({"round": 1}, "give the winner"),
         ({"round": 1, "winner": "black"}, "is already black"),
     ):
