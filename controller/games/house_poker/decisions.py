@@ -37,6 +37,7 @@ from controller.games.poker.cards import (
 )
 from controller.games.poker.deal import packet
 from controller.games.session import sent
+from controller.rulebooks.house_poker import HousePoker
 from devices.readings import CardDrawn
 
 SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
@@ -77,9 +78,15 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
             _discard(turn, given, seat)
         case _:
             raise RejectedError(
-                "action_not_allowed", action=given.action, actions=("go", "pass", "buy", "discard")
+                "action_not_allowed", action=given.action, actions=_actions(turn.book)
             )
     turn.settle()
+
+
+def _actions(book: HousePoker) -> tuple[str, ...]:
+    """What a hand may do under this decree."""
+    buys = ("buy",) if book.purchase is not None else ()
+    return ("go", "pass", *buys, *(("discard",) if book.discards else ()))
 
 
 def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:

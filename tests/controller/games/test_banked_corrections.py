@@ -138,7 +138,7 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
 @pytest.mark.parametrize(
     ("hands", "why"),
     [
-        ({}, "say the hands that were told wrongly"),
+        ({}, "hands is required; name each wrong hand with its right cards"),
         (
             {"box1": "Kc Kd 2h 3s 5c Ah 4c"},
             "hands must name box:1.low: which of the cards are the low hand",
@@ -146,7 +146,7 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
         ({"box1_low": "Qc Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
         ({"box1_low": "Kd Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
         ({"box2_low": "Kc Kd"}, "box:2 was not face up in round 1; face up were: dealer, box:1"),
-        ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer lay there with 7 cards, and 6"),
+        ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer has 7 cards, not 6; name as many"),
         ({"dealer": "Qc Qd 9h 8s Kc Jd Th"}, "a card would be in the round twice; name each once"),
         ({"dealer": "Qc Qd 9h 8s Zz Jd Th"}, "not in this deck: Zz"),
         (

@@ -241,7 +241,7 @@ def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(
     play.bets()
     play.cards("Ts Jc Td 3d Tc")
     play.turn("common:1")
-    with pytest.raises(RejectedError, match="common:1 lies face up by the rules"):
+    with pytest.raises(RejectedError, match="common:1 is face up by the rules"):
         play.say("deal.error", error="exposed", who="common:1")
 
 

@@ -40,7 +40,10 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
             ("card.decide", "round.void"),
             decree,
         )
-        with pytest.raises(RejectedError, match="waits for a decision"):
+        with pytest.raises(
+            RejectedError,
+            match="a card drawn before the bets closed needs a decision; send card-decide",
+        ):
             play.say("bets.close")
         said = play.decide(action)
         assert [event.card for event in of_kind(said, CardRemoved)] == [None] * (action == "remove")

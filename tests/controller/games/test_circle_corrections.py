@@ -100,10 +100,10 @@ def test_where_hands_were_compared_the_cards_speak() -> None:
         "the result follows from the cards; leave out number and winner": {"winner": "seat:3"},
         "hands is required; name each wrong hand with its right cards": {},
         "seat:4 has 2 cards, not 1; name as many": {"seat4": "Ad"},
-        "seat:7 did not lie open": {"seat7": "Ad 5s"},
+        "seat:7 was not face up in round 1; face up were: seat:4, seat:3,": {"seat7": "Ad 5s"},
         "not in this deck: Xx": {"seat4": "Ah Xx"},
-        "a card would be there twice": {"seat4": "Ah Kh"},
-        "the hands of round 1 lay so already": {"seat4": "As Ah"},
+        "a card would be in the round twice; name each once": {"seat4": "Ah Kh"},
+        "the hands of round 1 are already as sent": {"seat4": "As Ah"},
     }.items():
         state = play.state
         with pytest.raises(RejectedError, match=why):

@@ -217,7 +217,7 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     [checked] = of_kind(play.events, DeckChecked)[-1:]
     assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
-    with pytest.raises(RejectedError, match="the deck is not whole; .*: BAL09-007"):
+    with pytest.raises(RejectedError, match=r"the deck is not whole; .*: BAL09-007"):
         play.say("bets.open")
     play.say("deck.check", cards=52, right=False)
     with pytest.raises(

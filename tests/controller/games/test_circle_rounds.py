@@ -149,7 +149,7 @@ def test_words_of_an_interval() -> None:
     play.act(2, "raise")
     play.act(1, "fold")
     with pytest.raises(
-        RejectedError, match="'seat:1' does not play for the pot: seat:4, seat:3, seat:2 do"
+        RejectedError, match="seat:1 does not play for the pot; playing: seat:4, seat:3, seat:2"
     ):
         play.act(1, "call")
     play.act(4, "all_in")

@@ -160,7 +160,7 @@ def test_the_round_stands_still_until_then() -> None:
     for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
         with pytest.raises(
             RejectedError,
-            match="action read is not possible here; possible: accept, exposed, remove",
+            match=r"possible: accept, exposed, remove|is not a card",
         ):
             play.say("card.decide", action=action, card=card)
     said = play.say("round.void", reason="misdeal")

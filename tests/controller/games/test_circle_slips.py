@@ -203,7 +203,9 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
     ]
     play.cards(cards.pop())
     play.act(2, "fold")
-    with pytest.raises(RejectedError, match="have got cards"):
+    with pytest.raises(
+        RejectedError, match="seat:2 cannot return; the others have received cards since"
+    ):
         play.act(2, "in")
 
 

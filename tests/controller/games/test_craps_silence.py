@@ -389,7 +389,7 @@ def test_decisions_that_cannot_be_taken() -> None:
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()
     play.say("round.void", reason="dice_slid")
-    with pytest.raises(RejectedError, match="round 2 is null already"):
+    with pytest.raises(RejectedError, match="round 2 is already void"):
         play.say("round.confirm", round=2)
     with pytest.raises(RejectedError, match="role croupier is not allowed"):
         play.say("round.confirm", role="croupier")

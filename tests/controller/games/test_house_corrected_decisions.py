@@ -77,25 +77,29 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
 @pytest.mark.parametrize(
     ("decisions", "hands", "why"),
     [
-        ({"box:2": "go"}, {}, "the bank's cards did not all lie open"),
-        ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, and 4 are said"),
+        ({"box:2": "go"}, {}, "name the cards of these hands too; they were face up: dealer"),
+        ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, not 4; name as many"),
         (
             {"box:2": "go"},
             {"dealer": BANK, "box2": "As Ac 5d"},
-            "box:2 has 5 cards, and 3 are said",
+            "box:2 has 5 cards, not 3; name as many",
         ),
-        ({"box:2": "go"}, {"dealer": BANK, "box1": ONE}, "box:1 did not lie open"),
+        (
+            {"box:2": "go"},
+            {"dealer": BANK, "box1": ONE},
+            "box:1 was not face up in round 1; face up were: dealer",
+        ),
         (
             {"box:2": "go"},
             {"dealer": BANK, "box2": "Ah Ac 5d 8c Jh"},
-            "a card would be there twice",
+            "a card would be in the round twice; name each once",
         ),
         (
             {"box:2": "pass"},
             {"dealer": BANK},
-            "box:2 was no hand of round 1 that was told otherwise than pass",
+            "box:2 has no decision in round 1 to correct to pass",
         ),
-        ({"box:3": "go"}, {"dealer": BANK}, "box:3 was no hand of round 1"),
+        ({"box:3": "go"}, {"dealer": BANK}, "box:3 has no decision in round 1 to correct to go"),
     ],
 )
 def test_a_decision_that_cannot_have_been_so(

@@ -85,7 +85,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="go")
     with pytest.raises(
-        RejectedError, match="action raise is not possible here; possible: go, pass, buy, discard"
+        RejectedError, match=r"action raise is not possible here; possible: go, pass$"
     ):
         play.act(2, "raise")
     assert play.shown["undecided"] == ["box:2"]
@@ -167,10 +167,12 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     for who in ("dealer", "box:1", None):
         with pytest.raises(
             RejectedError,
-            match="dealer cannot be turned now; wait for its time, or send cards-show if",
+            match=r"cannot be turned now|no hand can be turned now",
         ):
             play.turn(who)
-    with pytest.raises(RejectedError, match=r"say deal\.error"):
+    with pytest.raises(
+        RejectedError, match="dealer is not shown now; if its cards were seen, send deal-error"
+    ):
         play.show("dealer", "9c 8d 4h")
     play.act(1, "go")
     play.act(2, "pass")

@@ -173,7 +173,7 @@ def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_u
     assert play.shown["phase"] == "dealing"
     play.cards("-")
     stopped(play, "card_unread")
-    with pytest.raises(RejectedError, match="say read and the card"):
+    with pytest.raises(RejectedError, match="the card is face up; name it with action read"):
         play.say("card.decide", action="accept")
     assert [
         event.card

@@ -73,8 +73,8 @@ def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
 @pytest.mark.parametrize(
     ("said", "action", "reason"),
     [
-        ((), "go", "withdraw is not the last action of box:1; only that can be withdrawn"),
-        (("go",), "pass", "withdraw is not the last action of box:1; only that can be withdrawn"),
+        ((), "go", "is not the last action of box:1; only that can be withdrawn"),
+        (("go",), "pass", "is not the last action of box:1; only that can be withdrawn"),
         (
             ("buy", "card", "go"),
             "buy",
@@ -226,7 +226,7 @@ def test_a_bet_that_was_told_as_left_may_still_be_taken_back() -> None:
     play = trijoker()
     play.act("box:1", "go")
     with pytest.raises(
-        RejectedError, match="withdraw is not the last action of box:1; only that can be withdrawn"
+        RejectedError, match="is not the last action of box:1; only that can be withdrawn"
     ):
         back(play, 1, "withdraw")
     back(play, 1, "go")
@@ -239,7 +239,7 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
     play.act("box:1", "withdraw")
     play.turn("common:1")
     with pytest.raises(
-        RejectedError, match="withdraw is not the last action of box:1; only that can be withdrawn"
+        RejectedError, match="is not the last action of box:1; only that can be withdrawn"
     ):
         back(play, 1, "withdraw")
     play.act("box:1", "withdraw")
@@ -247,7 +247,7 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
     assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
     play.turn("common:2")
     with pytest.raises(
-        RejectedError, match="withdraw is not the last action of box:1; only that can be withdrawn"
+        RejectedError, match="is not the last action of box:1; only that can be withdrawn"
     ):
         back(play, 1, "withdraw")
 

@@ -132,7 +132,7 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     assert left == [2, 1, 0]
     with pytest.raises(
         RejectedError,
-        match=r"the last rounds that were announced have been played: the table closes",
+        match="the announced last rounds have been played; send session-close",
     ):
         table.say("bets.open")
     table.say("session.close")

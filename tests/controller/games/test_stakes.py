@@ -132,7 +132,7 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     where = (
         "no bets are open; return the chips"
         if case.game != "craps"
-        else "the bets of round 1 are closed"
+        else "the bets of round 1 are already closed"
     )
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):

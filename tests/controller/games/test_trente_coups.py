@@ -214,7 +214,7 @@ def test_what_cannot_be_followed_is_refused() -> None:
         ("card.decide", {"action": "accept"}, "no card needs a decision"),
         ("round.void", {"reason": "misdeal"}, "no round is in progress and none is unresolved"),
         ("round.confirm", {"winner": "player"}, "no round is in progress and none is unresolved"),
-        ("hand.draw", {}, "takes no hand.draw"),
+        ("hand.draw", {}, "this game has no command hand-draw"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say(command, **fields)
