@@ -34,15 +34,16 @@ Takes = Mapping[type[Any], Callable[[Any, Any], None]]
 NONE: Takes = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
-"""A device is not heard, or was not: it speaks again, or what it said came late or is lost."""
+"""Readings that tell of a silence: a device is not heard, is heard again, or its readings came late
+or were lost.
+"""
 
 
 class Inputs(NamedTuple):
     """Who takes which input. A reading that is not here does not concern the game; a command is
     refused.
 
-    ``in_charge`` and ``at_the_table``: commands, by whose they are. Who may call a round null is in
-    the rulebook.
+    ``in_charge`` and ``at_the_table``: commands by role. Who may void a round is in the rulebook.
     """
 
     readings: Takes = NONE
@@ -77,7 +78,7 @@ class Decree(Protocol):
 
     @property
     def void_by(self) -> tuple[Role, ...]:
-        """Who may call a round null."""
+        """Who may void a round."""
         ...
 
 
@@ -163,7 +164,7 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     @abstractmethod
     def show(self, state: T) -> dict[str, Any]:
-        """What the retained state tells: of cards, those that are face up."""
+        """The retained state; of cards, only those face up."""
 
     @abstractmethod
     def history(self, state: T) -> list[AnyLine]:

@@ -1,5 +1,5 @@
-"""What a table whose boxes play one deck makes of a person's commands. One that cannot be followed
-is rejected, with the reason.
+"""Commands at a table whose boxes play one deck. One that cannot be followed is rejected, with the
+reason.
 """
 
 from __future__ import annotations

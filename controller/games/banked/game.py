@@ -73,7 +73,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         return asked
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells: of cards, those that are face up."""
+        """The retained state; of cards, only those face up."""
         deal: BankedDeal | None = state.deal
         return {
             "phase": self._phase(state),

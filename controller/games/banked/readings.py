@@ -1,8 +1,8 @@
-"""What a table whose boxes play one deck makes of its shoe's or shuffler's readings.
+"""Readings of a shoe or shuffler at a table whose boxes play one deck.
 
-A card that is not read lies there unknown, as all do whose packet a shuffler dealt. One that should
-not have come waits, with all that follow it, until a person decides; so does whatever a silence may
-have hidden.
+An unread card stays unknown, as do all cards of a shuffler's packet. A card that should not have
+come waits, with all that follow it, until a person decides; so does whatever a silence may have
+hidden.
 """
 
 from __future__ import annotations

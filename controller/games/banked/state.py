@@ -19,7 +19,7 @@ QUEUE = 53
 
 
 class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that came and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
+    """A card that came and is not dealt yet. ``trouble``: why a person must look at it, if so."""
 
     given: CardDrawn
     trouble: str | None = None
@@ -68,7 +68,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop(self) -> str | None:
-        """Why nothing goes on until a person has spoken."""
+        """Why the table waits for a person."""
         if self.doubt is not None:
             return self.doubt
         if self.deal is not None and self.deal.gap:
@@ -77,7 +77,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop_asks(self) -> tuple[str, ...]:
-        """What that asks for: the commands one of which the table waits for."""
+        """The commands that the stop waits for."""
         if self.stop is None:
             return ()
         asks = HELD if self.doubt is None and self.stop != "silence" else ASKS.get(self.stop, HELD)

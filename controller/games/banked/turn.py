@@ -65,11 +65,12 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def exposed(self, who: str) -> None:
-        """A card of this hand is face up that must not, by the word of a person."""
+        """A person reports a card of this hand face up that must not be."""
 
     def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
-        """The law by which a device's word alone makes the round void that a card of this hand was
-        seen; None: a person is asked. Not by what card it is, or a void round would tell of it.
+        """The law that voids the round on a device's report alone that a card of this hand was
+        seen; None if a person is asked. It does not depend on the card, or a void round would
+        reveal it.
         """
         return None
 
@@ -93,22 +94,20 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def advance(self) -> None:
-        """What follows by itself from what lies on the table."""
+        """Moves that follow by themselves from the cards on the table."""
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """What the cards that are face up make of a round, and of no others; ``lie``: by hand, as
-        the result names them.
-        """
+        """The outcome of a round by its face-up cards alone; ``lie``: the cards by hand."""
 
     decides = False
-    """Whether a hand goes or gives up, so that this may have been told wrongly."""
+    """Whether hands play or pass in this game, so that a wrong decision can be corrected."""
 
     def amended(
         self, deal: Any, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[Any, PokerEntry, ResultCorrect]:
-        """A round, what lay open in it and what is said of hands, as a correction makes them.
-        Raises ``RejectedError``.
+        """A round, its face-up cards and the named hands, as a correction makes them. Raises
+        ``RejectedError``.
         """
         return deal, entry, given
 
@@ -207,8 +206,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         frame: Frame | None = None,
         count: int = 1,
     ) -> None:
-        """Cards go to a hand. One that is face up and must not is exposed: ``up`` is the word of a
-        person, never of a device.
+        """Deal cards to a hand. A card that is face up and must not be is exposed. ``up`` comes
+        from a person, never from a device.
         """
         before, by_rule = self.current.table, self.dealt_face_up(to)
         after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
@@ -219,15 +218,15 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.exposed(to)
 
     def put(self, table: poker_cards.Table) -> None:
-        """The cards lie so now: those that are turned by it are told."""
+        """Update the cards; those turned by it are published."""
         before = self.current.table
         self.change_deal(table=table)
         for event in poker_cards.turned(before, table):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """A hand is face up, and these are its cards. What cannot be waits for a person, unless one
-        stands for it.
+        """Show a hand with these cards. Impossible cards wait for a person; ``trust``: a person
+        confirmed them.
         """
         table, who = self.current.table, given.who
         if trust:
@@ -260,9 +259,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         *,
         valid: bool = True,
     ) -> None:
-        """What the holder of a hand does; not ``valid``: what was told by mistake, and is taken
-        back.
-        """
+        """Announce the decision of a hand; not ``valid``: a wrong one is withdrawn."""
         call = self.book.announcements.get(decision) if valid else None
         said = HandDecided(
             round=self.current.round,
@@ -286,9 +283,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     # The outcome of a round: a result, null, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
-        """The round has its result, each hand for itself. Awards were told when their hands lay
-        open.
-        """
+        """Give the result, hand by hand. Awards were published when their hands were face up."""
         deal = self.current
         entry = PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
@@ -333,9 +328,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def confirmed(self, entry: PokerEntry, by: str) -> None:
-        """A round that was left unresolved was settled at the table: what lay open is its
-        result.
-        """
+        """An unresolved round was settled at the table: the face-up cards are its result."""
         entry = PokerEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(

@@ -1,4 +1,4 @@
-"""What boule and the wheel of fortune make of a person's commands besides what every wheel does."""
+"""Commands of boule and the wheel of fortune, besides those of every wheel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What boule and the wheel of fortune make of their wheel's readings besides what every wheel does.
+"""Readings of the wheels of boule and the wheel of fortune, besides those of every wheel.
 
-The board tells when it is set going, when it is about to settle, and in which place it lies; what
-the place is worth says the table's own map of the wheel.
+The board reports when the wheel is set going, when it is about to stop, and the place where it
+stopped; the table's map of the wheel gives the place's worth.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
 
 
 def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
-    """The wheel says where it lies; while it says that it still moves, that is not definitive and
-    waits.
-    """
+    """The wheel reports a place; while it still moves, the place is not final and waits."""
     if entry := turn.over(given.spin):
         _afterwards(turn, entry, given)
     elif turn.state.current and turn.moving and not given.late:
@@ -159,8 +157,8 @@ def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    """It has come to rest: what was told before now counts. Where its round was null, the next one
-    begins.
+    """The wheel has stopped: the place reported before counts now. If its round was void, the next
+    one begins.
     """
     _release(turn, given)
     if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
@@ -227,8 +225,8 @@ def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
 
 
 def _release(turn: CellsTurn, given: WheelPhase) -> None:
-    """The place told while it moved counts now: in the round that it was told in, and if no silence
-    and no spin came between.
+    """A place reported while the wheel moved counts now, in the round in which it was reported, if
+    no silence and no spin came between.
     """
     held, current = turn.state.held, turn.state.current
     if held is None:

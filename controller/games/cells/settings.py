@@ -34,9 +34,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     between: Asked = "ask"
     """The ball rests between two holes, or the tongue between two cells."""
     launched_again: Asked = "ask"
-    """It was set going again in the same round, and nobody had said what became of the
-    first time.
-    """
+    """The wheel was set going again in the same round before the first spin was decided."""
     last_rounds_count: Literal["valid", "all"] = "valid"
     """Which spins the announced last ones are: those with a result, or void ones as well. Not said.
     """
@@ -50,7 +48,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 BREACHES: dict[str, WheelBreach] = {
     name: WheelBreach("inspector", name) for name in ("too_few_turns", "between", "launched_again")
 }
-"""The breaches that a setting of the same name decides, at both games."""
+"""The breaches decided by a setting of the same name, at both games."""
 
 LAWS = (
     "number_invalid",

@@ -16,7 +16,7 @@ from controller.games.wheels.turn import WheelTurn, Why
 from devices.readings import Number, Reading
 
 OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
-"""Faults that are all that comes of a spin: the ball or the wheel rests, and no place is told."""
+"""Faults that end a spin: the ball or the wheel rests, and no place is reported."""
 
 
 class CellsTurn(WheelTurn):
@@ -101,7 +101,7 @@ class CellsTurn(WheelTurn):
         confirmed_by: str | None = None,
         cell: int | None = None,
     ) -> None:
-        """A result; where nobody opens the bets, the next round begins with it."""
+        """Give the result; if the wheel opens the bets, the next round begins with it."""
         super().result(of, number, confirmed_by, cell)
         self._next()
 
@@ -112,7 +112,7 @@ class CellsTurn(WheelTurn):
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
-        """No result; where nobody opens the bets, the next round begins all the same."""
+        """End without a result; if the wheel opens the bets, the next round begins all the same."""
         super().unresolved(of, why, candidate, cell)
         self._next()
 

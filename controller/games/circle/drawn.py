@@ -107,7 +107,7 @@ def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCar
 
 
 def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None:
-    """These were discarded. Those of the opener lie apart."""
+    """Discard these cards. The opener's are kept apart."""
     hand = turn.current
     left = tuple(card for card in hand.cards if card not in gone)
     if seat.number == hand.opener:

@@ -136,7 +136,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
     def show(self, state: CircleState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that are face up."""
+        """The retained state; of cards, only those face up."""
         hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         return {
@@ -179,7 +179,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
 
 def _on_table(state: CircleState) -> tuple[Hand, ...]:
-    """What is face up: of the round in progress, or of the last result until the next round
+    """The face-up cards: of the round in progress, or of the last result until the next round
     begins.
     """
     if state.current is not None:

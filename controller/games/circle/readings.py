@@ -1,5 +1,5 @@
-"""What a table of circle poker makes of its devices: a reader of cards, a shuffler that gives
-packets, one that counts.
+"""Devices at a table of circle poker: a card reader, a shuffler that gives packets, a shuffler that
+counts.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def take_silence(turn: CircleTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: CircleTurn, detail: str | None = None) -> None:
-    """Cards may have gone unseen. Where some are due, a person says how many lie where."""
+    """Cards may have gone unseen. If some are due, a person says how many are where."""
     hand = turn.state.current
     if hand is None:
         return

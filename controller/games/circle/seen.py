@@ -1,7 +1,6 @@
-"""A card that waits because a reader says that it came face up where it must be face down: a person
-looks first.
+"""A card waits because a reader reports it face up where it must be face down.
 
-Until then it is told to nobody, and what comes after it waits with it.
+Until a person has looked, it is not published, and what comes after it waits too.
 """
 
 from __future__ import annotations
@@ -89,9 +88,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
 
 
 def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
-    """It is told, as the person reads it where another is named, and the decree's consequence
-    follows.
-    """
+    """Publish it, as the person reads it if a card is named, and apply the decree's consequence."""
     named = given.card
     if named is not None and not is_card(named):
         raise RejectedError("not_a_card", card=named)

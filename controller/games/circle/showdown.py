@@ -160,8 +160,8 @@ def _hand(
     settled: tuple[Settled, ...],
     aside: bool,
 ) -> Hand:
-    """``aside``: only players who were all in beat it, so that it may have won a side pot, which
-    nobody tells us of.
+    """``aside``: only players who were all in beat it, so it may have won a side pot, which is not
+    reported.
     """
     outcomes = {each.outcome for each in settled}
     alone: Outcome = "win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie"

@@ -1,5 +1,5 @@
-"""Stud with five and with seven cards: most of them are face up, and the best or lowest open ones
-say who speaks.
+"""Stud with five and with seven cards: most are face up, and the best or lowest face-up cards
+decide who acts first.
 
 Betting opens when all face-up cards are known. Seven cards have remedies of their own: dead cards,
 which are kept for a last deal that goes wrong or short, face-down cards that were seen, a last card

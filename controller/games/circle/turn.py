@@ -438,7 +438,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
 
     def tells(self) -> dict[str, Any]:
-        """What a variant's retained state tells besides."""
+        """Further fields of a variant's retained state."""
         return {}
 
     def trouble(

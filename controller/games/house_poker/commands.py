@@ -1,8 +1,7 @@
-"""What a table of poker against the dealer makes of a person's commands about sessions, bets and
-rounds.
+"""Commands about sessions, bets and rounds at a table of poker against the dealer.
 
-What a person says of cards, and what the hands do, is in ``house_poker.decisions``. A command that
-cannot be followed is rejected, with the reason.
+Commands about cards and decisions are in ``house_poker.decisions``. A command that cannot be
+followed is rejected, with the reason.
 """
 
 from __future__ import annotations

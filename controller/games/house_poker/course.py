@@ -72,7 +72,7 @@ def asked(hand: HousePokerRound) -> Order:
 
 
 def to_come(rules: HousePokerRules, hand: HousePokerRound) -> Order:
-    """Who is still to get cards, in order; nobody before bets are closed."""
+    """The hands that cards are still due to, in order; none before bets close."""
     return due(first(rules, hand) + asked(hand), hand.cards) if hand.closed else ()
 
 
@@ -153,7 +153,7 @@ def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSea
 
 
 def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
-    """Whether more is seen of the hands than the deal itself shows."""
+    """Whether more of the hands is face up than the deal itself shows."""
     return any(
         each.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
         for who in (DEALER, *(seat.who for seat in hand.seats))

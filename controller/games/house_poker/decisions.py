@@ -1,8 +1,8 @@
-"""What people say of the cards at a table of poker against the dealer: what was dealt, what is face
-up, what hands do.
+"""Commands about cards at a table of poker against the dealer: what was dealt, what is face up,
+what hands decide.
 
-A card that a person shows and that cannot be there, or is not the one that was read, stops the
-round: nothing is overwritten in silence.
+A shown card that is impossible, or not the one that was read, suspends the round: nothing is
+overwritten silently.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
-    """The table with these cards face up, or what speaks against it. ``trust``: a person stands for
-    them against the reader.
+    """The table with these cards face up, or the trouble with them. ``trust``: believe the person
+    against the reader.
     """
     cards, seat = turn.current.cards, turn.current.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
@@ -265,7 +265,7 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
 
 
 def unseen_discards(hand: HousePokerRound, who: str) -> bool:
-    """Whether cards of a hand were discarded, and nobody can say yet which."""
+    """Whether a hand discarded cards that are still unknown."""
     seat = hand.seat(who)
     return (
         seat is not None

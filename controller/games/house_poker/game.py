@@ -105,7 +105,7 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
         )
 
     def show(self, state: HousePokerState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         hand, book, rules = state.current, self.book, self.rules
         stage = course.stage(rules, hand) if hand else None
         return {

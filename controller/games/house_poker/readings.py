@@ -1,5 +1,4 @@
-"""What a table of poker against the dealer makes of its devices: a shoe or reader, a packet
-shuffler, the slots for coins.
+"""Devices at a table of poker against the dealer: a shoe or reader, a packet shuffler, coin slots.
 
 Cards go where the order of the deal says. One that does not fit it, or the deck, stops the round;
 what comes after it waits. What comes after a silence is never acted upon: a person tells what was

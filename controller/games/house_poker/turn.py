@@ -187,7 +187,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.put(place_card(self.current.cards, to, card, up=faced, frame=frame))
 
     def put(self, after: Table) -> None:
-        """The cards lie as they do now: say which came, and which were turned."""
+        """Update the cards, and announce which came and which were turned."""
         before = self.current.cards
         self.change_current(cards=after)
         said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
@@ -201,8 +201,8 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         by: str,
         count: int | None = None,
     ) -> None:
-        """A hand has said what it does; the cards of one that gives up leave it, unless a side bet
-        plays on by them.
+        """Record a hand's decision. A hand that passes loses its cards, unless a side bet still
+        depends on them.
         """
         self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
@@ -255,7 +255,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.irregular(what, asks=asks, detail=detail)
 
     def settle(self) -> None:
-        """What follows by itself: the bank's discards, the result, where the next card goes."""
+        """Moves that follow by themselves: the bank's discards, the result, where the next card
+        goes.
+        """
         hand = self.state.current
         if hand is not None and hand.stop is None and not hand.gap:
             if self._bank_discards_now(hand):
@@ -278,7 +280,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:
-        """The bank's first cards are told anew: they lie there as they did before its discards."""
+        """Restore the bank's first cards to where they were before its discards, so that they can
+        be shown again.
+        """
         hand = self.current
         self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
         decided = HandDecided(
@@ -290,7 +294,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
                 self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
 
     def expect(self) -> None:
-        """Say where the next card belongs, if that has changed."""
+        """Announce where the next card belongs, if that changed."""
         hand = self.state.current
         to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
         to = next(iter(to_come), None)

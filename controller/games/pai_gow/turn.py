@@ -299,8 +299,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def amended(
         self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
-        """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a
-        card of it was.
+        """``box:3.low`` names the low hand of ``box:3``; required if it, or a card of it, was
+        wrong.
         """
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}

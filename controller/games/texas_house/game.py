@@ -55,7 +55,7 @@ class TexasHouseGame(BankedGame):
     inputs = INPUTS
 
     def show(self, state: TexasHouseState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         deal, pays = state.deal, ("ante", "second", "bonus")
         return super().show(state) | {
             "spoke": dict(deal.spoke) if deal else {},

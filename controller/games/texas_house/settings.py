@@ -15,8 +15,7 @@ class TexasHouseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """
 
     misdeal: Literal["ask", "void"] = "ask"
-    """Whether a device's word that a card was seen makes the round void at once, or asks a person.
-    """
+    """Whether a device's report of an exposed card voids the round at once, or a person decides."""
     second_bet: Literal["double", "equal"] = "double"
     """How high the second bet is: twice the ante, or once more as much."""
 

@@ -27,7 +27,7 @@ from controller.rulebooks.law import Law
 BOARD, DEALER = "board", "dealer"
 Cards = Mapping[str, tuple[str, ...]]
 Word = Literal["go", "pass", "touched"]
-"""What became of a hand: it goes, it gave up, or it was withdrawn because it touched another."""
+"""The decision of a hand: it plays, it folded, or it was withdrawn because it touched another."""
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
@@ -216,7 +216,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def may_show(self, who: str) -> None:
-        """Players' hands after all have spoken, the bank's after turn and river."""
+        """Players' hands once all have decided, the bank's after turn and river."""
         if len(self.current.spoke) < len(self.boxes):
             raise RejectedError("decisions_missing")
         if who == DEALER and self.current.due:
@@ -225,7 +225,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("no_hand", who=who)
 
     def missing(self) -> tuple[str, ...]:
-        """When all common cards lie, the bank's hand and those that play against it."""
+        """Once all common cards are dealt: the bank's hand and those that play against it."""
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
@@ -233,8 +233,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def advance(self) -> None:
-        """A common card that was not read is told; turn and river after all have spoken; the bonus;
-        the result.
+        """Ask for an unread common card; deal turn and river once all have decided; then the bonus
+        and the result.
         """
         if (
             any(not each.up for each in poker_cards.hand(self.current.table, BOARD))
@@ -254,7 +254,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.result(self.outcome(self.current, self._lie()))
 
     def _award(self) -> None:
-        """A bonus that wins is told when its hand is face up."""
+        """Publish a winning bonus once its hand is face up."""
         if len(self.current.spoke) < len(self.boxes):
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
@@ -262,7 +262,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         say_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is void, and so is a bonus that was told."""
+        """Void the round and any published bonus."""
         told = (
             self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
         )
@@ -274,8 +274,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def amended(
         self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
-        """A hand that was told as giving up and went: it, the bank's and all common cards
-        lay open.
+        """A hand reported as folded that played: it, the bank's hand and all common cards were face
+        up.
         """
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):

@@ -54,7 +54,7 @@ class TrijokerGame(BankedGame):
         super().__init__(book, settings)
 
     def show(self, state: TrijokerState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         return super().show(state) | {
             "deck": (state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
             "withdrawn": msgspec.to_builtins(state.deal.withdrawn) if state.deal else {},

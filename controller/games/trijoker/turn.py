@@ -140,8 +140,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             raise RejectedError("turned_first", who=COMMON[self.current.turned])
 
     def faced(self, who: str) -> None:
-        """A common card that was turned in its turn: the next decision begins. Who has not spoken
-        leaves his bet.
+        """A common card was turned in order: the next decision begins. A player who has not decided
+        leaves the bet.
         """
         if self.state.doubt == "common_exposed":
             self._seen(who, poker_cards.up(self.current.table, who)[0])
@@ -191,7 +191,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         )
 
     def advance(self) -> None:
-        """A card that must be face up is told; the result, when all hands are face up."""
+        """Ask for a card that must be face up; the result follows once all hands are."""
         unread = [each for each in self.current.table if not each.up and self._by_rule(each.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
