@@ -24,26 +24,25 @@ class Game(Protocol):
     """
 
     face_down: bool
-    """Whether cards ever lie face down: what such a table remembers and its devices say is then not
-    for everybody's eyes.
+    """Whether cards are ever face down. If so, the table's state and its devices' reports are
+    confidential.
     """
 
     def begin(self) -> Any:
-        """The state of a table that never played."""
+        """The initial state."""
         ...
 
     def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
-        """Take one input. Raises ``RejectedError`` for a command that cannot be followed; a
-        reading is never refused.
+        """Take one input. Raises ``RejectedError`` for a command that cannot be followed; a reading
+        is never rejected.
         """
         ...
 
     def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
-        """Whether this input, taken in this state, tells a card that nobody at the table may see
+        """Whether this input, taken in this state, reveals a card that nobody at the table may see
         yet.
 
-        It is then told to surveillance alone. Asked of games with :attr:`face_down`, before each
-        step.
+        It then goes to surveillance only. Asked before each step of games with :attr:`face_down`.
         """
         ...
 

@@ -34,15 +34,16 @@ Takes = Mapping[type[Any], Callable[[Any, Any], None]]
 NONE: Takes = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
-"""A device is not heard, or was not: it speaks again, or what it said came late or is lost."""
+"""Readings that tell of a silence: a device is not heard, is heard again, or its readings came late
+or were lost.
+"""
 
 
 class Inputs(NamedTuple):
     """Who takes which input. A reading that is not here does not concern the game; a command is
     refused.
 
-    ``in_charge`` and ``at_the_table``: commands, by whose they are. Who may call a round null is in
-    the rulebook.
+    ``in_charge`` and ``at_the_table``: commands by role. Who may void a round is in the rulebook.
     """
 
     readings: Takes = NONE
@@ -77,7 +78,7 @@ class Decree(Protocol):
 
     @property
     def void_by(self) -> tuple[Role, ...]:
-        """Who may call a round null."""
+        """Who may void a round."""
         ...
 
 
@@ -105,7 +106,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         self._may = self.inputs.may
 
     def begin(self) -> T:
-        """A table that never played."""
+        """The initial state."""
         return self.state_type()
 
     def turn(self, state: T) -> M:
@@ -128,8 +129,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         return turn.state, tuple(turn.events)
 
     def confidential(self, state: T, given: AnyReading | AnyCommand) -> bool:
-        """Whatever names a card that this very step does not tell; a fault that is about a card may
-        name it.
+        """True for an input that names a card which this step does not reveal, and for a fault
+        about a card.
         """
         if isinstance(given, ShoeFault):
             return given.fault in OF_A_CARD
@@ -147,8 +148,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         )
 
     def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that the events of this step tell, and those that everybody sees anyway: only a
-        person names these again, a reader that does was wrong about another.
+        """The cards that the events of this step reveal, and for a person's command also those that
+        are face up. A reader that names a face-up card again was wrong about another.
         """
         try:
             return told(self.step(state, given)[1]) | (
@@ -158,12 +159,12 @@ class Machine(ABC, Generic[B, S, T, M]):
             return set()
 
     def seen(self, state: T) -> set[str]:  # noqa: ARG002 - at most games no card is named again once it lies open
-        """The cards that lie open and that an input may name again."""
+        """The cards that are face up and that an input may name again."""
         return set()
 
     @abstractmethod
     def show(self, state: T) -> dict[str, Any]:
-        """What the retained state tells: of cards, those that lie face up."""
+        """The retained state; of cards, only those face up."""
 
     @abstractmethod
     def history(self, state: T) -> list[AnyLine]:
@@ -171,8 +172,8 @@ class Machine(ABC, Generic[B, S, T, M]):
 
 
 def told(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that these events tell. What ``cards.burned`` shows was told before it: a burned
-    card equal to that one is not.
+    """The cards that these events reveal. ``cards.burned`` is left out: what it shows was revealed
+    before, and a burned card of the same value was not.
     """
     found: set[str | None] = set()
     for each in events:

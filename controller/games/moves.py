@@ -61,7 +61,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         self.state = replace(self.state, **fields)
 
     def carry_on(self) -> None:
-        """What follows by itself when an input was taken."""
+        """Moves that follow by themselves after an input."""
 
     def open_session(self, given: SessionOpen) -> None:
         """The table opens, with no round so far. Rejects what cannot be opened."""

@@ -1,4 +1,4 @@
-"""Who may say what at a table, and what every session begins with."""
+"""Which role may give which command, and the minimum of a session."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 
 
 COMMANDS_DEVICES: tuple[Role, ...] = (*IN_CHARGE, "technician")
-"""Who may command a device: no decree says. What stops, frees or switches it is for who answers for
-the table, or for it.
+"""Who may command a device; no decree says. Stopping, freeing or switching it is for those in
+charge and the technician.
 """
 LAUNCHES = ("start", "start_anticlockwise", "fire", "shake")
-"""Commands that set the ball or the dice going, as the croupier does by hand or with the wheel's
-key: he may say them too.
+"""Device commands that set the ball or the dice going. The croupier may give them too, as by hand
+or with the wheel's key.
 """
 
 
@@ -32,8 +32,8 @@ def allow(
 ) -> None:
     """Reject a command that the game does not take, or from a role that may not give it.
 
-    ``may``: the game's commands and whose they are; ``void_by``: who may call a round null, from
-    the rulebook.
+    ``may``: the game's commands and their roles; ``void_by``: who may void a round, from the
+    rulebook.
     """
     roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
     if roles is None:
@@ -44,12 +44,12 @@ def allow(
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
-    """Reject what is not for this role to say."""
+    """Reject a role that is not allowed to do this."""
     if role not in roles:
         raise RejectedError("role_not_allowed", role=role, roles=roles)
 
 
 def allow_minimum(minimum: int) -> None:
-    """Reject a table minimum that is none."""
+    """Reject a minimum that is not above 0."""
     if minimum <= 0:
         raise RejectedError("minimum_above_zero", minimum=minimum)

@@ -35,8 +35,8 @@ E = TypeVar("E", bound=Decided)
 class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
     """A table that remembers the outcomes of its rounds.
 
-    ``hand``, the round in hand, and ``entries`` each state has for itself: where they stand is
-    where they are written down.
+    Each state declares ``current``, the round in progress, and ``entries`` itself, so that their
+    place in the stored state is its own.
     """
 
     kept: ClassVar[int] = 60
@@ -77,7 +77,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
     @property
     @abstractmethod
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
 
     def irregular(
         self,
@@ -89,11 +89,9 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         detail: str | None = None,
         frames: tuple[Frame, ...] = (),
     ) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands: under its
-        own name, if not elsewhere.
+        """Report an irregularity and the law behind it, by default the one under its own name.
 
-        ``given``: the reading that shows it, where its frame is evidence. Never with a card that is
-        not up.
+        ``given``: the reading whose frame is evidence; never one of a face-down card.
         """
         law = law or self.book.laws[what]
         self.say(
@@ -119,7 +117,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         last_number: Number | None = None,
         spin: int | None = None,
     ) -> None:
-        """A round is null: by the rules, or by a person's word."""
+        """A round is void: by the rules, or by a person's decision."""
         self.say(
             RoundVoid(
                 round=number,
@@ -136,20 +134,20 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         )
 
     def about(self, given: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
-        """What is told besides with an irregularity."""
+        """Further fields of an irregularity."""
         return {}
 
 
 class RoundMoves(LawfulMoves[Book, Settings, State]):
-    """The base of the ``Turn`` of each game whose state has ``hand``."""
+    """The base of the ``Turn`` of each game whose state has ``current``."""
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.current.round if self.state.current else 0
 
     def change_current(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         assert self.state.current is not None
         self.change(current=replace(self.state.current, **fields))
 

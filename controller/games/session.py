@@ -1,4 +1,4 @@
-"""What commands stand on at every table: an open session, its last hands, and the round that a
+"""Checks that commands share at every table: an open session, its last rounds, and the round that a
 decision is about.
 """
 
@@ -19,7 +19,7 @@ class Numbered(Protocol):
 
     @property
     def round(self) -> int:
-        """It counts from 1 in a session."""
+        """Counts from 1 in each session."""
         ...
 
 
@@ -70,14 +70,14 @@ class LastRoundsTable(Protocol):
 
 
 def session(turn: Any) -> None:
-    """Reject what needs an open session."""
+    """Require an open session."""
     if not turn.state.open:
         raise RejectedError("no_session")
 
 
 def another_round(turn: Any, left: int | None) -> None:
-    """Reject a round outside a session, and after the last of those that were announced before
-    closing; ``left``: of these.
+    """Require an open session, and rounds left if the last ones were announced. ``left``: how many;
+    None if not announced.
     """
     session(turn)
     if left == 0:
@@ -87,8 +87,8 @@ def another_round(turn: Any, left: int | None) -> None:
 def announce_last_rounds(
     turn: LastRoundsTable, given: LastRoundsAnnounce, unsaid: int | None = None
 ) -> None:
-    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how
-    many, where the decree says; ``unsaid``: how many where it does not.
+    """Announce the last rounds before closing; the round in progress is one of them.
+    ``book.last_rounds``: how many by the decree; ``unsaid``: how many if the decree is silent.
     """
     session(turn)
     state, left = turn.state, turn.book.last_rounds or unsaid
@@ -108,7 +108,7 @@ def announce_last_rounds(
 
 
 def count_down(turn: LastRoundsTable, number: int) -> None:
-    """One of the last rounds is over, if they are announced."""
+    """Count down the announced last rounds."""
     left = turn.state.last
     if left and number >= turn.state.last_since:
         turn.change(last=left - 1)
@@ -158,26 +158,24 @@ def named(
 
 
 CORRECTED = ("number", "winner", "dice", "hands", "decisions")
-"""What a correction of a result may say, over all games."""
+"""The fields that correct a result, over all games."""
 
 
 def corrects(given: ResultCorrect, own: str) -> None:
-    """Reject a correction that says what results of this game do not have; ``own``: the one field
-    that says what came out.
-    """
+    """Reject fields that do not correct a result of this game. ``own``: the one that does."""
     others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
     if others:
         raise RejectedError("correct_one_field", own=own, others=tuple(others))
 
 
 def no_round(turn: Any) -> None:
-    """Reject what can only be between two rounds."""
+    """Require no round in progress."""
     if turn.state.current is not None:
         raise RejectedError("round_in_progress", round=turn.state.current.round)
 
 
 def void_law(turn: Any, given: RoundVoid) -> Law:
-    """Where it stands that a round is null for this reason. Rejects another."""
+    """The law that voids a round for this reason. Raises ``RejectedError`` for any other reason."""
     law: Law | None = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
@@ -192,5 +190,5 @@ def sent(commands: Iterable[str]) -> tuple[str, ...]:
 
 
 def confirmer(given: Command) -> str:
-    """Who stands for it."""
+    """Who confirms it, as ``name (role)``."""
     return f"{given.by} ({given.role})"

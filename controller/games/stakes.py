@@ -1,9 +1,8 @@
-"""Bets that a person or a terminal tells: when one is taken, between what limits, and what is
+"""Bets that a person or a terminal reports: when they are accepted, their limits, and what is
 remembered. One rule for all tables.
 
-Chips are seen by no device. What is told is held to the table's limits all the same: a bet that
-comes after no more bets is refused, and so is one below the table's minimum, or above the highest
-stake.
+No device sees chips. Reported bets must keep to the table's limits: a bet after no more bets is
+refused, and so is one below the minimum or above the highest stake.
 """
 
 from __future__ import annotations
@@ -23,15 +22,13 @@ from controller.games.session import session
 from controller.rulebooks.law import Law
 
 Highest = dict[str, Money]
-"""The highest stake by bet, as the authorisation has it, in minor units. Of a bet that is not
-there, none may be above what the decree lets any authorisation have.
+"""The highest stake of each bet in minor units, by the authorisation. A bet without an entry is
+limited by what the decree allows at most.
 """
 
 
 class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was
-    said.
-    """
+    """A reported bet. ``amount``: in minor units, if given."""
 
     who: str
     bet: str
@@ -39,23 +36,23 @@ class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Bounds(NamedTuple):
-    """Between what a stake is, in minor units; None: not known."""
+    """The limits of a stake, in minor units; None if unknown."""
 
     least: int | Fraction | None = None
     most: int | Fraction | None = None
 
 
 class StakedRound(Protocol):
-    """A round in hand, as far as bets concern it."""
+    """A round in progress, as far as bets concern it."""
 
     @property
     def closed(self) -> bool:
-        """Whether it was no more bets."""
+        """Whether bets are closed."""
         ...
 
     @property
     def bets(self) -> tuple[Stake, ...]:
-        """Those that lie."""
+        """The placed bets."""
         ...
 
 
@@ -67,15 +64,15 @@ class StakedTable(Protocol):
 
     @property
     def number(self) -> int:
-        """The round in hand."""
+        """The round in progress."""
         ...
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The bets that there are, and between what a stake is."""
+        """The bets on offer and their limits."""
         ...
 
     def change_current(self, *, bets: tuple[Stake, ...]) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         ...
 
     def say(self, event: BetPlaced) -> None:
@@ -84,8 +81,8 @@ class StakedTable(Protocol):
 
 
 def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> None:
-    """A bet that the table is told of. One that comes after no more bets is refused, and the chips
-    go back. ``kind``: its name among those offered, where it is another.
+    """Place a bet. After no more bets it is refused and the chips are returned. ``kind``: the
+    offered bet, if its name differs.
     """
     session(turn)
     between = of(kind or given.bet, turn.offered())
@@ -96,7 +93,7 @@ def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> No
 
 
 def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None) -> None:
-    """A bet is taken back, as long as bets are open."""
+    """Withdraw a bet while bets are open."""
     session(turn)
     of(kind or given.bet, turn.offered())
     current = open_round(turn.state.current, turn.book.laws)
@@ -150,7 +147,7 @@ def cited(law: Law | None) -> str | None:
 
 
 def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
-    """Raise ``ValueError`` for a highest stake of a bet that there is not."""
+    """Raise ``ValueError`` for a highest stake of an unknown bet."""
     names = tuple(offered)
     if wrong := [name for name in highest if name not in names]:
         raise ValueError(
@@ -159,7 +156,7 @@ def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
 
 
 def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
-    """The limits of a bet. Rejects one that there is not."""
+    """The limits of a bet. Raises ``RejectedError`` for an unknown bet."""
     found = offered.get(bet)
     if found is None:
         raise RejectedError("unknown_bet", bet=bet, bets=tuple(offered))
@@ -167,26 +164,26 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
 
 
 def open_round(current: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
-    """The round that takes bets. Rejects one that comes when none may lie any more."""
+    """The round that takes bets. Raises ``RejectedError`` once bets are closed."""
     if current is None or current.closed:
         raise RejectedError("bet_too_late", law=cited(laws.get("bet_after_close")))
     return current
 
 
 def with_bet(bets: tuple[Stake, ...], given: BetPlace) -> tuple[Stake, ...]:
-    """With this bet. Said again, it has the amount that was said last."""
+    """The bets with this one. Sent again, the last amount counts."""
     others = (each for each in bets if (each.who, each.bet) != (given.who, given.bet))
     return (*others, Stake(given.who, given.bet, given.amount))
 
 
 def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
-    """These, and later ones, which have the last word of a bet that is in both."""
+    """Both sets of bets; a later bet replaces an earlier one of the same name."""
     anew = {(each.who, each.bet) for each in later}
     return (*(each for each in bets if (each.who, each.bet) not in anew), *later)
 
 
 def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...]:
-    """Without this bet. Rejects one that does not lie."""
+    """The bets without this one. Raises ``RejectedError`` if it is not placed."""
     left = tuple(each for each in bets if (each.who, each.bet) != (given.who, given.bet))
     if left == bets:
         raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
@@ -194,7 +191,7 @@ def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...
 
 
 def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
-    """What is told of it."""
+    """The event of it."""
     amount = given.amount if isinstance(given, BetPlace) else None
     return BetPlaced(
         round=number,
@@ -207,14 +204,14 @@ def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
 
 
 def shown(current: Any) -> list[dict[str, Any]]:
-    """The bets of the round in hand, as the retained state tells them."""
+    """The bets of the round in progress, as the retained state tells them."""
     return [msgspec.to_builtins(each) for each in current.bets] if current else []
 
 
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:
-    """The box that a bet is on. ``box:3`` is the player's own who commands it, ``box:3/2`` that of
-    the second who bets on it, and so on. Rejects a box that there is not, and more bets on one than
-    it may have.
+    """The box that a bet is on. ``box:3`` is the bet of the player who holds the box, ``box:3/2``
+    that of the second bettor on it. Raises ``RejectedError`` for an unknown box and for too many
+    bettors.
     """
     box, slash, place = who.removeprefix("box:").partition("/")
     if (

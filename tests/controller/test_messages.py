@@ -36,6 +36,7 @@ from controller.contract.messages.messages import (
     text,
     word,
 )
+from controller.contract.refusals import RejectedError
 from controller.contract.retained import LinkState, Status
 from controller.games.chemin.state import Fate
 from controller.games.games import GAMES
@@ -368,3 +369,98 @@ def test_the_catalogue_as_json_lines(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["messages", "--language", "eu"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {line["key"]: line["text"] for line in lines} == catalogue("eu")
+
+
+# Refusals
+
+
+def rejections(*folders: str) -> Iterator[tuple[Path, ast.Call]]:
+    """Every ``RejectedError(…)`` in these rooms of the controller."""
+    for folder in folders:
+        for path in sorted((CONTROLLER / folder).rglob("*.py")):
+            for node in ast.walk(tree(path)):
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Name)
+                    and node.func.id == "RejectedError"
+                ):
+                    yield path, node
+
+
+def told_keys(node: ast.Call) -> list[str]:
+    """The keys that a refusal may have; those it is given by a variable are not known here."""
+    return list(returned(node.args[0]))
+
+
+WITH_KEYS = (
+    "games/banked",
+    "games/cells",
+    "games/circle",
+    "games/hands",
+    "games/house_poker",
+    "games/pai_gow",
+    "games/poker",
+    "games/texas_house",
+    "games/trijoker",
+)
+"""Rooms where every refusal is a key."""
+OF_ALL_GAMES = ("moves.py", "roles.py", "session.py", "stakes.py")
+
+
+def test_every_refusal_is_a_message_with_its_fields() -> None:
+    english, seen = catalogue(ENGLISH), 0
+    for path, node in rejections("."):
+        for key in told_keys(node):
+            if " " in key or "{" in key:
+                continue
+            seen += 1
+            where = f"{path.relative_to(ROOT)}:{node.lineno}"
+            assert f"refusal.{key}" in english, where
+            given = {word.arg for word in node.keywords} - {"law"}
+            assert None in given or given == fields(english[f"refusal.{key}"]), where
+    assert seen > 200
+
+
+def test_no_refusal_of_these_games_is_a_text() -> None:
+    found = [
+        *rejections(*WITH_KEYS),
+        *(each for each in rejections("games") if each[0].name in OF_ALL_GAMES),
+    ]
+    assert len(found) > 200
+    assert [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, node in found
+        if not told_keys(node) or any(" " in key for key in told_keys(node))
+    ] == []
+
+
+def test_every_message_of_a_refusal_is_used() -> None:
+    """As a word that stands somewhere in the code of the controller."""
+    words = {
+        node.value
+        for path in CONTROLLER.rglob("*.py")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    keys = [key for key in catalogue(ENGLISH) if key.startswith("refusal.")]
+    assert len(keys) > 150
+    assert [key for key in keys if key.removeprefix("refusal.") not in words] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_refusals_are_sorted_by_their_key(language: str) -> None:
+    keys = [key for key in catalogue(language) if key.startswith("refusal.")]
+    assert keys == sorted(keys)
+
+
+def test_a_refusal_is_told_in_each_language_with_the_law_in_its_own() -> None:
+    refused = RejectedError(
+        "players_too_few", players=3, fewest=4, law="EUS96-200, 277/1996 Dekretua"
+    )
+    assert str(refused).endswith("at least 4 must play: EUS96-200, 277/1996 Dekretua")
+    assert refused.refusal is not None
+    told_by = {language: refused.refusal.told(language) for language in LANGUAGES}
+    assert len(set(told_by.values())) == len(LANGUAGES)
+    assert all(each.endswith(": EUS96-200, 277/1996 Dekretua") for each in told_by.values())
+    nobody = RejectedError("not_seated", who="seat:3", seated=())
+    assert str(nobody) == "nobody sits at seat:3; seated: –"

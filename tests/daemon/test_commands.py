@@ -146,7 +146,7 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     refused = command(
         heard, "device.command", command="power_off", device="wheel", by="J. Soler", role="croupier"
     )
-    assert "the role croupier may not say this" in refused["error"]
+    assert "role croupier is not allowed to do this" in refused["error"]
     assert command(
         heard, "device.command", command="start", device="wheel", by="J. Soler", role="croupier"
     )["ok"]

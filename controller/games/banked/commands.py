@@ -1,5 +1,5 @@
-"""What a table whose boxes play one deck makes of a person's commands. One that cannot be followed
-is rejected, with the reason.
+"""Commands at a table whose boxes play one deck. One that cannot be followed is rejected, with the
+reason.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GOES_ON = (
     "deck_wrong",
     "leftover_wrong",
 )
-"""Doubts that a person may set aside: the round goes on as it lies."""
+"""Doubts that a person may overrule, so that the round continues."""
 
 
 # Sessions
@@ -67,7 +67,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 
 
 def set_boxes(turn: Turn, given: BoxesSet) -> None:
-    """The boxes in play, from the next round on; of a round whose bets are open too."""
+    """Set the boxes in play, from the next round on; also of a round whose bets are open."""
     session(turn)
     deal, most = turn.state.deal, turn.book.boxes
     if deal is not None and deal.closed:
@@ -148,7 +148,7 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
 
 
 def show_cards(turn: Turn, given: CardsShow) -> None:
-    """A hand lies face up, and these are its cards."""
+    """A hand is face up, and these are its cards."""
     before = turn.state
     _showing(turn, given.who)
     turn.show(given)
@@ -158,7 +158,7 @@ def show_cards(turn: Turn, given: CardsShow) -> None:
 
 
 def turn_cards(turn: Turn, given: CardsTurn) -> None:
-    """A hand whose cards were read lies face up."""
+    """A hand whose cards were read is face up."""
     deal, before = dealing(turn), turn.state
     if given.who is None:
         raise RejectedError("who_required")
@@ -192,8 +192,8 @@ def _showing(turn: Turn, who: str) -> None:
 
 
 def check_deck(turn: Turn, given: DeckCheck) -> None:
-    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the
-    shuffler says.
+    """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
+    says.
     """
     session(turn)
     count_right = given.cards == turn.counted()
@@ -218,9 +218,7 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 
 
 def report_error(turn: Turn, given: DealError) -> None:
-    """An error of dealing: the rules make the round null for it, or say that it goes on, or leave
-    it to a person.
-    """
+    """An error of dealing: the rules void the round, let it continue, or leave it to a person."""
     allow_role(given.role, turn.book.void_by)
     if not given.valid:
         raise RejectedError("deal_error_not_withdrawn")
@@ -238,7 +236,7 @@ def report_error(turn: Turn, given: DealError) -> None:
 
 
 def void(turn: Turn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge."""
+    """The round is void by decision of the person in charge."""
     law = void_law(turn, given)
     deal, waiting = turn.state.deal, turn.state.unresolved()
     number = given.round
@@ -255,8 +253,8 @@ def void(turn: Turn, given: RoundVoid) -> None:
 
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:
-    """A person lets the round go on as it lies; or one that was left unresolved was settled at the
-    table.
+    """A person lets a suspended round continue, or confirms that an unresolved one was settled at
+    the table.
     """
     if given.winner is not None or given.number is not None or given.dice is not None:
         raise RejectedError("result_from_cards")
@@ -278,7 +276,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """Cards of a published result were told wrongly, or decisions: every bet is settled anew."""
+    """Correct wrong cards or decisions of a published result: every bet is settled again."""
     entry = published(turn.state, given, decisions=turn.decides)
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
@@ -338,10 +336,10 @@ def decide(turn: Turn, given: CardDecide) -> None:
 
 
 def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
-    """The card that waits leaves the game, or lies where it belongs, as it is or as the person
-    reads it.
+    """The waiting card leaves the game, or is dealt where it belongs, as read by the device or by
+    the person.
 
-    Whether it lies face up the rules say, or the person: ``exposed``.
+    It is face up if the rules say so, or if the person says ``exposed``.
     """
     deal, card = turn.state.deal, held.given.card
     if given.action == "remove":
@@ -368,7 +366,7 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
 
 
 def dealing(turn: Turn) -> BankedDeal:
-    """The round in hand, its bets closed; rejects where there is none."""
+    """The round in progress, with bets closed. Raises ``RejectedError`` if there is none."""
     session(turn)
     deal: BankedDeal | None = turn.state.deal
     if deal is None:
@@ -379,6 +377,6 @@ def dealing(turn: Turn) -> BankedDeal:
 
 
 def stand(turn: Turn, given: Command) -> None:
-    """A person has decided about what was not as it should be."""
+    """Record who decided."""
     if turn.state.deal is not None:
         turn.change_deal(confirmed_by=f"{given.by} ({given.role})")

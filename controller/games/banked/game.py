@@ -73,7 +73,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         return asked
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells: of cards, those that lie face up."""
+        """The retained state; of cards, only those face up."""
         deal: BankedDeal | None = state.deal
         return {
             "phase": self._phase(state),
@@ -110,7 +110,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
 
 
 def _hands(deal: BankedDeal) -> dict[str, list[str | None]]:
-    """The cards as they lie, null where they lie face down."""
+    """The cards of each hand; null for a face-down card."""
     names = dict.fromkeys(each.to for each in deal.table if not each.gone)
     return {
         who: [each.card if each.up else None for each in poker_cards.hand(deal.table, who)]

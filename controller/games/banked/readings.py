@@ -1,8 +1,8 @@
-"""What a table whose boxes play one deck makes of its shoe's or shuffler's readings.
+"""Readings of a shoe or shuffler at a table whose boxes play one deck.
 
-A card that is not read lies there unknown, as all do whose packet a shuffler dealt. One that should
-not have come waits, with all that follow it, until a person decides; so does whatever a silence may
-have hidden.
+An unread card stays unknown, as do all cards of a shuffler's packet. A card that should not have
+come waits, with all that follow it, until a person decides; so does whatever a silence may have
+hidden.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
 
 
 def wait(turn: Turn, given: CardDrawn) -> None:
-    """The card waits behind what a person must speak about; more than a deck is not kept."""
+    """The card waits until a person decides; at most a deck is kept."""
     if len(turn.state.held) < QUEUE:
         turn.change(held=(*turn.state.held, BankedHeld(given=given)))
     else:
@@ -74,7 +74,7 @@ def follow(turn: Turn, given: CardDrawn) -> None:
 
 
 def go_on(turn: Turn) -> None:
-    """Nothing stops the table any more: the cards that waited are followed, in their order."""
+    """Deal the cards that waited, in order, once nothing stops the table."""
     if turn.state.deal is not None and turn.state.stop is None:
         turn.advance()
     while (

@@ -15,20 +15,20 @@ from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn
 
 QUEUE = 53
-"""Cards that wait for a person at most."""
+"""The most cards that wait for a person."""
 
 
 class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that came and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
+    """A card that came and is not dealt yet. ``trouble``: why a person must look at it, if so."""
 
     given: CardDrawn
     trouble: str | None = None
 
 
 class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came.
-    ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not as it
-    should be.
+    """The round in progress. ``order``: to whom its cards go, one by one; ``table``: those that
+    came. ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not
+    as it should be.
     """
 
     round: int
@@ -68,7 +68,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop(self) -> str | None:
-        """Why nothing goes on until a person has spoken."""
+        """Why the table waits for a person."""
         if self.doubt is not None:
             return self.doubt
         if self.deal is not None and self.deal.gap:
@@ -77,7 +77,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop_asks(self) -> tuple[str, ...]:
-        """What that asks for: the commands one of which the table waits for."""
+        """The commands that the stop waits for."""
         if self.stop is None:
             return ()
         asks = HELD if self.doubt is None and self.stop != "silence" else ASKS.get(self.stop, HELD)

@@ -2,8 +2,8 @@
 games are made of.
 
 Each move changes the state and says its event in one go, so that the two cannot part. A game's own
-``Turn`` fills in what it alone knows: where cards go, what lies face up, who may show, what an
-error of dealing does, and when the round is decided.
+``Turn`` fills in what it alone knows: where cards go, what is face up, who may show, what an error
+of dealing does, and when the round is decided.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     # What each game knows for itself
 
     def may_play(self) -> None:
-        """Reject that a round is played with the boxes as they are."""
+        """Reject a round that cannot be played with these boxes."""
 
     @abstractmethod
     def begin_deal(self) -> None:
@@ -61,21 +61,22 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def dealt_face_up(self, who: str) -> bool:
-        """Whether the next card of this hand lies face up by the rules."""
+        """Whether the next card of this hand is face up by the rules."""
 
     @abstractmethod
     def exposed(self, who: str) -> None:
-        """A card of this hand lies face up that must not, by the word of a person."""
+        """A person reports a card of this hand face up that must not be."""
 
     def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
-        """The law by which a device's word alone makes the round null that a card of this hand was
-        seen; None: a person is asked. Not by what card it is, or a null round would tell of it.
+        """The law that voids the round on a device's report alone that a card of this hand was
+        seen; None if a person is asked. It does not depend on the card, or a void round would
+        reveal it.
         """
         return None
 
     @abstractmethod
     def error(self, given: DealError) -> None:
-        """An error of dealing that does not by itself make the round null."""
+        """An error of dealing that does not by itself make the round void."""
 
     def correctable(self) -> bool:
         """Whether an error of dealing that was put right leaves the round standing."""
@@ -86,29 +87,27 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def may_show(self, who: str) -> None:
-        """Reject that this hand is shown or turned now."""
+        """Reject showing or turning this hand now."""
 
     def faced(self, who: str) -> None:
         """A hand was shown, or one of its cards was turned."""
 
     @abstractmethod
     def advance(self) -> None:
-        """What follows by itself from what lies on the table."""
+        """Moves that follow by themselves from the cards on the table."""
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the
-        result names them.
-        """
+        """The outcome of a round by its face-up cards alone; ``lie``: the cards by hand."""
 
     decides = False
-    """Whether a hand goes or gives up, so that this may have been told wrongly."""
+    """Whether hands play or pass in this game, so that a wrong decision can be corrected."""
 
     def amended(
         self, deal: Any, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[Any, PokerEntry, ResultCorrect]:
-        """A round, what lay open in it and what is said of hands, as a correction makes them.
-        Raises ``RejectedError``.
+        """A round, its face-up cards and the named hands, as a correction makes them. Raises
+        ``RejectedError``.
         """
         return deal, entry, given
 
@@ -130,7 +129,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def missing(self) -> tuple[str, ...]:
-        """The hands that must lie face up for the round to be decided, and do not."""
+        """The hands that must be face up to decide the round, and are not."""
 
     # What all have
 
@@ -139,9 +138,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         state, deal = self.state, self.state.deal
         if state.stop is not None:
             return state.stop_asks
-        if (
-            deal is None or not deal.closed
-        ):  # no round begins with a deck that is not right, no deal with a shuffler that is not ready
+        # Neither a wrong deck nor a shuffler that is not ready may begin a deal.
+        if deal is None or not deal.closed:
             unready = state.open and (
                 state.defective or (deal is not None and state.shuffler is not None)
             )
@@ -150,7 +148,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @property
     def current(self) -> BankedDeal:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -161,11 +159,11 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.deal.round if self.state.deal else 0
 
     def change_deal(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         self.change(deal=replace(self.current, **fields))
 
     def new_deal(self, number: int) -> BankedDeal:
@@ -208,8 +206,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         frame: Frame | None = None,
         count: int = 1,
     ) -> None:
-        """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of
-        a person, never of a device.
+        """Deal cards to a hand. A card that is face up and must not be is exposed. ``up`` comes
+        from a person, never from a device.
         """
         before, by_rule = self.current.table, self.dealt_face_up(to)
         after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
@@ -220,15 +218,15 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.exposed(to)
 
     def put(self, table: poker_cards.Table) -> None:
-        """The cards lie so now: those that are turned by it are told."""
+        """Update the cards; those turned by it are published."""
         before = self.current.table
         self.change_deal(table=table)
         for event in poker_cards.turned(before, table):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """A hand lies face up, and these are its cards. What cannot be waits for a person, unless
-        one stands for it.
+        """Show a hand with these cards. Impossible cards wait for a person; ``trust``: a person
+        confirmed them.
         """
         table, who = self.current.table, given.who
         if trust:
@@ -261,9 +259,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         *,
         valid: bool = True,
     ) -> None:
-        """What the holder of a hand does; not ``valid``: what was told by mistake, and is taken
-        back.
-        """
+        """Announce the decision of a hand; not ``valid``: a wrong one is withdrawn."""
         call = self.book.announcements.get(decision) if valid else None
         said = HandDecided(
             round=self.current.round,
@@ -276,7 +272,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.say(said)
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         state, to = self.state, None
         if state.deal is not None and state.deal.closed and state.stop is None and state.deal.due:
             to = state.deal.due[0]
@@ -287,9 +283,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     # The outcome of a round: a result, null, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
-        """The round has its result, each hand for itself. Awards were told when their hands lay
-        open.
-        """
+        """Give the result, hand by hand. Awards were published when their hands were face up."""
         deal = self.current
         entry = PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
@@ -309,11 +303,11 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.count_down(deal.round)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is null."""
+        """The round is void."""
         self.annul(number, reason, law, by)
 
     def unresolved(self) -> None:
-        """The round has no result, and nobody invents one."""
+        """End the round without a result."""
         deal = self.current
         names = dict.fromkeys(each.to for each in deal.table)
         lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
@@ -334,9 +328,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def confirmed(self, entry: PokerEntry, by: str) -> None:
-        """A round that was left unresolved was settled at the table: what lay open is its
-        result.
-        """
+        """An unresolved round was settled at the table: the face-up cards are its result."""
         entry = PokerEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(
@@ -346,7 +338,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         deal = self.state.deal
         self.state = self.state.with_entry(entry)
         if deal is not None and deal.round == entry.round:
@@ -362,11 +354,11 @@ class BankedTurn(PokerMoves[B, S, T]):
     # What is not as it should be
 
     def doubt(self, what: str, *, about: str | None = None, detail: str | None = None) -> None:
-        """Nothing goes on until a person has spoken."""
+        """Stop the table until a person decides."""
         self.change(doubt=what, about=about)
         self.irregular(what, detail=detail, asks=self.state.stop_asks)
 
     def settle(self, *doubts: str) -> None:
-        """One of these doubts, if it is there, stops the table no more."""
+        """Clear the doubt if it is one of these."""
         if self.state.doubt in doubts:
             self.change(doubt=None, about=None, shown=None)

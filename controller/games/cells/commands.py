@@ -1,4 +1,4 @@
-"""What boule and the wheel of fortune make of a person's commands besides what every wheel does."""
+"""Commands of boule and the wheel of fortune, besides those of every wheel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controller.games.wheels import commands as wheel_commands
 
 
 def open_bets(turn: CellsTurn, given: BetsOpen) -> None:
-    """Bets open for a new round. That comes before it is set going."""
+    """Open bets for a new round, before the wheel is set going."""
     moving = turn.moving
     wheel_commands.open_bets(turn, given)
     if moving:

@@ -3,7 +3,7 @@ table's map of it says.
 
 They are games of a wheel (see ``wheels``). The head of the table or the croupier opens the bets,
 the wheel is set going, the last call follows where it is about to settle, the croupier closes the
-bets, and where it lies is the result. No decree knows a null spin here: what goes wrong is for the
+bets, and where it lies is the result. No decree knows a void spin here: what goes wrong is for the
 person in charge to decide.
 """
 

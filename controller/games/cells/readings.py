@@ -1,7 +1,7 @@
-"""What boule and the wheel of fortune make of their wheel's readings besides what every wheel does.
+"""Readings of the wheels of boule and the wheel of fortune, besides those of every wheel.
 
-The board tells when it is set going, when it is about to settle, and in which place it lies; what
-the place is worth says the table's own map of the wheel.
+The board reports when the wheel is set going, when it is about to stop, and the place where it
+stopped; the table's map of the wheel gives the place's worth.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
 
 
 def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
-    """The wheel says where it lies; while it says that it still moves, that is not definitive and
-    waits.
-    """
+    """The wheel reports a place; while it still moves, the place is not final and waits."""
     if entry := turn.over(given.spin):
         _afterwards(turn, entry, given)
     elif turn.state.current and turn.moving and not given.late:
@@ -71,8 +69,8 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 
 def take_fault(turn: CellsTurn, given: WheelFault) -> None:
-    """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one,
-    though a silence hid it.
+    """The wheel reports a fault. If the fault is all that came of a spin, it also proves that a
+    spin hidden by a silence took place.
     """
     current = turn.state.current
     hidden = (
@@ -104,7 +102,7 @@ def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
 
 
 def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
-    """It lies there."""
+    """The result."""
     turn.change(held=None)
     current = turn.state.current
     turns = given.turns if isinstance(given, WheelCell) else None
@@ -159,8 +157,8 @@ def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    """It has come to rest: what was told before now counts. Where its round was null, the next one
-    begins.
+    """The wheel has stopped: the place reported before counts now. If its round was void, the next
+    one begins.
     """
     _release(turn, given)
     if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
@@ -175,8 +173,8 @@ def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
-    """It is set going. That comes before the last call: bets closed before it were closed out of
-    turn.
+    """The wheel is set going. That comes before the last call, so bets closed before it were closed
+    too early.
     """
     if (given.phase, given.spin) == (was.phase, was.spin):
         return
@@ -193,7 +191,7 @@ def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> 
 
 
 def _settling_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
-    """It is about to come to rest: the last call. Bets the croupier closes."""
+    """The wheel is about to stop: the last call. The croupier closes the bets."""
     turn.last_call()
 
 
@@ -227,8 +225,8 @@ def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
 
 
 def _release(turn: CellsTurn, given: WheelPhase) -> None:
-    """The place told while it moved counts now: in the round that it was told in, and if no silence
-    and no spin came between.
+    """A place reported while the wheel moved counts now, in the round in which it was reported, if
+    no silence and no spin came between.
     """
     held, current = turn.state.held, turn.state.current
     if held is None:

@@ -12,13 +12,13 @@ from controller.games.wheels.settings import WheelBreach
 
 Asked = Literal["warn", "ask"]
 """What follows from a breach: it is reported; the result waits for a person. No decree makes such a
-spin null by itself.
+spin void by itself.
 """
 
 
 class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     phases: Literal["device", "person"] = "person"
@@ -34,12 +34,9 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     between: Asked = "ask"
     """The ball rests between two holes, or the tongue between two cells."""
     launched_again: Asked = "ask"
-    """It was set going again in the same round, and nobody had said what became of the
-    first time.
-    """
+    """The wheel was set going again in the same round before the first spin was decided."""
     last_rounds_count: Literal["valid", "all"] = "valid"
-    """Which spins the announced last ones are: those with a result, or null ones as well.
-    Not said.
+    """Which spins the announced last ones are: those with a result, or void ones as well. Not said.
     """
 
     highest: Highest = msgspec.field(default_factory=dict)
@@ -51,7 +48,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 BREACHES: dict[str, WheelBreach] = {
     name: WheelBreach("inspector", name) for name in ("too_few_turns", "between", "launched_again")
 }
-"""The breaches that a setting of the same name decides, at both games."""
+"""The breaches decided by a setting of the same name, at both games."""
 
 LAWS = (
     "number_invalid",

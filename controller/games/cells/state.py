@@ -18,7 +18,7 @@ class CellsCounts(WheelTally, frozen=True):
     counts: dict[str, int] = msgspec.field(default_factory=dict)
 
     def after(self, entry: WheelEntry) -> Self:
-        """Null and unresolved rounds change nothing."""
+        """Void and unresolved rounds change nothing."""
         if entry.number is None:
             return self
         key = str(entry.number)

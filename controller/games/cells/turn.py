@@ -16,7 +16,7 @@ from controller.games.wheels.turn import WheelTurn, Why
 from devices.readings import Number, Reading
 
 OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
-"""Faults that are all that comes of a spin: the ball or the wheel rests, and no place is told."""
+"""Faults that end a spin: the ball or the wheel rests, and no place is reported."""
 
 
 class CellsTurn(WheelTurn):
@@ -88,9 +88,7 @@ class CellsTurn(WheelTurn):
         return super().begin(spin)
 
     def last_call(self) -> None:
-        """Are the bets made? The wheel is about to come to rest; where the decree words the
-        question, and once.
-        """
+        """Announce the last call once, if the decree words it: the wheel is about to stop."""
         current, call = self.state.current, self.book.announcements.get("last_call")
         if current and not current.closed and call and "last_call" not in current.said:
             self.change_current(said=(*current.said, "last_call"))
@@ -103,7 +101,7 @@ class CellsTurn(WheelTurn):
         confirmed_by: str | None = None,
         cell: int | None = None,
     ) -> None:
-        """A result; where nobody opens the bets, the next round begins with it."""
+        """Give the result; if the wheel opens the bets, the next round begins with it."""
         super().result(of, number, confirmed_by, cell)
         self._next()
 
@@ -114,7 +112,7 @@ class CellsTurn(WheelTurn):
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
-        """No result; where nobody opens the bets, the next round begins all the same."""
+        """End without a result; if the wheel opens the bets, the next round begins all the same."""
         super().unresolved(of, why, candidate, cell)
         self._next()
 

@@ -1,4 +1,4 @@
-"""What the holder of a hand does: in a betting interval, at the showdown, or between two rounds."""
+"""Actions of players: in a betting interval, at the showdown, or between two rounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.games.session import sent
 
 
 def act(turn: CircleTurn, given: HandAct) -> None:
-    """One word of a player, as the croupier says it."""
+    """One action of a player, reported by the croupier."""
     does = ACTS.get(given.action)
     if does is None:
         raise RejectedError("action_not_allowed", action=given.action, actions=tuple(ACTS))
@@ -22,13 +22,15 @@ def act(turn: CircleTurn, given: HandAct) -> None:
 
 
 def allow_no_return(given: HandAct) -> None:
-    """Reject a word that is taken back: what was said wrongly is said anew."""
+    """Reject the withdrawal of an action; a wrong one is corrected by sending the right one."""
     if not given.valid:
         raise RejectedError("action_not_withdrawn")
 
 
 def close(turn: CircleTurn, given: BettingClose) -> None:
-    """The bets are equal; or all others gave up, and one player takes the pot without showing."""
+    """Close the betting interval: the bets are equal, or all others folded and ``winner`` takes the
+    pot without showing.
+    """
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
@@ -49,7 +51,7 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
 
 
 def _bets(turn: CircleTurn, given: HandAct) -> None:
-    """A word in the interval. That a player speaks out of turn does not make it null."""
+    """An action in the betting interval. It counts even if the player acts out of turn."""
     seat = _speaker(turn, given)
     hand = turn.current
     if given.action == "check" and hand.bet:
@@ -72,7 +74,7 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
 
 
 def _folds(turn: CircleTurn, given: HandAct) -> None:
-    """A player gives up, be it that the bets were closed too early; who is left alone has won."""
+    """A player folds, also if betting was closed too early. The last live player wins."""
     hand = turn.state.current
     if hand is not None and hand.showdown:
         raise RejectedError("fold_at_showdown")
@@ -86,9 +88,7 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
 
 
 def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
-    """A player has no part in the round any more: no card is due to him, and he is asked
-    nothing.
-    """
+    """Take a player out of the round: no card is due to him, and no decision of his is awaited."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
         turn.doubt()
@@ -100,7 +100,7 @@ def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
 
 
 def settle(turn: CircleTurn) -> None:
-    """What follows when a player has left: the result, or the deal goes on without him."""
+    """Give the result, or continue the deal, after a player left the round."""
     turn.settle()
     hand = turn.state.current
     if hand is not None and not (hand.open or hand.showdown):
@@ -108,7 +108,7 @@ def settle(turn: CircleTurn) -> None:
 
 
 def _mucks(turn: CircleTurn, given: HandAct) -> None:
-    """A player does not show, and has no part of the pot."""
+    """A player mucks: he does not show and has no share of the pot."""
     hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("muck_before_showdown")
@@ -121,7 +121,7 @@ def _mucks(turn: CircleTurn, given: HandAct) -> None:
 
 
 def _sits_out(turn: CircleTurn, given: HandAct) -> None:
-    """A player rests, from the next round on, and keeps the place."""
+    """A player sits out from the next round on and keeps the seat."""
     number = _place(turn, given.who)
     if str(number) in turn.state.resting:
         raise RejectedError("already_sitting_out", who=given.who)
@@ -130,8 +130,8 @@ def _sits_out(turn: CircleTurn, given: HandAct) -> None:
 
 
 def _is_back(turn: CircleTurn, given: HandAct) -> None:
-    """Who rests is back, from the next round on; else a hand of this round is put together again,
-    which had not been given up.
+    """A player who sat out is back from the next round on; otherwise a hand of this round that was
+    wrongly reported as folded is restored.
     """
     hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
@@ -165,7 +165,7 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
 
 
 def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
-    """A card of the street, of which none has come, goes to this player too, in his turn."""
+    """Deal this player in on the current street, of which no card has come."""
     due = turn.current.due
     before = [seat.who for seat in turn.current.live]
     before = before[: before.index(who)]
@@ -186,7 +186,7 @@ ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
     "out": _sits_out,
     "in": _is_back,
 }
-"""Who does which act."""
+"""The function for each action."""
 
 
 def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:

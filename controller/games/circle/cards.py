@@ -12,8 +12,8 @@ from controller.games.circle.turn import CircleTurn
 
 
 def deal(turn: CircleTurn, given: CardsDeal) -> None:
-    """So many cards were dealt by hand: to one receiver, or where the next ones go. Those face up
-    are named.
+    """Cards were dealt by hand: to one receiver, or where the next ones go. Face-up cards are
+    named.
     """
     proper(given.cards)
     _begin(turn)
@@ -38,7 +38,7 @@ def burn(turn: CircleTurn, given: CardsBurn) -> None:
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
-    """The cards of a hand, or of a board, lie face up, and these they are."""
+    """A hand or a board is face up, with these cards."""
     proper(given.cards)
     hand = turn.state.current
     if hand is None:
@@ -56,7 +56,7 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
-    """Cards that were read when they were dealt lie open now."""
+    """Turn face up cards that were read when they were dealt."""
     hand = turn.state.current
     if hand is None:
         raise RejectedError("no_round_in_progress")
@@ -117,7 +117,7 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def _correct(turn: CircleTurn, given: CardsShow) -> None:
-    """An open common card is another than was read, or said."""
+    """Correct a face-up common card that was read or reported wrongly."""
     card = next(
         (each for each in turn.current.of(given.who) if each.index == given.index and each.up), None
     )
@@ -134,7 +134,7 @@ def _correct(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def _uncover(turn: CircleTurn, given: CardsShow) -> None:
-    """Covered common cards are turned: one in an interval, those too many are null."""
+    """Turn common cards: one in an interval; extra ones do not count."""
     covered = sorted(
         (each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index
     )
@@ -200,8 +200,8 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
 def contradicted(
     turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[CircleCard] | None = None
 ) -> bool:
-    """Whether these cards cannot be: one is none of the pack, there twice, or lies elsewhere. Then
-    a person decides.
+    """Whether these cards are impossible: foreign to the deck, named twice, or already elsewhere.
+    If so, a person must decide.
     """
     if any(card not in turn.pack for card in cards):
         turn.trouble("card_foreign", who=who)
@@ -217,7 +217,7 @@ def contradicted(
 
 
 def opened(turn: CircleTurn, who: str) -> None:
-    """Whether the whole hand lies open now."""
+    """Mark the hand as shown if all its cards are face up."""
     if all(each.told for each in turn.current.of(who)):
         turn.change_seat(who, shown=True)
 
@@ -226,7 +226,7 @@ def opened(turn: CircleTurn, who: str) -> None:
 
 
 def _begin(turn: CircleTurn) -> None:
-    """Whether cards may come now. The first ones show that the antes are in."""
+    """Reject cards that may not come now. The first ones close the antes."""
     hand = turn.state.current
     if hand is None:
         raise RejectedError("no_round_in_progress")
@@ -241,7 +241,7 @@ def _begin(turn: CircleTurn) -> None:
 
 
 def _skip_burn(turn: CircleTurn) -> None:
-    """A card is burned before the common cards; where nobody said so, it is told."""
+    """Report the burn card before the common cards as missing if nobody reported it."""
     due = turn.current.due
     if due and due[0].to == "burn":
         turn.irregular("burn_missing")
@@ -249,7 +249,7 @@ def _skip_burn(turn: CircleTurn) -> None:
 
 
 def _first(turn: CircleTurn, who: str, count: int) -> None:
-    """These places of ``who`` are dealt to next, as the person says."""
+    """Deal the next cards to ``who``, as the person says."""
     own = [place for place in turn.current.due if place.to == who][:count]
     if len(own) < count:
         raise RejectedError("cards_due_to", due=len(own), who=who, count=count)
@@ -260,7 +260,7 @@ def _first(turn: CircleTurn, who: str, count: int) -> None:
 
 
 def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
-    """So many cards go where they are due; those named are the ones that lie up."""
+    """Place cards where they are due; the named ones are those dealt face up."""
     up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
         raise RejectedError("cards_faced_up", up=up, count=len(cards))
@@ -274,7 +274,7 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
 
 
 def proper(cards: tuple[str, ...]) -> None:
-    """Reject what is no card."""
+    """Reject names that are not cards."""
     for card in cards:
         if not is_card(card):
             raise RejectedError("not_a_card", card=card)

@@ -1,5 +1,5 @@
-"""What persons say at a table of circle poker of sessions, places, the hand, the pack, and the
-outcome of rounds.
+"""Commands about sessions, seats, the button, the deck and the outcome of rounds at a table of
+circle poker.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from controller.games.session import (
 
 
 def open_session(turn: CircleTurn, given: SessionOpen) -> None:
-    """A match begins, without players so far."""
+    """A match begins; no seat is taken yet."""
     turn.open_session(given)
     turn.change(
         played=(),
@@ -59,7 +59,7 @@ def open_session(turn: CircleTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: CircleTurn, given: SessionClose) -> None:
-    """The match is over. A round in hand is left unresolved."""
+    """The match is over. A round in progress is left unresolved."""
     session(turn)
     hand = turn.state.current
     if hand is not None and hand.closed:
@@ -79,8 +79,8 @@ def announce_limit(turn: CircleTurn, given: LimitAnnounce) -> None:
 
 
 def _limits(turn: CircleTurn) -> None:
-    """Whether lowest bet, highest bet and ante stand to each other as the decree wants, as far as
-    they are told.
+    """Report limits that break the decree's ratios of lowest bet, highest bet and ante, as far as
+    they are known.
     """
     low, high, ante = turn.state.minimum, turn.settings.maximum, turn.settings.ante
     wrong = []
@@ -103,7 +103,7 @@ def _limits(turn: CircleTurn) -> None:
 
 
 def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
-    """The places that are taken. From the next round on; who leaves rests no more."""
+    """Set the taken seats, from the next round on. A player who leaves is no longer sitting out."""
     session(turn)
     seats = tuple(sorted({*given.boxes}))
     if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
@@ -118,7 +118,7 @@ def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
 
 
 def set_button(turn: CircleTurn, given: ButtonSet) -> None:
-    """Who has the hand; without a place it moves on."""
+    """Place the button; without a seat it moves on."""
     session(turn)
     no_round(turn)
     if given.seat is None:
@@ -137,7 +137,7 @@ def set_button(turn: CircleTurn, given: ButtonSet) -> None:
 
 
 def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
-    """A person has counted the pack and looked whether it is whole."""
+    """A person counted the deck and checked it."""
     count_right = given.cards == len(turn.pack)
     right = count_right and given.right
     turn.say(
@@ -156,7 +156,7 @@ def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
 
 
 def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
-    """A round begins: the hand goes on to the next player, the antes are asked for."""
+    """A round begins: the button moves on and the antes are due."""
     another_round(turn, turn.state.last)
     no_round(turn)
     state, book = turn.state, turn.book
@@ -217,7 +217,7 @@ def _look_at_deck(turn: CircleTurn) -> None:
 
 
 def _rest(turn: CircleTurn) -> None:
-    """One more round for those who rest."""
+    """Count one more round for each player who sits out."""
     resting = {name: rounds + 1 for name, rounds in turn.state.resting.items()}
     rested = {**turn.state.rested, **{name: turn.state.rested.get(name, 0) + 1 for name in resting}}
     turn.change(resting=resting, rested=rested)
@@ -233,14 +233,14 @@ def _rest(turn: CircleTurn) -> None:
 
 
 def void(turn: CircleTurn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge."""
+    """The round is void by decision of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
     turn.void(of, given.reason, void_law(turn, given), given)
 
 
 def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
-    """A person stands for a result that the table cannot know: not against the cards that
-    lie open.
+    """A person confirms a result that the table cannot know; it may not contradict face-up
+    cards.
     """
     of = undecided(turn.state, turn.state.current, given.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
@@ -260,7 +260,7 @@ def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:
-    """Cards speak: who is beaten by an open hand does not win by anybody's word."""
+    """Reject a winner who is beaten by an open hand: the cards decide."""
     open_seats = tuple(seat for seat in hand.seats if seat.shown and seat in hand.live)
     if not open_seats or not hand.board_open:
         return

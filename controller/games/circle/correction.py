@@ -1,8 +1,8 @@
 """A published result of circle poker that a person corrects: by the cards of the hands that were
 shown, or by the winner.
 
-Where hands were compared the cards speak, and nobody's word goes before them. Where the pot was
-given without that, or hands of the round are not remembered any more, a person says the winner.
+Where hands were compared, the cards decide. Where the pot went without a showdown, or the hands are
+no longer remembered, a person names the winner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from controller.games.poker.state import PokerEntry
 
 
 def correct(turn: CircleTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased."""
+    """Replace a published result that was wrong; it is never erased."""
     entry = published(turn.state, given)
     hand: CircleRound | None = turn.state.round_of(entry.round)
     if hand is not None and any(each.settled for each in entry.hands):
@@ -49,7 +49,7 @@ def _right(
 def _by_word(
     turn: CircleTurn, entry: PokerEntry, hand: CircleRound | None, given: ResultCorrect
 ) -> None:
-    """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
+    """Nothing was compared: a person names the winner, and corrects cards that were face up."""
     was = entry.winner
     if given.winner is None and not given.hands:
         raise RejectedError("winner_or_hands_required")
@@ -77,7 +77,7 @@ def _by_word(
 
 
 def _may_win(who: str, hand: CircleRound | None) -> None:
-    """Reject who was not in the round, as far as that is remembered."""
+    """Reject a winner who was not in the round, as far as it is remembered."""
     known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
     if who != TIE and not known:
         seats = ("seat:1",) if hand is None else tuple(seat.who for seat in hand.seats)

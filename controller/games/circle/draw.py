@@ -30,7 +30,9 @@ from controller.rulebooks.circle import Draw
 
 
 def act(turn: DrawTurn, given: HandAct) -> None:
-    """``open`` and ``discard``; else as always, but nobody bets in a pot that is not open."""
+    """``open`` and ``discard``; all else as in the base game, but nobody bets before the pot is
+    opened.
+    """
     acts.allow_no_return(given)
     if given.action == "open":
         _opens(turn, given)
@@ -55,7 +57,9 @@ def _opens(turn: DrawTurn, given: HandAct) -> None:
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
-    """Who was said to open has passed, as long as nobody has raised: it was another."""
+    """Undo an opening if the player checked after all and nobody has raised: another player
+    opened.
+    """
     hand = turn.state.current
     seat = hand.seat(who) if hand is not None and hand.open and hand.interval == 1 else None
     if hand is not None and seat is not None and hand.opener == seat.number == hand.bettor:
@@ -63,10 +67,10 @@ def _has_not_opened(turn: DrawTurn, who: str) -> None:
 
 
 def _discards(turn: DrawTurn, given: HandAct) -> None:
-    """As many cards come as a player discards; of four, the last after all others are served, where
-    the decree says so.
+    """A player draws as many cards as he discards; of four, the last one after all others are
+    served, if the decree says so.
 
-    The number may be said again, before bets open.
+    The number may be sent again before betting opens.
     """
     hand, draw = turn.state.current, turn.draw
     seat = hand.seat(given.who) if hand is not None else None
@@ -115,7 +119,9 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
 
 
 def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
-    """As always; where more or fewer play with another pack, that one has not been looked at."""
+    """As in the base game; if the number of players calls for another deck, that deck counts as
+    unchecked.
+    """
     was = pack(turn.book, len(turn.state.seated))
     commands.set_seats(turn, given)
     if pack(turn.book, len(turn.state.seated)) != was:
@@ -126,8 +132,8 @@ def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
 
 
 def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
-    """The first card of a player lay face up: the round begins anew. About another card a person
-    decides.
+    """A player's first card was exposed: the round is dealt again. A person decides about any other
+    card.
     """
     hand = turn.state.current
     if hand is None or not hand.closed:
@@ -141,10 +147,10 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
-    """Cards too many go back on top of the pack, cards too few come from there, if nobody has seen
-    them; else anew.
+    """If nobody saw them, extra cards go back on top of the deck and missing ones come from there;
+    otherwise the round is dealt again.
 
-    Whose the covered cards are that a reader has read nobody knows then.
+    It is then unknown whose the face-down cards are that a reader has read.
     """
     hand = turn.state.current
     if hand is None or not hand.closed:
@@ -168,9 +174,7 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _back(turn: DrawTurn, count: int) -> None:
-    """So many cards return to the top: first those that lie with nobody, then those that a reader
-    told last.
-    """
+    """Return cards to the top of the deck: first those without a receiver, then those read last."""
     hand = turn.current
     strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
     read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
@@ -183,8 +187,8 @@ def _back(turn: DrawTurn, count: int) -> None:
 
 
 def _recut(turn: DrawTurn, error: CircleDealError) -> None:
-    """The pack was put away too early. Its top part is found; or what was not used is shuffled and
-    cut, and a card is burned.
+    """The deck was put away too early. Its top part is found; otherwise the unused cards are
+    shuffled and cut, and a card is burned.
     """
     hand = turn.state.current
     if hand is None or not hand.due or hand.open:
@@ -200,7 +204,7 @@ def _recut(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
-    """Who opened cannot prove his hand."""
+    """The opener cannot prove the hand."""
     hand = turn.state.current
     if hand is None or hand.opener is None:
         raise RejectedError("pot_not_open")
@@ -236,7 +240,7 @@ class DrawTurn(CircleTurn):
 
     @property
     def unopened(self) -> bool:
-        """Whether bets are open in a pot that somebody has to open."""
+        """Whether betting is open and the pot must still be opened."""
         hand = self.state.current
         first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
         return first and bool(self.draw.opening)
@@ -253,8 +257,8 @@ class DrawTurn(CircleTurn):
     # The draw
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As always; in the draw the opener discards first, where there is one, else who has the
-        hand.
+        """As in the base game; in the draw the opener discards first, or else the first seat from
+        the button.
         """
         if streets(self.book, self.settings)[street]:
             return super().coming(street)
@@ -266,8 +270,8 @@ class DrawTurn(CircleTurn):
         )
 
     def dealt(self) -> None:
-        """As always; who plays no more neither discards nor draws, and a pack that is short gets
-        the discards.
+        """As in the base game; a folded player neither discards nor draws, and the discards are
+        added to a deck that runs short.
         """
         hand = self.state.current
         if hand is not None and hand.street > 0 and not hand.open:
@@ -319,15 +323,15 @@ class DrawTurn(CircleTurn):
         return live[live.index(who) - 1]
 
     def believed(self, card: str | None, times: int = 1) -> str | None:
-        """As always; a card that went back into the pack may come again."""
+        """As in the base game; a card that went back into the pack may come again."""
         drawn.forget(self, (card,))
         return super().believed(card, times)
 
     # The opening
 
     def close_betting(self, by: str | None = None) -> None:
-        """As always; where nobody has opened the hand is blank, and a higher pair opens
-        the next.
+        """As in the base game; if nobody opens, the hand is blank and the next one needs a higher
+        pair.
         """
         if not self.unopened:
             super().close_betting(by)
@@ -337,8 +341,8 @@ class DrawTurn(CircleTurn):
         self.result(self.current, CircleShown((), None, ("blank",)))
 
     def record(self, entry: PokerEntry) -> None:
-        """As always; blank hands are counted, until one is played. A null round counts
-        for nothing.
+        """As in the base game; blank hands are counted until one is played. A void round does not
+        count.
         """
         last = self.state.current is not None and self.state.current.round == entry.round
         if last and entry.kind == "result":
@@ -346,7 +350,7 @@ class DrawTurn(CircleTurn):
         super().record(entry)
 
     def settle(self) -> None:
-        """As always; the opener does not win before he has proved his hand."""
+        """As in the base game; the opener does not win before proving the hand."""
         hand = self.state.current
         if (
             hand is not None
@@ -363,13 +367,13 @@ class DrawTurn(CircleTurn):
             self.dealt()  # who was to discard may play no more
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
-        """As always; the opener proves his hand even if all others gave up."""
+        """As in the base game; the opener proves the hand even if all others folded."""
         if who != f"seat:{self.current.opener}" or self._opening_stands():
             super().win(who, confirmed_by)
 
     def _opening_stands(self) -> bool:
-        """Whether the opener has proved that he might open. If he has not, his hand is false, or
-        the table asks for his cards.
+        """Whether the opener has proved the opening. If not, the opening is false, or the table
+        asks for the opener's cards.
         """
         rank = lowest(self.draw, self.state.blanks)
         found = True if rank is None else proved(self.book, self.current, rank)
@@ -390,7 +394,7 @@ class DrawTurn(CircleTurn):
         return found is True
 
     def false_opening(self, seat: CircleSeat) -> None:
-        """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the
+        """The opener cannot win. The bets stay in the pot; if nobody else plays, they wait for the
         next round.
         """
         law = self.book.laws["deal_false_opening"]

@@ -1,4 +1,4 @@
-"""Hands that have drawn, as they are shown: who shows five cards has told which he discarded."""
+"""How hands that have drawn are shown: the five cards shown tell which were discarded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.games.circle.turn import CircleTurn
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
-    """As always; of a hand that has drawn, and of the opener's ``discards``."""
+    """As in the base game; of a hand that has drawn, and of the opener's ``discards``."""
     hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
     if hand is not None and given.who == PILE:
@@ -34,7 +34,9 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
-    """As always, for who has kept all cards: which ones another has kept only a person can tell."""
+    """As in the base game for a player who kept all cards; which cards another kept, only a person
+    can tell.
+    """
     hand = turn.state.current
     if hand is not None and given.who == PILE:
         _turn_pile(turn)
@@ -87,8 +89,8 @@ def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
 
 
 def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCard, str] | None:
-    """Which card each shown one is; None where they cannot be. The cards that were drawn are there;
-    of the first, those kept.
+    """Match the shown cards to dealt ones; None if impossible. All drawn cards are among them, and
+    the kept first ones.
     """
     laid: dict[CircleCard, str] = {
         each: each.card for each in own if each.card is not None and each.card in shown
@@ -105,7 +107,7 @@ def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCar
 
 
 def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None:
-    """These were discarded. Those of the opener lie apart."""
+    """Discard these cards. The opener's are kept apart."""
     hand = turn.current
     left = tuple(card for card in hand.cards if card not in gone)
     if seat.number == hand.opener:
@@ -119,7 +121,7 @@ def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None
 
 
 def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
-    """A card that went back into the pack comes again: with whom it lay it was discarded."""
+    """A card that went back into the deck comes again: its former holder had discarded it."""
     back = {seat.who for seat in turn.current.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
         replace(each, card=None, frame=None)

@@ -30,9 +30,9 @@ REASONS: Mapping[str, VoidReason] = {
     "foreign_card": "deck_defective",
     "defective": "deck_defective",
 }
-"""What a round is null for, by the error; any other one is a ``misdeal``."""
+"""The void reason of each error; any other error is a ``misdeal``."""
 OF_THE_PACK = ("missing_card", "foreign_card", "defective")
-"""Errors after which the pack may not be played with."""
+"""Errors after which the deck may not be used."""
 DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
 """After these a person has decided that the cards are right: then what a reader said of the covered
 ones is not. After a ``silence`` it is, as long as every card that was due comes from the reader
@@ -41,7 +41,7 @@ ones is not. After a ``silence`` it is, as long as every card that was due comes
 
 
 class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
-    """An error of the deal. ``by``: the person's word, None where a device saw it."""
+    """An error of the deal. ``by``: the command that reported it, None if a device saw it."""
 
     name: str
     who: str | None = None
@@ -57,7 +57,7 @@ class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report(turn: CircleTurn, given: DealError) -> None:
-    """A person tells an error."""
+    """A person reports an error."""
     name = named(given)
     if not given.valid:
         _take_back(turn, given, f"deal_{name}")
@@ -89,7 +89,7 @@ def named(given: DealError) -> str:
 
 
 def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
-    """There was no such error: who is in charge stands for it, and what waited for a decision goes
+    """Withdraw an error that did not happen: the person in charge confirms it, and the table goes
     on.
     """
     allow_role(given.role, IN_CHARGE)
@@ -111,7 +111,7 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
 
 
 def apply(turn: CircleTurn, error: CircleDealError) -> None:
-    """What the decree makes of an error, told by a person or seen by a device."""
+    """Apply the decree's remedy for an error that a person or a device reported."""
     name = turn.book.errors[error.name]
     remedy = turn.remedies[name] if name in turn.remedies else REMEDIES[name]
     remedy(turn, error)
@@ -161,8 +161,8 @@ def _ask(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
-    """Before the bets begin a person says whether it was put right. After that it cannot be: the
-    round is null, unless the error is taken back because there was none.
+    """Before betting begins, a person says whether it was put right. Later it cannot be: the round
+    is void, unless the error is withdrawn.
     """
     _in_round(turn)
     if turn.current.begun:
@@ -172,12 +172,12 @@ def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _note(turn: CircleTurn, error: CircleDealError) -> None:
-    """It is told, and the play stays valid."""
+    """Report it; the play stays valid."""
     turn.irregular(error.what, detail=of_a_player(turn, error).who)
 
 
 def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
-    """Whose cards it is about."""
+    """The live player whose cards it is about."""
     _in_round(turn)
     seat = turn.current.seat(error.who)
     if seat is None or seat not in turn.current.live:
@@ -186,8 +186,8 @@ def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
 
 
 def _replace(turn: CircleTurn, error: CircleDealError) -> None:
-    """A common card is null: it came too early, or was one too many in its interval. Another takes
-    its place later.
+    """A common card does not count: it came too early, or was one too many in its interval. Another
+    replaces it later.
     """
     _in_round(turn)
     hand, law = turn.current, turn.book.laws[error.what]
@@ -203,7 +203,7 @@ def _replace(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _annul(turn: CircleTurn, error: CircleDealError) -> None:
-    """Cards of two players touched: both hands are null. They are told one after the other."""
+    """Cards of two players touched: both hands are void. They are reported one after the other."""
     seat = of_a_player(turn, error)
     law = turn.book.laws[error.what]
     first = next((each for each in turn.state.troubles if each.what == error.what), None)
@@ -221,7 +221,7 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
-    """The pack is shuffled again before a card is dealt."""
+    """The deck must be shuffled again before a card is dealt."""
     hand = turn.state.current
     if hand is not None and hand.closed:
         raise RejectedError("cut_over")
@@ -229,7 +229,7 @@ def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _seat(turn: CircleTurn, error: CircleDealError) -> None:
-    """A card went to an absent player or an empty place: no misdeal. The place is dealt to, its
+    """A card went to an absent player or an empty seat: no misdeal. The seat is dealt in, and its
     cards are collected.
     """
     _in_round(turn)
@@ -269,13 +269,11 @@ REMEDIES: Mapping[Remedy, Callable[[CircleTurn, CircleDealError], None]] = {
     "reshuffle": _reshuffle,
     "seat": _seat,
 }
-"""By the rulebook's word. A variant with another remedy adds its own."""
+"""By the rulebook's name. A variant adds its own remedies."""
 
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
-    """A person decides about what waits: it was put right, or the card that waits leaves
-    the game.
-    """
+    """A person decides: the trouble was put right, or the waiting card leaves the game."""
     if not turn.state.troubles:
         raise RejectedError("nothing_to_decide")
     trouble, *others = turn.state.troubles

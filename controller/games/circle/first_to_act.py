@@ -1,4 +1,6 @@
-"""Who speaks first in a betting interval, by the words of the rulebook's ``speaks``. All pure."""
+"""Who acts first in a betting interval, by the names in the rulebook's ``first_to_act``.
+All pure.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ from controller.rulebooks.circle import Circle
 
 
 def _left_of_button(hand: CircleRound, _book: Circle) -> str | None:
-    """Who has the hand, or the next after him who can still bet."""
+    """First live seat from the button that can still bet."""
     return next((seat.who for seat in hand.live if seat.status == "in"), None)
 
 
 def _bettor(hand: CircleRound, book: Circle) -> str | None:
-    """Who made the last bet; where nobody did, who has the hand."""
+    """Who made the last bet; without a bet, the first live seat from the button."""
     return next(
         (seat.who for seat in hand.live if seat.number == hand.bettor and seat.status == "in"), None
     ) or _left_of_button(hand, book)
 
 
 def _opener(hand: CircleRound, _book: Circle) -> str | None:
-    """Who opened the pot; where he gave up, the next after him."""
+    """Who opened the pot, or the next live seat if the opener folded."""
     numbers = [seat.number for seat in hand.seats]
     start = numbers.index(hand.opener) if hand.opener in numbers else 0
     return next(
@@ -34,26 +36,24 @@ def _opener(hand: CircleRound, _book: Circle) -> str | None:
 
 
 def _after_blinds(hand: CircleRound, _book: Circle) -> str | None:
-    """Hand and second hand have bet before the deal: the third speaks."""
+    """Blinds posted; the third seat acts first."""
     return hand.live[2 % len(hand.live)].who if hand.live else None
 
 
 def _lowest_up(hand: CircleRound, book: Circle) -> str | None:
-    """Who has the lowest open cards; of equals the nearest to the hand, in the order of
-    the deal.
-    """
+    """Lowest face-up cards; of equals, the first in the order of the deal."""
     shown = _shown(hand, book)
     return min(shown, key=lambda who: shown[who]) if shown else None
 
 
 def _best_up(hand: CircleRound, book: Circle) -> str | None:
-    """Who has the best open cards; of equals the nearest to the hand, in the order of the deal."""
+    """Best face-up cards; of equals, the first in the order of the deal."""
     shown = _shown(hand, book)
     return max(shown, key=lambda who: shown[who]) if shown else None
 
 
 def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
-    """What the open cards of each hand are worth; nothing while some have none that is known."""
+    """The value of each hand's face-up cards; empty while a hand has none that is known."""
     found = {seat.who: cards_of(hand, seat.who) for seat in hand.live if seat.status == "in"}
     if not all(found.values()):
         return {}
@@ -74,12 +74,12 @@ FIRST_TO_ACT: Mapping[str, Callable[[CircleRound, Circle], str | None]] = {
     "lowest_up": _lowest_up,
     "best_up": _best_up,
 }
-"""By the rulebook's word. A variant with another rule adds its own."""
+"""By the rulebook's name. A variant adds its own rules."""
 
 
 def showers(hand: CircleRound) -> tuple[str, ...]:
-    """Who shows, in order: the last bettor first, then round the table; without a bet from who has
-    the hand.
+    """Who shows, in order: the last bettor first, then round the table; without a bet, from the
+    button.
     """
     live = [seat for seat in hand.live if not seat.shown]
     numbers = [seat.number for seat in hand.seats]

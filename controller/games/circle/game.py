@@ -121,8 +121,8 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
     def taker(
         self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand
     ) -> Callable[[CircleTurn, Any], None] | None:
-        """Some variants take an input in their own way. Nobody plays on while a card waits of which
-        it is not known how it lies.
+        """Variants may take an input in their own way. Rejects play while a card waits whose
+        exposure is unconfirmed.
         """
         hand = turn.state.current
         if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
@@ -136,7 +136,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
     def show(self, state: CircleState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that lie face up."""
+        """The retained state; of cards, only those face up."""
         hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         return {
@@ -179,7 +179,9 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
 
 def _on_table(state: CircleState) -> tuple[Hand, ...]:
-    """What lies open: of the round in hand, or of the last result until the next round begins."""
+    """The face-up cards: of the round in progress, or of the last result until the next round
+    begins.
+    """
     if state.current is not None:
         return (*open_hands(state.current), *open_boards(state.current))
     last = state.entry(state.round)

@@ -12,9 +12,9 @@ from controller.games.hands.evaluator import RANKINGS, showing
 from controller.rulebooks.circle import Circle, Draw
 
 PILE = "discards"
-"""Where the discards of the opener lie, to be seen at the end."""
+"""Where the opener's discards are kept, to be shown at the end."""
 FIRST = 5
-"""Cards that a player gets first."""
+"""Cards of a player's first deal."""
 
 
 def lowest(draw: Draw, blanks: int) -> str | None:
@@ -42,8 +42,8 @@ def opens(cards: Iterable[str], rank: str, name: str) -> bool:
 
 
 def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
-    """Whether the open cards of the opener, his discards among them, show that he might open; None:
-    not all of them lie open.
+    """Whether the face-up cards of the opener, his discards among them, show that he might open;
+    None: not all of them are face up.
 
     Where nobody has read which of his cards he kept, it is enough that he may have kept the right
     ones.

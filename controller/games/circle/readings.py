@@ -1,5 +1,5 @@
-"""What a table of circle poker makes of its devices: a reader of cards, a shuffler that gives
-packets, one that counts.
+"""Devices at a table of circle poker: a card reader, a shuffler that gives packets, a shuffler that
+counts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def take_card(turn: CircleTurn, given: CardDrawn) -> None:
 
 
 def take_packet(turn: CircleTurn, given: ShufflerPacket) -> None:
-    """A packet came out, face down: so many cards for whom the next ones are due."""
+    """A packet came face down: cards for the hand whose cards are due next."""
     if given.late:
         lose_place(turn)
         return
@@ -71,7 +71,7 @@ def take_packet(turn: CircleTurn, given: ShufflerPacket) -> None:
 
 
 def _waits(turn: CircleTurn, given: Came) -> bool:
-    """Whether it waits behind a card of which a person says first how it lies."""
+    """Whether it waits behind a card whose exposure a person must confirm first."""
     hand = turn.state.current
     if hand is None or not hand.waiting:
         return False
@@ -80,7 +80,7 @@ def _waits(turn: CircleTurn, given: Came) -> bool:
 
 
 def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
-    """Whether a card is due now; else the table says what is wrong with this one."""
+    """Whether a card is due now; if not, report what is wrong with this one."""
     state = turn.state
     shut = any(each.what == "deal_exposed_in_cut" for each in state.troubles)
     if state.current is None or shut:
@@ -104,8 +104,8 @@ def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
 
 
 def _premature(turn: CircleTurn, given: Came, count: int) -> None:
-    """A card came while bets were open. A common one is null and replaced where the decree says so;
-    else a person decides.
+    """A card came while betting was open. A common card is replaced if the decree says so;
+    otherwise a person decides.
     """
     hand, card = turn.current, given.card if isinstance(given, CardDrawn) else None
     error = "deal_premature" if hand.spoken else "deal_extra_common"
@@ -164,9 +164,7 @@ def _following(turn: CircleTurn) -> CirclePlace | None:
 
 
 def take_silence(turn: CircleTurn, given: AnyReading) -> None:
-    """The device is not heard, or was not, or started afresh: a card may have gone unseen, until it
-    is heard again.
-    """
+    """The device is or was silent, or restarted: a card may have gone unseen."""
     was = turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
         others = tuple(each for each in was if each != given.device)
@@ -176,7 +174,7 @@ def take_silence(turn: CircleTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: CircleTurn, detail: str | None = None) -> None:
-    """Cards may have gone unseen. Where some are due, a person says how many lie where."""
+    """Cards may have gone unseen. If some are due, a person says how many are where."""
     hand = turn.state.current
     if hand is None:
         return
@@ -233,12 +231,12 @@ def checked(turn: CircleTurn, right: bool) -> None:
 
 
 def take_shuffler(turn: CircleTurn, given: ShufflerState) -> None:
-    """A shuffler says how it is."""
+    """A shuffler reports its state."""
     heed_shuffler(turn, given)
 
 
 def take_fault(turn: CircleTurn, given: ShoeFault) -> None:
-    """A reader complains, or does so no longer. What it says of a card is not told."""
+    """A reader reports or clears a fault. Card details in it are not published."""
     alert = f"shoe_{given.fault}"
     if given.active:
         turn.raise_alert(alert, given)

@@ -1,7 +1,6 @@
-"""A card that waits because a reader says that it came face up where it must lie face down: a
-person looks first.
+"""A card waits because a reader reports it face up where it must be face down.
 
-Until then it is told to nobody, and what comes after it waits with it.
+Until a person has looked, it is not published, and what comes after it waits too.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ OF_THE_ROUND = (
     HandAct,
     RoundConfirm,
 )
-"""What nobody may say of the round before it is known how the card lies."""
+"""Commands that are rejected until it is known how the card lies."""
 
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
-    """About the card that waits: it lies face down after all, it does lie face up, or it leaves the
-    game. Else as always.
+    """Decide about the waiting card: it is face down after all, it is face up, or it leaves the
+    game. All else as in the base game.
     """
     hand = turn.state.current
     if hand is None or not hand.waiting:
@@ -89,9 +88,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
 
 
 def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
-    """It is told, as the person reads it where another is named, and the decree's consequence
-    follows.
-    """
+    """Publish it, as the person reads it if a card is named, and apply the decree's consequence."""
     named = given.card
     if named is not None and not is_card(named):
         raise RejectedError("not_a_card", card=named)

@@ -10,20 +10,20 @@ from controller.games.amounts import Count, Money, Times
 
 
 class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     direction: Literal["clockwise", "anticlockwise"] = "anticlockwise"
-    """How cards and hand go round, where the decree does not say it."""
+    """The direction of the deal and the button, if the decree leaves it open."""
     numbers: Literal["from_right", "from_left"] = "from_right"
     """From which side of the croupier the places are numbered: with ``from_right`` the numbers rise
     against the clock.
     """
     first_card: Literal["hand", "next"] = "hand"
-    """Who gets the first card: the player who has the hand, or the one after him."""
+    """Who gets the first card: the player with the button, or the next one."""
     after_misdeal: Literal["stays", "moves"] = "stays"
-    """Whether the hand moves on before a round that is dealt again."""
+    """Whether the button moves on before a round that is dealt again."""
     common: Literal["laid", "drawn"] = "laid"
     """Synthetic poker, where the decree does not say it: all common cards are laid down covered
     with the deal, or each is drawn from the pack when its turn comes.

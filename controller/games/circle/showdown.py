@@ -1,4 +1,4 @@
-"""Who wins: the cards speak. All pure."""
+"""Who wins by the cards. All pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TIE = "tie"
 
 
 class CircleShown(msgspec.Struct, frozen=True):
-    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie``
-    where several share the pot, None where nobody has it.
+    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` if
+    several share the pot, None if nobody wins it.
     """
 
     hands: tuple[Hand, ...]
@@ -90,23 +90,23 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
 
 
 def cards_of(hand: CircleRound, who: str) -> tuple[str, ...]:
-    """The cards of a hand or a board that lie open."""
+    """The cards of a hand or a board that are face up."""
     return tuple(each.told for each in hand.of(who) if each.told is not None)
 
 
 def open_hands(hand: CircleRound) -> tuple[Hand, ...]:
-    """Who plays for the pot, with what lies open of each hand."""
+    """Who plays for the pot, with what is face up of each hand."""
     return tuple(Hand(who=seat.who, cards=cards_of(hand, seat.who)) for seat in hand.live)
 
 
 def open_boards(hand: CircleRound) -> tuple[Hand, ...]:
-    """The common cards, as far as they lie open."""
+    """The common cards, as far as they are face up."""
     return tuple(Hand(who=row, cards=cards_of(hand, row)) for row in hand.boards)
 
 
 def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     """What is kept of a round with its result: how the players stand, and of cards beside ``hands``
-    those that lie open.
+    those that are face up.
     """
     shown = {card for each in hands for card in each.cards}
     rest = (
@@ -160,8 +160,8 @@ def _hand(
     settled: tuple[Settled, ...],
     aside: bool,
 ) -> Hand:
-    """``aside``: only players who were all in beat it, so that it may have won a side pot, which
-    nobody tells us of.
+    """``aside``: only players who were all in beat it, so it may have won a side pot, which is not
+    reported.
     """
     outcomes = {each.outcome for each in settled}
     alone: Outcome = "win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie"

@@ -13,69 +13,74 @@ from devices.readings import CardDrawn, ShufflerPacket
 
 SeatStatus = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
 LIVE = ("in", "all_in", "side")
-"""Who still plays for the pot."""
+"""Statuses of a player who still plays for the pot."""
 Came = CardDrawn | ShufflerPacket
-"""Cards that a device has given."""
+"""Cards that a device reported."""
 QUEUE = 53
-"""What may wait behind a card at most: no pack has more."""
+"""The most that may wait behind a card: no deck has more."""
 
 
 class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a card has to go: ``up`` if it lies face up there; ``turn``: no card comes, one that
-    lies there is turned; at a seat: the player discards, or gets one that lies elsewhere.
-    """
+    """Where a card has to go."""
 
     to: str
+    """A seat, a board, ``burn`` or ``dead``."""
     up: bool = False
+    """The card is dealt face up."""
     turn: bool = False
+    """No card comes: one already there is turned; at a seat the player discards, or gets a card
+    from elsewhere.
+    """
 
 
 class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face
-    up, ``told`` then.
+    """A card on the table.
 
-    No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays
-    when one before it is null and is given again to what takes that one's place, and it may be
-    found to lie with another than it was dealt to.
+    Unlike ``poker.cards.Lying``, a card may be face up and unread, the ``index`` of a removed card
+    is given to its replacement, and a card may turn out to be with another hand than it was dealt
+    to.
     """
 
     to: str
     index: int
     up: bool = False
     card: str | None = None
+    """None while it is unknown."""
     frame: Frame | None = None
 
     @property
     def told(self) -> str | None:
-        """What everybody may know of it."""
+        """The card if it is face up."""
         return self.card if self.up else None
 
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A player in a round. ``side``: bets no more and has no part in what the others bet from now
-    on. ``shown``: the whole hand lies open; ``raises``: in the interval. ``shown_by_player``: the
-    next card comes face up. ``discards``: so many of the first cards were discarded, nobody has
-    seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and
-    which of the cards he kept is not known.
-    """
+    """A player in a round."""
 
     number: int
     status: SeatStatus = "in"
+    """``side``: bets no more, and has no share of what the others bet from now on."""
     shown: bool = False
+    """The whole hand is face up."""
     raises: int = 0
+    """In this betting interval."""
     shown_by_player: bool = False
+    """The player showed cards: the next one is dealt face up."""
     discards: int = 0
+    """How many of the first cards were discarded; which ones is unknown."""
     returned: bool = False
+    """The discards went back into the deck."""
     drawn: bool = False
+    """The player has drawn and shown; which of the cards were kept is unknown."""
 
     @property
     def who(self) -> str:
-        """As events and commands name it."""
+        """The name in events and commands."""
         return f"seat:{self.number}"
 
 
 class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What waits for a person's decision, and the commands one of which it may be."""
+    """What waits for a person's decision, and the commands that may settle it."""
 
     what: str
     asks: tuple[str, ...]
@@ -83,45 +88,53 @@ class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``seats``: in the order of the deal, the hand first.
-
-    ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards
-    still have to go. ``cards``: all that were dealt, in their order, and ``gone``, what is known of
-    cards that left; ``used``: how many left the pack, None once a silence may have hidden one.
-    ``held``: cards that came while bets were open. ``waiting``: a card that came face up, as a
-    reader says, and all that came after it, until a person has looked. ``interval``: the betting
-    interval that is or was open last; ``bet``: somebody bet in it, ``bettor``: who did so last.
-    ``begun``: bets have begun in this round. ``doubted``: a card of this street may have gone
-    unseen; ``blind``: what a reader says of its cards is not believed any more. ``confirmed_by``:
-    who decided last. ``players``: so many were seated. ``opener``: who opened the pot.
-    ``straight_to_showdown``: there is no interval any more. ``asked``: the opener was asked to
-    prove his hand.
-    """
+    """The round in progress."""
 
     round: int
     seats: tuple[CircleSeat, ...]
+    """In the order of the deal, from the button."""
     closed: bool = False
+    """The antes are in."""
     street: int = -1
+    """The street that is dealt or bet on, -1 before the first."""
     due: tuple[CirclePlace, ...] = ()
+    """Where the cards of the street still have to go."""
     cards: tuple[CircleCard, ...] = ()
+    """All that were dealt, in order."""
     gone: tuple[str, ...] = ()
+    """The known ones of the cards that left the table."""
     used: int | None = 0
+    """How many left the deck; None once a silence may have hidden one."""
     held: tuple[CircleCard, ...] = ()
+    """Cards that came while betting was open."""
     waiting: tuple[Came, ...] = ()
+    """A card that a reader reported face up and all that came later, until a person has looked."""
     interval: int = 0
+    """The betting interval that is open, or was last."""
     open: bool = False
     spoken: bool = False
+    """Somebody has acted in it."""
     bet: bool = False
+    """Somebody has bet in it."""
     bettor: int | None = None
+    """Who bet last in it."""
     begun: bool = False
+    """Betting has begun in this round."""
     showdown: bool = False
     doubted: bool = False
+    """A card of this street may have gone unseen."""
     blind: bool = False
+    """What a reader says of the street's cards is not believed any more."""
     confirmed_by: str | None = None
+    """Who decided last."""
     players: int = 0
+    """How many were seated."""
     opener: int | None = None
+    """Who opened the pot."""
     straight_to_showdown: bool = False
+    """No betting interval follows."""
     asked: bool = False
+    """The opener was asked to prove the hand."""
 
     def of(self, who: str) -> tuple[CircleCard, ...]:
         """The cards of a hand, or of a board."""
@@ -143,12 +156,12 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def boards(self) -> tuple[str, ...]:
-        """The rows of common cards that lie on the table."""
+        """The rows of common cards on the table."""
         return tuple(sorted({each.to for each in self.cards if each.to.startswith("board")}))
 
     @property
     def unread(self) -> tuple[CircleCard, ...]:
-        """The cards that lie open and count, and of which nobody has said what they are."""
+        """The face-up cards that count and are unknown."""
         count = {*self.boards, *(seat.who for seat in self.live)}
         return tuple(
             each for each in self.cards if each.up and each.card is None and each.to in count
@@ -156,17 +169,17 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def board_open(self) -> bool:
-        """Whether all common cards lie open, and are known."""
+        """Whether all common cards are face up, and are known."""
         return all(each.told for each in self.cards if each.to.startswith("board"))
 
     @property
     def open_whole(self) -> bool:
-        """Whether everything that decides lies open."""
+        """Whether everything that decides is face up."""
         return self.board_open and all(seat.shown for seat in self.live)
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Every card of which it is known that it left the pack in this round."""
+        """Every card known to have left the deck in this round."""
         return (
             *self.gone,
             *(each.card for each in (*self.cards, *self.held) if each.card is not None),
@@ -174,28 +187,31 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of circle poker between two inputs.
-
-    ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds;
-    ``rested``: how many rounds each has sat out in this match. ``button``: who has the hand;
-    ``fresh``: it was given since the last round. ``deck``: whether the pack was found right when it
-    was looked at last, ``unchecked``: rounds since then. ``anew``: the round before was null and is
-    dealt again. ``raised``: the next minimum. ``blanks``: blank hands running.
-    """
+    """A table of circle poker between two inputs."""
 
     seated: tuple[int, ...] = ()
+    """The taken seats."""
     resting: Mapping[str, int] = {}
+    """Who sits out, and for how many rounds."""
     rested: Mapping[str, int] = {}
+    """How many rounds each has sat out in this match."""
     button: int | None = None
+    """The seat that has it."""
     fresh: bool = False
+    """The button was placed since the last round."""
     deck: bool | None = None
+    """Whether the deck was right when it was last checked."""
     unchecked: int | None = None
+    """Rounds since then."""
     anew: bool = False
+    """The round before was void and is dealt again."""
     current: CircleRound | None = None
     played: tuple[CircleRound, ...] = ()
     troubles: tuple[CircleTrouble, ...] = ()
     raised: int | None = None
+    """The minimum from the next round on."""
     blanks: int = 0
+    """Blank hands in a row."""
 
     @property
     def asks(self) -> tuple[str, ...]:

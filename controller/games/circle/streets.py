@@ -15,9 +15,7 @@ Street = tuple[str, ...]
 def around(
     book: Circle, settings: CircleSettings, numbers: Iterable[int], first: int
 ) -> tuple[int, ...]:
-    """These places in the order in which cards and hand go round, from ``first``, or from who comes
-    next where it is not there.
-    """
+    """These seats in the order of the deal, from ``first`` or the next one after it."""
     against = (book.direction or settings.direction) == "anticlockwise"
     rising = against == (
         settings.numbers == "from_right"
@@ -65,8 +63,8 @@ def places(
 
 
 def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
-    """The next common card lies covered and is turned; or it was null, and a new one comes in its
-    place.
+    """The next common card: turn the face-down one, or deal a replacement for one that did not
+    count.
     """
     lying = [card for card in cards if card.to == to]
     covered = [card.index for card in lying if not card.up]
@@ -74,7 +72,7 @@ def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
 
 
 def free(lying: Iterable[CircleCard]) -> int:
-    """The index of the next card there: that of a card that was null, else after the last."""
+    """The index of the next card there: that of a removed card, else one after the last."""
     taken = {card.index for card in lying}
     return next(index for index in range(1, len(taken) + 2) if index not in taken)
 

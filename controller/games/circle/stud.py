@@ -1,8 +1,8 @@
-"""Stud with five and with seven cards: most of them lie open, and the best or lowest open ones say
-who speaks.
+"""Stud with five and with seven cards: most are face up, and the best or lowest face-up cards
+decide who acts first.
 
-Betting opens when all open cards are known. Seven cards have remedies of their own: dead cards,
-which are kept for a last deal that goes wrong or short, covered cards that were seen, a last card
+Betting opens when all face-up cards are known. Seven cards have remedies of their own: dead cards,
+which are kept for a last deal that goes wrong or short, face-down cards that were seen, a last card
 that was, a card that came too early.
 """
 
@@ -33,14 +33,14 @@ from controller.games.circle.turn import CircleTurn
 
 DEAD = "dead"
 HOLE = 2
-"""The covered cards that a player gets first."""
+"""Hole cards of a player's first deal."""
 
 # Covered cards that were seen
 
 
 def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
-    """A covered card was seen: in the first deal it is the open one, in the last the player
-    chooses.
+    """A hole card was exposed: in the first deal it becomes the face-up card, in the last the
+    player chooses.
     """
     seat = _player(turn, error)
     card = _card(turn, error, seat)
@@ -61,7 +61,7 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
 
 
 def _next_up(turn: StudTurn, error: CircleDealError) -> None:
-    """Shown by the player himself: they are covered again, and the next card comes face up."""
+    """The player showed them: they are turned down again, and the next card is dealt face up."""
     seat = of_a_player(turn, error)
     turn.irregular(error.what, detail=seat.who)
     turn.change_seat(seat.who, shown_by_player=True)
@@ -71,8 +71,8 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
 def _first_cards(
     turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard
 ) -> None:
-    """One of the first two: it is the open card, the third comes covered. Both: the player has his
-    ante back, and is out.
+    """One of the first two: it is the face-up card, the third comes covered. Both: the player has
+    his ante back, and is out.
     """
     both = any(
         each.up
@@ -135,7 +135,7 @@ def _is_face_up(turn: StudTurn, card: CircleCard) -> None:
 
 
 def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
-    """Whose card it was; None: a device saw one that is nobody's."""
+    """Whose card it was; None if a device saw a card without a holder."""
     hand = turn.state.current
     if hand is None or not hand.closed:
         raise RejectedError("no_cards_dealt")
@@ -148,13 +148,13 @@ def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
 
 
 def _card(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> CircleCard | None:
-    """Which card of his, the last one if nobody says it."""
+    """Which of the player's cards; by default the last one."""
     own = () if seat is None else turn.current.of(seat.who)
     return next((each for each in reversed(own) if error.index in (None, each.index)), None)
 
 
 def show(turn: StudTurn, given: CardsShow) -> None:
-    """As always; if another speaks first now, as long as nobody has spoken, it is said again."""
+    """Show cards; announce again who acts first if it changed and nobody has acted."""
     before = turn.speaker
     _show(turn, given)
     after = turn.speaker
@@ -165,7 +165,7 @@ def show(turn: StudTurn, given: CardsShow) -> None:
 
 
 def _show(turn: StudTurn, given: CardsShow) -> None:
-    """As always; where so many open cards of a player were not read, these they are."""
+    """As in the base game; if as many face-up cards of a player were not read, these are they."""
     hand = turn.state.current
     unread = (
         [each for each in hand.of(given.who) if each.up and each.card is None]
@@ -182,8 +182,8 @@ def _show(turn: StudTurn, given: CardsShow) -> None:
 
 
 def act(turn: StudTurn, given: HandAct) -> None:
-    """A player whose last card was seen says ``go``, it is covered again, or ``pass``: he bets no
-    more. Else as always.
+    """A player whose last card was exposed answers ``go`` (it is turned down again) or ``pass`` (no
+    more bets). All else as in the base game.
     """
     if given.action not in ("go", "pass"):
         acts.act(turn, given)
@@ -296,7 +296,7 @@ class StudTurn(CircleTurn):
         "burn": _burn,
     }
     _waits = False
-    """A covered card was seen: the deal goes on when it is known what becomes of it."""
+    """A face-down card was seen: the deal goes on when it is known what becomes of it."""
     _burns = 0
 
     @property
@@ -309,7 +309,7 @@ class StudTurn(CircleTurn):
 
     @property
     def speaker(self) -> str | None:
-        """Who speaks first, as long as bets are open and nobody has."""
+        """Who acts first, while betting is open and nobody has acted."""
         hand, words = self.state.current, self.book.first_to_act
         if hand is None or not hand.open or hand.spoken:
             return None
@@ -323,7 +323,7 @@ class StudTurn(CircleTurn):
     def put(
         self, card: str | None, frame: Frame | None = None, *, exposed: bool = False, **how: bool
     ) -> None:
-        """As always; a covered card that was seen holds up what follows."""
+        """As in the base game; a face-down card that was seen holds up what follows."""
         place = self.current.due[0]
         own = self.book.errors["exposed"] == "hole_cards"
         self._waits = own and exposed and not place.up and place.to != "burn"
@@ -336,7 +336,7 @@ class StudTurn(CircleTurn):
             self.dealt()
 
     def dealt(self) -> None:
-        """As always; who was skipped gets a dead card when the others have theirs."""
+        """As in the base game; who was skipped gets a dead card when the others have theirs."""
         if self._waits:
             return
         while self.state.current is not None and self.current.due and self.current.due[0].turn:
@@ -352,14 +352,14 @@ class StudTurn(CircleTurn):
         self.say(CardDealt(round=self.current.round, to=to, index=card.index, card=None, was=DEAD))
 
     def settle(self) -> None:
-        """As always; betting opens when the open cards are known."""
+        """As in the base game; betting opens when the face-up cards are known."""
         super().settle()
         hand = self.state.current
         if hand is not None and hand.street >= 0 and not (hand.due or hand.open or hand.showdown):
             self.dealt()
 
     def open_betting(self) -> None:
-        """As always, but not before it is known which cards lie open, and who bets."""
+        """As in the base game, but not before it is known which cards are face up, and who bets."""
         unread = any(
             card.up and card.card is None
             for seat in self.current.live
@@ -373,14 +373,14 @@ class StudTurn(CircleTurn):
             super().open_betting()
 
     def close_unspoken(self, by: str | None = None) -> None:
-        """An interval that was opened is none: nobody bets in it."""
+        """Cancel an opened betting interval: nobody bets in it."""
         self.change_current(open=False)
         self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.show_down()
 
     def next_street(self) -> None:
-        """As always; cards that came too early leave first, and as many as there are players with
-        them.
+        """As in the base game; cards that came too early leave first, and as many as there are
+        players with them.
         """
         hand = self.current
         if hand.held and self.book.errors["premature"] == "burn" and not self.dealing_last:
@@ -404,7 +404,7 @@ class StudTurn(CircleTurn):
         self._burns = 0
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As always; who has shown covered cards gets the next one face up."""
+        """As in the base game; who has shown face-down cards gets the next one face up."""
         shown_by_player = {seat.who for seat in self.current.live if seat.shown_by_player}
         self.change_current(
             seats=tuple(replace(seat, shown_by_player=False) for seat in self.current.seats)

@@ -69,7 +69,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     @property
     def current(self) -> CircleRound:
-        """The round in hand."""
+        """The round in progress."""
         assert self.state.current is not None
         return self.state.current
 
@@ -85,15 +85,15 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.current.round if self.state.current else 0
 
     def change_current(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         self.change(current=replace(self.current, **fields))
 
     def change_seat(self, who: str, **fields: Any) -> None:
-        """Change how a player of the round in hand stands."""
+        """Change how a player of the round in progress stands."""
         self.change_current(
             seats=tuple(
                 replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats
@@ -103,7 +103,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     # The course of a round
 
     def move_button(self, by: str | None = None) -> None:
-        """The hand goes on to the next player who is seated."""
+        """The button moves on to the next taken seat."""
         was = self.state.button
         assert was is not None
         order = around(self.book, self.settings, {*self.state.seated, was}, was)
@@ -112,12 +112,12 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         )
 
     def set_button(self, seat: int, by: str | None = None) -> None:
-        """A player gets the hand."""
+        """A player gets the button."""
         self.change(button=seat)
         self.say(ButtonMoved(seat=seat, by=by))
 
     def open_round(self, playing: tuple[int, ...], by: str | None = None) -> None:
-        """A round begins with these players: the antes are asked for."""
+        """A round begins with these players: the antes are due."""
         number, button = self.state.round + 1, self.state.button
         assert button is not None
         order = around(self.book, self.settings, playing, button)
@@ -134,7 +134,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
 
     def close_antes(self, by: str | None = None) -> None:
-        """The antes are in, the deal begins. Where nobody says so, the first card shows it: one may
+        """The antes are in and the deal begins. Without a command the first card shows it; one may
         have come unseen before.
         """
         self.change_current(closed=True, used=self.current.used if by is None else 0)
@@ -155,7 +155,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.expect()
 
     def place_held(self) -> None:
-        """What came while bets were open goes where the first cards are due."""
+        """Deal the cards that came while betting was open where the first cards are due."""
         held = self.current.held
         self.change_current(held=())
         for card in held:
@@ -169,9 +169,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         )
 
     def look_for_lack(self) -> None:
-        """A round that the pack has no cards for any more is null. Those that are held have come
-        already.
-        """
+        """Void the round if the deck has too few cards left. Held cards have come already."""
         hand = self.current
         coming = sum(not place.turn for place in hand.due) - len(hand.held)
         if hand.used is not None and hand.used + coming > len(self.pack):
@@ -190,9 +188,9 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         unread: bool = False,
         counted: bool = False,
     ) -> None:
-        """A card goes where the next one is due. What is not known of it nobody guesses.
+        """Deal a card where the next one is due. An unknown card stays unknown.
 
-        ``exposed``: it came face up where it should lie covered; ``unread``: a reader should have
+        ``exposed``: it came face up where it should be face down; ``unread``: a reader should have
         known it; ``counted``: it left the pack before.
         """
         hand, place = self.current, self.current.due[0]
@@ -222,7 +220,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.dealt()
 
     def dealt(self) -> None:
-        """If all cards of the street lie, bets open."""
+        """Open betting once all cards of the street are dealt."""
         if (
             self.state.current is None
             or self.current.due
@@ -253,9 +251,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         return card
 
     def disbelieve(self) -> None:
-        """What a reader said of covered cards does not count: they are known when they
-        are shown.
-        """
+        """Forget what a reader said of face-down cards; they are known once shown."""
         cards = tuple(
             each if each.up else replace(each, card=None, frame=None) for each in self.current.cards
         )
@@ -267,8 +263,8 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         )
 
     def doubt(self) -> None:
-        """Not all cards that were due came from the reader. If one may have gone unseen, one did:
-        who has which is not known.
+        """Some cards did not come from the reader. If one may have gone unseen, which hand has
+        which card is unknown.
         """
         if self.current.doubted:
             self.disbelieve()
@@ -294,7 +290,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             )
 
     def remove(self, card: CircleCard, why: str, law: Law) -> None:
-        """A card is null; it is told if it lay open."""
+        """A card does not count; it is published if it was face up."""
         hand = self.current
         left = tuple(each for each in hand.cards if each != card)
         self.change_current(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
@@ -310,7 +306,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         )
 
     def turn(self, card: CircleCard, value: str) -> None:
-        """A card that lay covered lies open now: it is this one."""
+        """Turn a face-down card: it is this one."""
         frame = (
             card.frame if card.card == value else None
         )  # else it would tell what the reader took it for
@@ -356,7 +352,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.expect()
 
     def settle(self) -> None:
-        """The result, once everything that it needs lies open and nothing waits for a person."""
+        """The result, once everything that it needs is face up and nothing waits for a person."""
         hand = self.state.current
         if hand is None or hand.waiting or self.state.troubles:
             return
@@ -366,14 +362,14 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             self.result(hand, compare(self.book, hand))
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
-        """All others gave up, or do not show: who is left wins, and shows nothing."""
+        """All others folded or do not show: the last player wins without showing."""
         hand = self.current
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(
         self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
-        """The round has its result. Of the cards only those are evidence that lie open."""
+        """Give the result. Only face-up cards are evidence."""
         entry = PokerEntry(
             round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
         )
@@ -400,20 +396,20 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     def void(
         self, of: CircleRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The round is null: its cards are collected, and it is dealt again."""
+        """Void the round: its cards are collected and it is dealt again."""
         self.annul(of.round, reason, law, by)
         if isinstance(of, CircleRound):
             self.change(anew=True)
         self.expect()
 
     def unresolved(self, hand: CircleRound, why: Literal["undecided"]) -> None:
-        """The round ends without a result; nobody invents it."""
+        """End the round without a result."""
         self.record(PokerEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=None))
         self.expect()
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         self.state = self.state.with_entry(entry)
         if self.state.current is not None and self.state.current.round == entry.round:
             self.change(current=None, troubles=())
@@ -425,7 +421,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     # What is said besides
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         hand = self.state.current
         due: tuple[CirclePlace, ...] = (
             hand.due if hand is not None and not (hand.open or hand.waiting) else ()
@@ -442,7 +438,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
 
     def tells(self) -> dict[str, Any]:
-        """What a variant's retained state tells besides."""
+        """Further fields of a variant's retained state."""
         return {}
 
     def trouble(
@@ -453,7 +449,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         asks: tuple[str, ...] = DECISIONS,
         detail: str | None = None,
     ) -> None:
-        """What stops the table until a person decides; said once until then."""
+        """Stop the table until a person decides; reported once."""
         if not any((each.what, each.who) == (what, who) for each in self.state.troubles):
             self.change(
                 troubles=(*self.state.troubles, CircleTrouble(what=what, who=who, asks=asks))

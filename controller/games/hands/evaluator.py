@@ -82,8 +82,8 @@ def value(cards: Iterable[str], ranking_id: str) -> Value:
 
 
 def showing(cards: Iterable[str], ranking_id: str) -> Value:
-    """What the open cards of a hand are worth before all lie open: by equal ranks and high cards;
-    runs and suits tell nothing yet.
+    """What the face-up cards of a hand are worth before all are face up: by equal ranks and high
+    cards; runs and suits tell nothing yet.
 
     Raises ``ValueError`` as ``value`` does.
     """

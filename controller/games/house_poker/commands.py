@@ -1,8 +1,7 @@
-"""What a table of poker against the dealer makes of a person's commands about sessions, bets and
-rounds.
+"""Commands about sessions, bets and rounds at a table of poker against the dealer.
 
-What a person says of cards, and what the hands do, is in ``house_poker.decisions``. A command that
-cannot be followed is rejected, with the reason.
+Commands about cards and decisions are in ``house_poker.decisions``. A command that cannot be
+followed is rejected, with the reason.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ ERRORS: Mapping[str, VoidReason] = {
     "foreign_card": "deck_defective",
     "defective": "deck_defective",
 }
-"""Errors of the deal that a person tells: any of them makes the whole play null."""
+"""Errors of the deal that a person tells: any of them makes the whole play void."""
 
 
 # Sessions
@@ -88,8 +87,8 @@ def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
 
 
 def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
-    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the
-    shuffler says.
+    """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
+    says.
     """
     count_right = given.cards == CARDS
     turn.change(shuffler=None if count_right and given.right else turn.state.shuffler)
@@ -119,7 +118,7 @@ def open_bets(turn: HousePokerTurn, given: BetsOpen) -> None:
 
 
 def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
-    """The boxes with an ante in this round. Until bets are closed they may be said anew."""
+    """Set the boxes with an ante in this round. They may be sent again until bets close."""
     _bets_open(turn)
     boxes, most = tuple(sorted(given.boxes)), turn.rules.boxes
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
@@ -128,7 +127,7 @@ def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
 
 
 def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
-    """A bet beside the ante lies, or what the ante amounts to is said."""
+    """Place a bet beside the ante, or record the ante's amount."""
     hand = _bets_open(turn)
     _known(turn, given.bet)
     if "/" in given.who:
@@ -144,7 +143,7 @@ def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
 
 
 def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
-    """A bet is taken back before the deal, or refused."""
+    """Withdraw a bet before the deal."""
     hand = _bets_open(turn)
     if "/" in given.who:
         turn.change_current(others=stakes.without_bet(hand.others, given))
@@ -156,8 +155,8 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
 
 
 def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
-    """What another bets on the hand of a player. All antes on a box together are held to what one
-    may be.
+    """Place another player's bet on a box. All antes on a box together may not exceed the limit of
+    one.
     """
     book, hand = turn.book, turn.current
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
@@ -202,7 +201,7 @@ def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
 
 
 def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
-    """No more bets: the cards may come. A bet without an ante is given back."""
+    """Close the bets. A bet without an ante is returned."""
     hand = _bets_open(turn)
     if not hand.seats:
         raise RejectedError("no_boxes")
@@ -232,15 +231,15 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
 
 
 def void(turn: HousePokerTurn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge."""
+    """The round is void by decision of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
     turn.void(of, given.reason, void_law(turn, given), given)
     turn.settle()
 
 
 def deal_error(turn: HousePokerTurn, given: DealError) -> None:
-    """An error of the deal: the whole play is null. A player who shows or tells his cards loses all
-    that he has bet.
+    """An error of the deal voids the whole play. A player who shows or tells cards loses
+    all bets.
     """
     allow_role(given.role, turn.book.void_by)
     if not given.valid:
@@ -271,7 +270,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
 
 
 def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
-    """A person stands for a round: it is over, and settled by what lies open; the rest was settled
+    """A person confirms a round: it is over and settled by the face-up cards; the rest was settled
     at the table.
     """
     of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
@@ -289,8 +288,8 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
-    """Cards of a published result were told wrongly, or decisions: every bet is settled anew. What
-    was only confirmed is not.
+    """Correct wrong cards or decisions of a published result: every bet is settled again. A round
+    that a person confirmed is not settled again.
     """
     entry = published(turn.state, given, decisions=True)
     hand = turn.state.round_of(entry.round)

@@ -1,8 +1,8 @@
-"""What was decided in a round that is over, where it was told wrongly: a hand that was told as
-giving up and went, or the reverse.
+"""Corrections of decisions in a finished round: a hand reported as passing that played, or the
+reverse.
 
-Its result may have come at once, when nobody seemed to go. What lay open then a person says with
-it.
+Its result may have come at once because no hand seemed to play. The correction then names the cards
+that were face up.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from controller.games.poker.state import PokerEntry
 def decided_otherwise(
     rules: HousePokerRules, hand: HousePokerRound, entry: PokerEntry, given: ResultCorrect
 ) -> tuple[HousePokerRound, PokerEntry]:
-    """The round and its result as hands truly decided, with what lay open by it. Raises
-    ``RejectedError`` for what cannot be.
+    """The round and its result with the true decisions and the cards that were face up. Raises
+    ``RejectedError`` for impossible decisions.
     """
     complete = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
     after, anew = hand, set() if DEALER in complete else {DEALER}

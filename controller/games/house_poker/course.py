@@ -1,7 +1,7 @@
 """The course of a round of poker against the dealer: to whom cards go, what it waits for, which
-hands have to lie open.
+hands have to be face up.
 
-Pure functions of the rules and of the round as it stands; they look at no card that lies face down.
+Pure functions of the rules and of the round as it stands; they look at no card that is face down.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def asked(hand: HousePokerRound) -> Order:
 
 
 def to_come(rules: HousePokerRules, hand: HousePokerRound) -> Order:
-    """Who is still to get cards, in order; nobody before bets are closed."""
+    """The hands that cards are still due to, in order; none before bets close."""
     return due(first(rules, hand) + asked(hand), hand.cards) if hand.closed else ()
 
 
@@ -82,7 +82,7 @@ def is_dealt(rules: HousePokerRules, hand: HousePokerRound) -> bool:
 
 
 def faces_up(rules: HousePokerRules, hand: HousePokerRound, who: str) -> bool:
-    """Whether the next card of this hand lies face up."""
+    """Whether the next card of this hand is face up."""
     index = len(dealt(hand.cards, who)) + 1
     if who == DEALER:
         return index == rules.exposed or index > rules.book.hand
@@ -120,7 +120,7 @@ def undecided(hand: HousePokerRound) -> list[HousePokerSeat]:
 
 
 def plays(rules: HousePokerRules, hand: HousePokerRound) -> bool | None:
-    """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for
+    """Whether the bank plays by the hand that it shows; None: it does not are face up, or not for
     good.
     """
     if to_discard(rules, hand) or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
@@ -140,8 +140,8 @@ def side_bets(
 
 
 def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSeat]:
-    """The hands that have to lie open and do not: those that are compared, and those with a bet by
-    their own cards.
+    """The hands that have to be face up and do not: those that are compared, and those with a bet
+    by their own cards.
     """
     compared = plays(rules, hand) or bool(rules.book.bonus)
     return [
@@ -153,7 +153,7 @@ def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSea
 
 
 def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
-    """Whether more is seen of the hands than the deal itself shows."""
+    """Whether more of the hands is face up than the deal itself shows."""
     return any(
         each.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
         for who in (DEALER, *(seat.who for seat in hand.seats))
@@ -162,5 +162,5 @@ def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
 
 
 def is_open(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> bool:
-    """Whether a hand lies face up with as many cards as it has to have."""
+    """Whether a hand is face up with as many cards as it has to have."""
     return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)

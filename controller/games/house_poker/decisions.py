@@ -1,8 +1,8 @@
-"""What people say of the cards at a table of poker against the dealer: what was dealt, what lies
-open, what hands do.
+"""Commands about cards at a table of poker against the dealer: what was dealt, what is face up,
+what hands decide.
 
-A card that a person shows and that cannot be there, or is not the one that was read, stops the
-round: nothing is overwritten in silence.
+A shown card that is impossible, or not the one that was read, suspends the round: nothing is
+overwritten silently.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ from controller.games.poker.cards import (
 )
 from controller.games.poker.deal import packet
 from controller.games.session import sent
+from controller.rulebooks.house_poker import HousePoker
 from devices.readings import CardDrawn
 
 SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
-"""What a person may have shown wrongly: it can be shown again."""
+"""Stops after which a person may show cards again."""
 
 
 # What hands do
@@ -77,9 +78,15 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
             _discard(turn, given, seat)
         case _:
             raise RejectedError(
-                "action_not_allowed", action=given.action, actions=("go", "pass", "buy", "discard")
+                "action_not_allowed", action=given.action, actions=_actions(turn.book)
             )
     turn.settle()
+
+
+def _actions(book: HousePoker) -> tuple[str, ...]:
+    """What a hand may do under this decree."""
+    buys = ("buy",) if book.purchase is not None else ()
+    return ("go", "pass", *buys, *(("discard",) if book.discards else ()))
 
 
 def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
@@ -117,8 +124,8 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
 
 
 def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
-    """The last that a hand was told to do was told by mistake; what has followed from it cannot be
-    undone.
+    """Withdraw the last decision of a hand that was sent by mistake; what followed from it cannot
+    be undone.
     """
     cards = turn.current.cards
     last = (
@@ -144,7 +151,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
 
 
 def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
-    """A person tells what was dealt: where no device does, or after a silence of the device."""
+    """A person reports dealt cards: without a device, or after a silence."""
     hand = turn.current
     if not hand.closed:
         raise RejectedError("bets_still_open")
@@ -177,7 +184,7 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
 
 
 def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
-    """Cards that are known lie face up."""
+    """Turn known cards face up."""
     hand = _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
     ready = [
@@ -196,7 +203,7 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
 
 
 def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
-    """A hand lies face up, or one of its cards does, and a person tells what it is."""
+    """A person shows a hand, or one of its cards."""
     hand = turn.current
     if given.index is not None and len(given.cards) != 1:
         raise RejectedError("one_card_with_index", count=len(given.cards))
@@ -221,9 +228,7 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
-    """Whether the bank's first cards are told anew, or one of them, before a card came for its
-    discards.
-    """
+    """Whether the bank's first cards are shown again before a card came for its discards."""
     hand, first = turn.current, turn.book.hand
     if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
@@ -239,8 +244,8 @@ def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
 
 
 def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
-    """The table with these cards face up, or what speaks against it. ``trust``: a person stands for
-    them against the reader.
+    """The table with these cards face up, or the trouble with them. ``trust``: believe the person
+    against the reader.
     """
     cards, seat = turn.current.cards, turn.current.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
@@ -260,7 +265,7 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
 
 
 def unseen_discards(hand: HousePokerRound, who: str) -> bool:
-    """Whether cards of a hand were discarded, and nobody can say yet which."""
+    """Whether a hand discarded cards that are still unknown."""
     seat = hand.seat(who)
     return (
         seat is not None
@@ -270,7 +275,7 @@ def unseen_discards(hand: HousePokerRound, who: str) -> bool:
 
 
 def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
-    """Whether a hand may lie face up now, or its ``index``-th card."""
+    """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
     if course.stage(rules, hand) in ("dealer", "showdown"):
@@ -308,7 +313,7 @@ def decide(turn: HousePokerTurn, given: CardDecide) -> None:
 
 
 def _go_on(turn: HousePokerTurn) -> None:
-    """What waited is followed, unless a silence hid where it belongs."""
+    """Take what waited, unless a silence hid where it belongs."""
     hand = turn.state.current
     if hand is None or hand.stop is not None:
         return

@@ -9,7 +9,7 @@ hand is turned (``cards.turn``, or ``cards.show`` where nobody knows its cards),
 compared or have a bet by their own cards; the ``round.result`` comes by itself, with every bet
 settled, and with the right to a jackpot.
 
-Any error of the deal makes the whole play null: a person says it (``deal.error``), or a device's
+Any error of the deal makes the whole play void: a person says it (``deal.error``), or a device's
 word stops the round until one decides.
 
 Where to read on: ``house_poker.course`` for the rules of a round, ``house_poker.pays`` for what is
@@ -97,7 +97,7 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
         return HousePokerTurn(self.rules, state)
 
     def seen(self, state: HousePokerState) -> set[str]:
-        """The cards of the round in hand that lie face up."""
+        """The cards of the round in progress that are face up."""
         return (
             {each.card for each in state.current.cards if each.up and each.card}
             if state.current
@@ -105,7 +105,7 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
         )
 
     def show(self, state: HousePokerState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         hand, book, rules = state.current, self.book, self.rules
         stage = course.stage(rules, hand) if hand else None
         return {

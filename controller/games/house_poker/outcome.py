@@ -1,4 +1,4 @@
-"""What comes out of a round of poker against the dealer, by the cards that lie open. Pure.
+"""What comes out of a round of poker against the dealer, by the cards that are face up. Pure.
 
 It is asked when the round ends, and again when a person corrects what was published.
 """
@@ -15,14 +15,14 @@ from controller.games.house_poker.state import DEALER, HousePokerRound, HousePok
 from controller.games.poker.correction import PokerOutcome
 
 Open = Mapping[str, tuple[str, ...]]
-"""The cards of the hands that lie open, by hand."""
+"""The cards of the hands that are face up, by hand."""
 
 
 def outcome(
     rules: HousePokerRules, hand: HousePokerRound, lie: Open, *, judged: bool
 ) -> PokerOutcome:
-    """Every bet of the round, settled. ``judged``: the bank's cards all lie open, and it plays or
-    does not.
+    """Every bet of the round, settled. ``judged``: the bank's cards all are face up, and it plays
+    or does not.
     """
     bank = value(lie[DEALER], rules.ranking) if judged else None
     plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
@@ -51,7 +51,7 @@ def _box(
     bank: Value | None,
     plays: bool | None,
 ) -> Hand:
-    """One box: what its bets do. A hand that had to be compared and does not lie open has no
+    """One box: what its bets do. A hand that had to be compared and does not are face up has no
     outcome.
     """
     result: pays.Outcome | None

@@ -1,9 +1,8 @@
-"""What a table of poker against the dealer makes of its devices: a shoe or reader, a packet
-shuffler, the slots for coins.
+"""Devices at a table of poker against the dealer: a shoe or reader, a packet shuffler, coin slots.
 
 Cards go where the order of the deal says. One that does not fit it, or the deck, stops the round;
 what comes after it waits. What comes after a silence is never acted upon: a person tells what was
-dealt, and what lies open.
+dealt, and what is face up.
 """
 
 from __future__ import annotations
@@ -153,8 +152,8 @@ def lose_place(turn: HousePokerTurn) -> None:
 
 
 def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
-    """A shuffler that is not ready stops a deal in hand, and none begins until it is or the deck is
-    found right.
+    """A shuffler that is not ready stops a deal in progress, and none begins until it is or the
+    deck is found right.
     """
     before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, given)
     turn.change(shuffler=unready)
@@ -191,7 +190,7 @@ def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
 
 
 def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
-    """The deck was looked at. A wrong one is not dealt from; a deal in hand stops."""
+    """The deck was looked at. A wrong one is not dealt from; a deal in progress stops."""
     hand = turn.state.current
     turn.change(deck=checked.right)
     turn.say(replace(checked, round=hand.round if hand else 0))

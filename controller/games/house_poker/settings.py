@@ -13,8 +13,8 @@ from controller.rulebooks.house_poker import HousePoker
 
 
 class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     dealt: Literal["singly", "packets"] = "singly"
@@ -32,17 +32,16 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     pay_table: Count = 1
     """Which of the decree's tables is announced for a side bet that has several, from 1."""
     misdeal: Literal["ask", "void"] = "ask"
-    """What a device's word that the deal is wrong does: a person decides, or the round is null at
-    once.
+    """The effect of a device's report of a misdeal: a person decides, or the round is void at once.
     """
     folded_bets: Literal["lose", "play"] = "lose"
-    """What becomes of the side bets of who gives up: they are lost with the ante, or play on by the
-    hand.
+    """What becomes of the side bets of a hand that passes: they are lost with the ante, or still
+    decided by the hand.
     """
     bought_card: Literal["down", "up"] = "down"
-    """How a bought card lies, where the decree does not say."""
+    """Whether a bought card is face up, if the decree leaves it open."""
     bought_bets: Literal["lose", "play"] = "lose"
-    """What becomes of the side bets of who buys a card, where the decree does not say."""
+    """What becomes of the side bets of a hand that buys a card, if the decree leaves it open."""
     ranking: Literal["listed", "paid"] = "listed"
     """Which of flush and full house is higher, where the decree lists them in one order and pays
     them in the other.

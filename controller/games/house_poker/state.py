@@ -17,7 +17,7 @@ from devices.readings import CardDrawn, ShufflerPacket
 
 DEALER = "dealer"
 QUEUE = 60
-"""Cards and packets that wait for a person at most: more than a deck."""
+"""The most cards and packets that wait for a person: more than a deck."""
 
 Came = CardDrawn | ShufflerPacket
 
@@ -41,8 +41,8 @@ class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why the round stands still until a person speaks. ``given``: the card, the packet or the word
-    that it is about.
+    """Why the round is suspended until a person decides. ``given``: the card, packet or command it
+    is about.
     """
 
     what: str
@@ -51,8 +51,8 @@ class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount
-    if it was said.
+    """The round in progress. ``bets``: what lies beside the ante, by box and bet, and the ante's
+    amount if it was said.
 
     ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the
     round stood still. ``gap``: a silence may have hidden a card. ``confirmed_by``: who decided

@@ -68,15 +68,13 @@ MISDEALS: Mapping[str, VoidReason] = {
     "card_order": "wrong_order",
     "packet_wrong": "wrong_count",
 }
-"""What a device may say of the deal that makes the round null, if it is so."""
+"""Device reports of a misdeal, and the void reason of each."""
 ASKS: Mapping[str, tuple[str, ...]] = {
     "card_before_close": ("bets.close", "card.decide", "round.void"),
     "silence": ("cards.deal", "card.decide", "round.void"),
     "shown": ("cards.show", "card.decide", "round.void"),
 }
-"""The commands one of which each stop waits for; the others wait for ``card.decide`` or
-``round.void``.
-"""
+"""The commands each stop waits for; other stops wait for ``card.decide`` or ``round.void``."""
 
 
 class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]):
@@ -88,18 +86,18 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     @property
     def current(self) -> HousePokerRound:
-        """The round in hand. Raises ``RejectedError`` if there is none."""
+        """The round in progress. Raises ``RejectedError`` if there is none."""
         if self.state.current is None:
             raise RejectedError("no_round_in_progress")
         return self.state.current
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.current.round if self.state.current else 0
 
     def change_current(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         self.change(current=replace(self.current, **fields))
 
     def call(self, name: str) -> dict[str, str] | None:
@@ -189,7 +187,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.put(place_card(self.current.cards, to, card, up=faced, frame=frame))
 
     def put(self, after: Table) -> None:
-        """The cards lie as they do now: say which came, and which were turned."""
+        """Update the cards, and announce which came and which were turned."""
         before = self.current.cards
         self.change_current(cards=after)
         said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
@@ -203,8 +201,8 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         by: str,
         count: int | None = None,
     ) -> None:
-        """A hand has said what it does; the cards of one that gives up leave it, unless a side bet
-        plays on by them.
+        """Record a hand's decision. A hand that passes loses its cards, unless a side bet still
+        depends on them.
         """
         self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
@@ -223,9 +221,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def take_back(
         self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str
     ) -> None:
-        """What a hand was told to do was a mistake: it is as it was before that; a hand that was
-        given up has its cards again.
-        """
+        """Undo a decision that was sent by mistake; a folded hand gets its cards back."""
         before = {"discard": replace(seat, discards=None), "buy": replace(seat, bought=False)}
         self.change(
             current=self.current.with_seat(before.get(decision, replace(seat, decision=None)))
@@ -246,9 +242,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         given: CardDrawn | ShufflerPacket | CardsShow | None = None,
         detail: str | None = None,
     ) -> None:
-        """Something is not as it has to be: nothing goes on until a person speaks. A misdeal may
-        make the round null at once.
-        """
+        """Suspend the round until a person decides. A misdeal may void it at once."""
         reason = None if isinstance(given, CardsShow) else MISDEALS.get(what)
         if reason is not None and self.settings.misdeal == "void":
             self.irregular(what, detail=detail)
@@ -261,7 +255,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.irregular(what, asks=asks, detail=detail)
 
     def settle(self) -> None:
-        """What follows by itself: the bank's discards, the result, where the next card goes."""
+        """Moves that follow by themselves: the bank's discards, the result, where the next card
+        goes.
+        """
         hand = self.state.current
         if hand is not None and hand.stop is None and not hand.gap:
             if self._bank_discards_now(hand):
@@ -284,7 +280,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:
-        """The bank's first cards are told anew: they lie there as they did before its discards."""
+        """Restore the bank's first cards to where they were before its discards, so that they can
+        be shown again.
+        """
         hand = self.current
         self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
         decided = HandDecided(
@@ -296,7 +294,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
                 self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
 
     def expect(self) -> None:
-        """Say where the next card belongs, if that has changed."""
+        """Announce where the next card belongs, if that changed."""
         hand = self.state.current
         to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
         to = next(iter(to_come), None)
@@ -307,7 +305,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     # Its outcome
 
     def result(self, hand: HousePokerRound, confirmed_by: str | None = None) -> None:
-        """Every bet is settled by the cards that lie open."""
+        """Every bet is settled by the cards that are face up."""
         rules, cards = self.rules, hand.cards
         lie = {
             seat.who: up(cards, seat.who)
@@ -341,13 +339,11 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         law: Law,
         by: Command | None = None,
     ) -> None:
-        """The round is null."""
+        """The round is void."""
         self.annul(of.round, reason, law, by, self.call("void"))
 
     def unresolved(self, hand: HousePokerRound) -> None:
-        """The round has no result, and nobody invents one. What lies open is kept for who
-        decides.
-        """
+        """End the round without a result. Face-up cards are kept for the person who decides."""
         lying = (
             Hand(who=who, cards=up(hand.cards, who))
             for who in (*(seat.who for seat in hand.seats), DEALER)
@@ -366,7 +362,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         )
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         hand = self.state.current
         if hand is not None and hand.round == entry.round:
             self.change(current=None)

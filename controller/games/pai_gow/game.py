@@ -38,9 +38,7 @@ class PaiGowGame(BankedGame):
         super().__init__(book, settings)
 
     def show(self, state: PaiGowState) -> dict[str, Any]:
-        """What the retained state tells; the commission is told from the beginning of the
-        session.
-        """
+        """The retained state; the commission is in it from the beginning of the session."""
         deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
         return super().show(state) | {
             "bank": who_at(self.book, bank),

@@ -34,9 +34,7 @@ def open_session(turn: PaiGowTurn, given: SessionOpen) -> None:
 
 
 def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
-    """A player takes the bank, or it comes to the croupier, who must accept it when his
-    turn comes.
-    """
+    """Move the bank to a player, or to the croupier, who must accept it in turn."""
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
     if state.deal is not None:
@@ -96,7 +94,7 @@ def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
 
 
 def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
-    """The croupier says what the dice show: where no device does, or where he stands against it."""
+    """The croupier reports the dice: without a device, or against its reading."""
     dealing(turn)
     deal = turn.current
     if not _right(turn, given.values):
@@ -115,7 +113,7 @@ def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
 
 
 def take_fault(turn: PaiGowTurn, given: DiceFault) -> None:
-    """The reader of the dice complains, or does so no longer."""
+    """The dice reader reports or clears a fault."""
     turn.change(thrower=given.device)
     if given.active:
         turn.raise_alert(f"dice_{given.fault}", given, given.detail)
@@ -124,7 +122,7 @@ def take_fault(turn: PaiGowTurn, given: DiceFault) -> None:
 
 
 def take_silence(turn: PaiGowTurn, given: AnyReading) -> None:
-    """No card goes unseen where it is the reader of the dice that is silent."""
+    """No card goes unseen while only the dice reader is silent."""
     if given.device != turn.state.thrower or not given.device:
         banked_readings.take_silence(turn, given)
 
@@ -141,7 +139,7 @@ def _spell(values: tuple[int, ...]) -> str:
 
 
 def act(turn: PaiGowTurn, given: HandAct) -> None:
-    """A player has set his hand; or that was told by mistake."""
+    """A player has set the hand, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
@@ -152,7 +150,7 @@ def act(turn: PaiGowTurn, given: HandAct) -> None:
 
 
 def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
-    """A hand is not only turned: it is set in two."""
+    """Reject turning: a hand is shown set in two."""
     raise RejectedError("show_with_low_hand")
 
 

@@ -1,5 +1,5 @@
-"""Pai gow without state: who sits where, in whose turn cards go, how a hand is set, and how two
-hands lie against each other.
+"""Pai gow without state: positions, the order of the deal, how a hand is set, and how two hands
+compare.
 
 Positions are numbered clockwise from the croupier's left: the players' seats, and after the last of
 them the croupier's own.
@@ -66,7 +66,7 @@ def judged(book: PaiGow, cards: Sequence[str], low: Sequence[str]) -> tuple[Valu
 
 
 def order(mine: Value, theirs: Value) -> Order:
-    """How a hand lies against another of the same size."""
+    """Whether a hand wins, loses or ties against another of the same size."""
     return "equal" if mine.key == theirs.key else "higher" if mine.key > theirs.key else "lower"
 
 

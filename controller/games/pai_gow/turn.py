@@ -40,9 +40,9 @@ Outcomes = Literal["win", "void", "lose"]
 
 
 class PaiGowRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``set``: whose hands are set, face down; ``low``: the low hands of those
-    that lie open. ``left``: the cards that are over were counted, and are right or let pass.
-    ``parted``: the hands of empty places were put away.
+    """The round in progress. ``set``: whose hands are set, face down; ``low``: the low hands of
+    those that are face up. ``left``: the cards that are over were counted, and are right or let
+    pass. ``parted``: the hands of empty places were put away.
     """
 
     bank: int
@@ -71,7 +71,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     @property
     def current(self) -> PaiGowRound:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -188,7 +188,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
-        """That a player has set his hand was told by mistake; not once a hand lies open."""
+        """Withdraw that a player has set the hand; too late once a hand is face up."""
         if who not in self.current.set:
             raise RejectedError("not_the_last_action", who=who, action="set")
         if self.current.low:
@@ -197,7 +197,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
-        """The croupier sees his cards when all others have set theirs; then hands lie open."""
+        """The croupier sees his cards when all others have set theirs; then hands are face up."""
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.players:
@@ -209,7 +209,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             )
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """A hand lies open: these are its cards, and those of them are the low hand."""
+        """Show a hand: its cards, and which of them are the low hand."""
         if given.index is not None:
             raise RejectedError("show_whole_hand")
         if not given.cards and poker_cards.is_known(self.current.table, given.who):
@@ -225,13 +225,13 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             self.change_deal(low={**self.current.low, given.who: given.low})
 
     def missing(self) -> tuple[str, ...]:
-        """When all have set, the hands that do not lie open."""
+        """When all have set, the hands that do not are face up."""
         if len(self.current.set) < len(self.players) - 1:
             return ()
         return tuple(who for who in self.players if who not in self.current.low)
 
     def advance(self) -> None:
-        """Hands of empty places are put away; the result, when all hands lie open and the cards
+        """Hands of empty places are put away; the result, when all hands are face up and the cards
         that are over were counted.
         """
         if not self.current.dice or self.current.due or self.state.stop is not None:
@@ -299,8 +299,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def amended(
         self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
-        """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a
-        card of it was.
+        """``box:3.low`` names the low hand of ``box:3``; required if it, or a card of it, was
+        wrong.
         """
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}

@@ -5,7 +5,7 @@ All pure. A game keeps the :data:`Lying` cards of the round in its state and say
 whatever does not go together comes back as a :data:`Trouble`, and nothing has changed then. Cards
 become known in three ways that mix: a reader tells one as it comes (``last_announced_to`` with a
 card), a packet or a person tells that so many came (``last_announced_to`` without), a person tells
-what lies face up (``show``). Unknown stays unknown.
+what is face up (``show``). Unknown stays unknown.
 
 A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again
 if it turns up elsewhere.
@@ -30,9 +30,9 @@ Trouble = Literal[
 
 
 class CardOnTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it lies
-    face up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what
-    the reader said of it.
+    """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it is face
+    up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what the
+    reader said of it.
     """
 
     to: str
@@ -72,18 +72,18 @@ def is_known(table: Table, who: str) -> bool:
 
 
 def up(table: Table, who: str) -> tuple[str, ...]:
-    """The cards of a hand that lie face up."""
+    """The cards of a hand that are face up."""
     return tuple(each.card for each in hand(table, who) if each.up and each.card is not None)
 
 
 def is_up(table: Table, who: str) -> bool:
-    """Whether a hand has cards and all of them lie face up."""
+    """Whether a hand has cards and all of them are face up."""
     own = hand(table, who)
     return bool(own) and all(each.up and each.card is not None for each in own)
 
 
 def frames(table: Table) -> tuple[Frame, ...]:
-    """The evidence of the cards that lie face up, that of a packet once. That of others would tell
+    """The evidence of the cards that are face up, that of a packet once. That of others would tell
     them.
     """
     return tuple(
@@ -94,7 +94,7 @@ def frames(table: Table) -> tuple[Frame, ...]:
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
-    """The cards that lie face up, or lay so, and are none of those ``shown``: what may be kept of a
+    """The cards that are face up, or lay so, and are none of those ``shown``: what may be kept of a
     round that is over.
     """
     return tuple(
@@ -138,12 +138,12 @@ def place_card(
     frame: Frame | None = None,
     count: int = 1,
 ) -> Table:
-    """Cards go to a hand: one, or so many of which nobody knows more."""
+    """Deal cards to a hand: a known one, or unknown ones."""
     return table + (CardOnTable(to=to, card=card, up=up and card is not None, frame=frame),) * count
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
-    """The known cards of a hand lie face up, or its ``index``-th does."""
+    """The known cards of a hand are face up, or its ``index``-th does."""
     return _changed(
         table, who, lambda place, each: _faced(each) if index in (None, place) else each
     )
@@ -159,7 +159,7 @@ def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
 
 
 def take_up(table: Table, who: str) -> Table:
-    """A hand was not folded: all its cards lie there again."""
+    """Restore a hand that was not folded."""
     return tuple(replace(each, gone=False) if each.to == who else each for each in table)
 
 
@@ -172,7 +172,7 @@ def show(
     first: int = 0,
     trust: bool = False,
 ) -> Table | Trouble:
-    """A hand lies face up, and these are its cards, in any order.
+    """A hand is face up, and these are its cards, in any order.
 
     ``dropped``: so many of the ``first`` cards that were dealt to it were discarded, nobody has
     seen which: they are those that are not among the cards. ``trust``: the person is right and not
@@ -224,8 +224,8 @@ def unread(table: Table, who: str, cards: Collection[str]) -> Table:
 def show_one(
     table: Table, who: str, index: int, card: str, *, trust: bool = False
 ) -> Table | Trouble:
-    """The ``index``-th card that was dealt to a hand lies face up, and it is this one. Raises
-    ``RejectedError`` if there is none.
+    """Show the ``index``-th card dealt to a hand as this card. Raises ``RejectedError`` if there is
+    none.
     """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
@@ -251,7 +251,7 @@ def _faced(each: CardOnTable) -> CardOnTable:
 
 
 def laid_down(before: Table, after: Table) -> list[CardDealt]:
-    """The events of the cards that came: one that lies face down is told to nobody."""
+    """The events of dealt cards; face-down cards are not named."""
     events = []
     for place in range(len(before), len(after)):
         each = after[place]

@@ -20,7 +20,7 @@ from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerSta
 
 
 class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the cards that lie open make of a round. ``awards``: in the order in which they are
+    """What the cards that are face up make of a round. ``awards``: in the order in which they are
     paid.
     """
 
@@ -123,9 +123,7 @@ def came_to_lie(entry: PokerEntry, given: ResultCorrect, sizes: Mapping[str, int
 
 
 def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tuple[Hand, ...]:
-    """The hands with their right cards, where nothing was made of them: the round was settled by a
-    person's word.
-    """
+    """The hands with their right cards, for a round that a person settled."""
     return tuple(
         Hand(who=hand.who, cards=right.get(hand.who, ()), outcome=hand.outcome) for hand in hands
     )
@@ -139,8 +137,7 @@ def tell(
     given: ResultCorrect,
     was: str | None = None,
 ) -> None:
-    """The result is replaced. An award that does not stand any more is taken back, and one that
-    newly stands is given.
+    """Replace the result. Awards that no longer hold are withdrawn, and new ones are given.
 
     ``was``: the winner that was told, where a person says another. Raises ``RejectedError`` if
     nothing changes.
@@ -166,7 +163,7 @@ def tell(
 def say_awards(
     turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
 ) -> None:
-    """What was told and does not stand is taken back, what newly stands is given."""
+    """Withdraw awards that no longer hold, and give new ones."""
     for award in before:
         if award not in after:
             turn.say(replace(award, valid=False))

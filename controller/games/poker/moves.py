@@ -1,4 +1,4 @@
-"""The moves that every table of poker makes in the same way: irregularities, null rounds, the last
+"""The moves that every table of poker makes in the same way: irregularities, void rounds, the last
 rounds of a session.
 """
 
@@ -24,7 +24,7 @@ class PokerMoves(LawfulMoves[B, S, T]):
 
     @abstractmethod
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
 
     def outcome_of(self, entry: PokerEntry) -> AnyOutcome:
         """What a round that has a result came to: each hand for itself, against the bank."""
@@ -38,10 +38,10 @@ class PokerMoves(LawfulMoves[B, S, T]):
         by: Command | None,
         call: Announcement | None = None,
     ) -> None:
-        """A round is null: by the rules, or by a person's word."""
+        """A round is void: by the rules, or by a person's decision."""
         self.record(PokerEntry(round=number, kind="void", reason=reason, article=law.article))
         self.say_void(number, reason, law, by, call)
 
     def count_down(self, number: int) -> None:
-        """One of the last rounds is over, if they are announced."""
+        """Count down the announced last rounds."""
         count_down(self, number)

@@ -8,7 +8,7 @@ from controller.games.poker.moves import PokerMoves
 from devices.readings import ShufflerState
 
 UNREADY = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
-"""What a shuffler cannot deal for: a person sees to it."""
+"""Shuffler states that need a person."""
 
 
 def heed_shuffler(turn: PokerMoves[Any, Any, Any], given: ShufflerState) -> str | None:

@@ -1,7 +1,7 @@
 """Texas against the house: two cards of one's own and five common ones against the bank's hand.
 
 After the flop each player makes the second bet or gives up (``hand.act go``, ``pass``); then turn
-and river, and the hands lie open (``cards.turn``, ``cards.show``): those with a bonus before the
+and river, and the hands are face up (``cards.turn``, ``cards.show``): those with a bonus before the
 turn, the bank's last. The result comes by itself. Where to read on: ``texas_house.turn`` for the
 rules, ``banked`` for what the game shares with others.
 """
@@ -23,7 +23,7 @@ from controller.games.texas_house.turn import TexasHouseRound, TexasHouseState, 
 
 
 def act(turn: TexasHouseTurn, given: HandAct) -> None:
-    """A player makes the second bet, or gives up; or that was told by mistake."""
+    """A player makes the second bet or folds, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
@@ -55,7 +55,7 @@ class TexasHouseGame(BankedGame):
     inputs = INPUTS
 
     def show(self, state: TexasHouseState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         deal, pays = state.deal, ("ante", "second", "bonus")
         return super().show(state) | {
             "spoke": dict(deal.spoke) if deal else {},

@@ -10,14 +10,12 @@ import msgspec
 
 
 class TexasHouseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. The site's value wins, then the default of the rulebook's
+    ``doubts``, then the one here.
     """
 
     misdeal: Literal["ask", "void"] = "ask"
-    """Whether a device's word that a card was seen makes the round null at once, or asks
-    a person.
-    """
+    """Whether a device's report of an exposed card voids the round at once, or a person decides."""
     second_bet: Literal["double", "equal"] = "double"
     """How high the second bet is: twice the ante, or once more as much."""
 

@@ -27,11 +27,11 @@ from controller.rulebooks.law import Law
 BOARD, DEALER = "board", "dealer"
 Cards = Mapping[str, tuple[str, ...]]
 Word = Literal["go", "pass", "touched"]
-"""What became of a hand: it goes, it gave up, or it was withdrawn because it touched another."""
+"""The decision of a hand: it plays, it folded, or it was withdrawn because it touched another."""
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
+    """The round in progress. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
     ``awarded``: which bonus was said to win.
     """
 
@@ -85,7 +85,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     @property
     def current(self) -> TexasHouseRound:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -158,7 +158,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return not self.current.spoke
 
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """A player makes the second bet, or gives up."""
+        """A player makes the second bet or folds."""
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.boxes:
@@ -172,9 +172,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.change_deal(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """What a player was told to do was a mistake; not once the turn card lies, or a
-        hand does.
-        """
+        """Withdraw a player's decision; too late once the turn card or a hand is face up."""
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
@@ -190,7 +188,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.decided(who, action, by, valid=False)
 
     def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
-        """The supplementary bet is made, or taken back, before bets are closed."""
+        """Place or withdraw the supplementary bet before bets close."""
         if self.current.closed:
             raise RejectedError("bet_too_late")
         if who not in self.boxes:
@@ -218,7 +216,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def may_show(self, who: str) -> None:
-        """Players' hands after all have spoken, the bank's after turn and river."""
+        """Players' hands once all have decided, the bank's after turn and river."""
         if len(self.current.spoke) < len(self.boxes):
             raise RejectedError("decisions_missing")
         if who == DEALER and self.current.due:
@@ -227,7 +225,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("no_hand", who=who)
 
     def missing(self) -> tuple[str, ...]:
-        """When all common cards lie, the bank's hand and those that play against it."""
+        """Once all common cards are dealt: the bank's hand and those that play against it."""
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
@@ -235,8 +233,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def advance(self) -> None:
-        """A common card that was not read is told; turn and river after all have spoken; the bonus;
-        the result.
+        """Ask for an unread common card; deal turn and river once all have decided; then the bonus
+        and the result.
         """
         if (
             any(not each.up for each in poker_cards.hand(self.current.table, BOARD))
@@ -256,7 +254,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.result(self.outcome(self.current, self._lie()))
 
     def _award(self) -> None:
-        """A bonus that wins is told when its hand lies open."""
+        """Publish a winning bonus once its hand is face up."""
         if len(self.current.spoke) < len(self.boxes):
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
@@ -264,7 +262,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         say_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is null, and so is a bonus that was told."""
+        """Void the round and any published bonus."""
         told = (
             self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
         )
@@ -276,8 +274,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def amended(
         self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
-        """A hand that was told as giving up and went: it, the bank's and all common cards
-        lay open.
+        """A hand reported as folded that played: it, the bank's hand and all common cards were face
+        up.
         """
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
@@ -297,7 +295,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
-        """The cards of the hands that lie open, and the common cards."""
+        """The cards of the hands that are face up, and the common cards."""
         table = self.current.table
         own = {
             who: poker_cards.up(table, who)

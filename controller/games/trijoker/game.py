@@ -2,7 +2,7 @@
 may be withdrawn.
 
 After the deal each player takes back his first bet or leaves it (``hand.act``), the left common
-card is turned, the same again for the second bet, then the right one; then the hands lie open
+card is turned, the same again for the second bet, then the right one; then the hands are face up
 (``cards.turn``, ``cards.show``) and the result comes by itself. Where to read on: ``trijoker.turn``
 for the rules, ``banked`` for what the game shares with others.
 """
@@ -25,7 +25,7 @@ from controller.rulebooks.common_poker import Trijoker
 
 
 def act(turn: TrijokerTurn, given: HandAct) -> None:
-    """A player takes back a bet, or leaves it; or that was told by mistake."""
+    """A player withdraws a bet or leaves it, or withdraws that decision."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
@@ -54,7 +54,7 @@ class TrijokerGame(BankedGame):
         super().__init__(book, settings)
 
     def show(self, state: TrijokerState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         return super().show(state) | {
             "deck": (state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
             "withdrawn": msgspec.to_builtins(state.deal.withdrawn) if state.deal else {},

@@ -26,7 +26,7 @@ BOTH = "common"
 
 
 class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``turned``: how many common cards were turned in their turn.
+    """The round in progress. ``turned``: how many common cards were turned in their turn.
     ``withdrawn``: who took back which bets; ``spoke``: who has decided since the last card was
     turned. ``told``: who showed or told his cards, and loses his bets.
     """
@@ -53,7 +53,7 @@ def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
 
 
 def voids(book: Trijoker, card: str) -> bool:
-    """Whether a common card that is seen too early makes the round null."""
+    """Whether a common card that is seen too early makes the round void."""
     ranks = RANKINGS[book.ranking].ranks
     return ranks.index(card[0]) >= ranks.index(book.void_from)
 
@@ -63,7 +63,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
 
     @property
     def current(self) -> TrijokerRound:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
@@ -121,9 +121,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
-        """A player who shows or tells his cards loses what he has bet; his hand is shown
-        no more.
-        """
+        """A player who shows or tells cards loses all bets; the hand is not shown any more."""
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
         self.change_deal(
@@ -142,8 +140,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             raise RejectedError("turned_first", who=COMMON[self.current.turned])
 
     def faced(self, who: str) -> None:
-        """A common card that was turned in its turn: the next decision begins. Who has not spoken
-        leaves his bet.
+        """A common card was turned in order: the next decision begins. A player who has not decided
+        leaves the bet.
         """
         if self.state.doubt == "common_exposed":
             self._seen(who, poker_cards.up(self.current.table, who)[0])
@@ -151,7 +149,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.change_deal(turned=self.current.turned + 1, spoke=())
 
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
-        """A player leaves the bet of this decision, or takes it back."""
+        """A player leaves the bet of this decision or withdraws it."""
         if self.current.due or self.current.turned >= len(COMMON):
             raise RejectedError("no_bet_to_withdraw")
         if who not in self.boxes:
@@ -168,7 +166,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=True, by=by))
 
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
-        """What a player was told to do was a mistake; not once the next common card is turned."""
+        """Withdraw a player's decision; too late once the next common card is turned."""
         if who not in self.current.spoke:
             raise RejectedError("not_the_last_action", who=who, action=action)
         bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
@@ -193,7 +191,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         )
 
     def advance(self) -> None:
-        """A card that must lie face up is told; the result, when all hands lie open."""
+        """Ask for a card that must be face up; the result follows once all hands are."""
         unread = [each for each in self.current.table if not each.up and self._by_rule(each.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)

@@ -138,15 +138,21 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
 @pytest.mark.parametrize(
     ("hands", "why"),
     [
-        ({}, "say the hands that were told wrongly"),
-        ({"box1": "Kc Kd 2h 3s 5c Ah 4c"}, "say box:1.low, which of the cards"),
-        ({"box1_low": "Qc Kd"}, "say box:1.low, which of the cards"),
-        ({"box1_low": "Kd Kd"}, "say box:1.low, which of the cards"),
-        ({"box2_low": "Kc Kd"}, "box:2 did not lie open in round 1"),
-        ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer lay there with 7 cards, and 6"),
-        ({"dealer": "Qc Qd 9h 8s Kc Jd Th"}, "a card would be there twice"),
-        ({"dealer": "Qc Qd 9h 8s Zz Jd Th"}, "Zz is none of the deck"),
-        ({"dealer": "Qd Qc 9h 8s 7c Jd Th", "box1_low": "Kd Kc"}, "lay so already"),
+        ({}, "hands is required; name each wrong hand with its right cards"),
+        (
+            {"box1": "Kc Kd 2h 3s 5c Ah 4c"},
+            "hands must name box:1.low: which of the cards are the low hand",
+        ),
+        ({"box1_low": "Qc Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
+        ({"box1_low": "Kd Kd"}, "hands must name box:1.low: which of the cards are the low hand"),
+        ({"box2_low": "Kc Kd"}, "box:2 was not face up in round 1; face up were: dealer, box:1"),
+        ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer has 7 cards, not 6; name as many"),
+        ({"dealer": "Qc Qd 9h 8s Kc Jd Th"}, "a card would be in the round twice; name each once"),
+        ({"dealer": "Qc Qd 9h 8s Zz Jd Th"}, "not in this deck: Zz"),
+        (
+            {"dealer": "Qd Qc 9h 8s 7c Jd Th", "box1_low": "Kd Kc"},
+            "the hands of round 1 are already as sent",
+        ),
     ],
 )
 def test_what_may_not_be_corrected(hands: dict[str, str], why: str) -> None:
@@ -162,7 +168,9 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert '"As"' in kept
     assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
-    with pytest.raises(RejectedError, match="box:2 did not lie open"):
+    with pytest.raises(
+        RejectedError, match="box:2 was not face up in round 1; face up were: dealer, board, box:1"
+    ):
         correct(play, box2="2c 7d")
     assert outcome_of(corrected(correct(play, dealer="Ks 7c"))).hands, (
         "the card of a hand that gave up: nobody may tell"
@@ -171,9 +179,13 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
 
 def test_only_who_is_in_charge_corrects() -> None:
     play = trijoker()
-    with pytest.raises(RejectedError, match="the role croupier may not say this"):
+    with pytest.raises(
+        RejectedError, match="role croupier is not allowed to do this; allowed: table_head,"
+    ):
         play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
-    with pytest.raises(RejectedError, match="what comes out follows from the cards"):
+    with pytest.raises(
+        RejectedError, match="the result follows from the cards; leave out number and winner"
+    ):
         play.say("result.correct", round=1, winner="box:1")
 
 

@@ -21,7 +21,7 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
     play.say("bets.open", "croupier")
     with pytest.raises(
         RejectedError,
-        match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check",
+        match=f"the shuffler reports {state}; clear it, or check the deck and send",
     ):
         play.say("bets.close", "croupier")
     play.again()

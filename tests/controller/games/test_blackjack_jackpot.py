@@ -115,9 +115,9 @@ def test_the_agreed_amount_alone_lies_there() -> None:
     bet(play)
     free = table()
     bet(free, amount=1)
-    with pytest.raises(RejectedError, match="what is accumulated rises by it"):
+    with pytest.raises(RejectedError, match="give the amount; the accumulated sum rises by it"):
         bet(free, amount=None)
-    with pytest.raises(RejectedError, match="accumulated is at most 250"):
+    with pytest.raises(RejectedError, match="accumulated on box:1 must be at most 250"):
         bet(free, amount=251)
 
 

@@ -140,7 +140,7 @@ def test_one_hand_alone_begins_by_the_word_of_whoever_is_in_charge(decree: str) 
     play = Play(decree)
     play.open()
     play.boxes(3)
-    with pytest.raises(RejectedError, match="croupier may not"):
+    with pytest.raises(RejectedError, match="croupier is not allowed"):
         play.say("round.confirm", role="croupier")
     play.say("round.confirm")
     play.cards("Th 9d Ts")

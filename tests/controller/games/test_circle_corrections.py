@@ -97,13 +97,13 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
 def test_where_hands_were_compared_the_cards_speak() -> None:
     play = to_the_end()
     for why, fields in {
-        "what comes out follows from the cards": {"winner": "seat:3"},
-        "say the hands that were told wrongly": {},
-        "seat:4 lay there with 2 cards, and 1 are said": {"seat4": "Ad"},
-        "seat:7 did not lie open": {"seat7": "Ad 5s"},
-        "Xx is none of the deck": {"seat4": "Ah Xx"},
-        "a card would be there twice": {"seat4": "Ah Kh"},
-        "the hands of round 1 lay so already": {"seat4": "As Ah"},
+        "the result follows from the cards; leave out number and winner": {"winner": "seat:3"},
+        "hands is required; name each wrong hand with its right cards": {},
+        "seat:4 has 2 cards, not 1; name as many": {"seat4": "Ad"},
+        "seat:7 was not face up in round 1; face up were: seat:4, seat:3,": {"seat7": "Ad 5s"},
+        "not in this deck: Xx": {"seat4": "Ah Xx"},
+        "a card would be in the round twice; name each once": {"seat4": "Ah Kh"},
+        "the hands of round 1 are already as sent": {"seat4": "As Ah"},
     }.items():
         state = play.state
         with pytest.raises(RejectedError, match=why):
@@ -122,7 +122,9 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     play.turn()
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
-    with pytest.raises(RejectedError, match="seat:1 did not lie open"):
+    with pytest.raises(
+        RejectedError, match="seat:1 was not face up in round 1; face up were: seat:4, seat:3,"
+    ):
         correct(play, seat1="Jh Jd")
     assert outcome_of(correct(play, seat4="Ah Jh")).winner == "seat:3", (
         "a card of the hand that gave up: nobody may tell"
@@ -162,7 +164,7 @@ def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
     play.turn(2)
     play.say("round.confirm", winner="seat:4")
     with pytest.raises(
-        RejectedError, match="the cards of seat:2 are beaten by others that lie open"
+        RejectedError, match="seat:2 cannot win; other face-up cards beat this hand"
     ):
         correct(play, winner="seat:2")
     now = correct(play, seat2="Tc Ts", winner="seat:2")
@@ -188,7 +190,10 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         play.bets()
         play.cards(HOLES)
         play.close(winner=3)
-    with pytest.raises(RejectedError, match="no hand of round 1 lay open, or none is remembered"):
+    with pytest.raises(
+        RejectedError,
+        match="no face-up hand of round 1 is remembered; only the latest 20 rounds are",
+    ):
         correct(play, seat4="Ah 5s")
     assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
     assert len(play.state.played) == SHOWN

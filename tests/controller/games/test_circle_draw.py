@@ -70,7 +70,9 @@ def test_the_table_chooses_its_pack_where_the_decree_does_not(
 @rule("BAL09-012")
 def test_eight_players_at_most() -> None:
     play = table("BAL09", "circle-draw")
-    with pytest.raises(RejectedError, match="9 players are too many, 8 may play: BAL09-012"):
+    with pytest.raises(
+        RejectedError, match="9 players are too many; at most 8 may play: BAL09-012"
+    ):
         play.say("boxes.set", boxes=list(range(1, 10)))
 
 
@@ -113,7 +115,7 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     said = discard(play, 3, 2)
     assert [event.count for event in of_kind(said, HandDecided)] == [2]
     assert of_kind(said, CardExpected)[-1].to == "seat:3"
-    with pytest.raises(RejectedError, match="nobody discards now"):
+    with pytest.raises(RejectedError, match="no discards are due now"):
         discard(play, 4, 1)
     play.cards("Ad Ah")
     assert play.state.asks == ("hand.act",)
@@ -175,7 +177,9 @@ def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
     play = played()
     play.error("touched", 1)
     play.error("touched", 2)
-    with pytest.raises(RejectedError, match="which cards seat:3 has kept"):
+    with pytest.raises(
+        RejectedError, match="nobody reported which cards seat:3 kept; send cards-show"
+    ):
         play.turn(3)
     with pytest.raises(RejectedError, match="has 5 cards, not 4"):
         play.show(3, "Jc Jd Ad Ah")

@@ -42,9 +42,9 @@ def test_a_card_that_came_too_early_may_leave_the_game() -> None:
     play.say("card.decide", action="remove")
     play.close()
     assert [place.to for place in play.current.due] == ["burn", *["board"] * 3]
-    with pytest.raises(RejectedError, match="nothing waits"):
+    with pytest.raises(RejectedError, match="nothing is waiting for a decision"):
         play.accept()
-    with pytest.raises(RejectedError, match="is not burned"):
+    with pytest.raises(RejectedError, match="the next card goes to burn; it is not a burn card"):
         play.say("cards.burn", count=2)
 
 

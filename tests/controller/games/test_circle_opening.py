@@ -68,7 +68,9 @@ def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
 def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
     play = covered()
     for action in ("bet", "raise", "call", "all_in"):
-        with pytest.raises(RejectedError, match="the pot is not open"):
+        with pytest.raises(
+            RejectedError, match="nobody has opened the pot; for the first bet send action open"
+        ):
             play.act(4, action)
     play.act(4, "check")
     said = play.act(3, "open")
@@ -157,7 +159,9 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
     assert results(play.say("round.confirm", winner="seat:3"))[0][0] == "seat:3"
     play = covered()
     play.act(3, "open")
-    with pytest.raises(RejectedError, match="opened by seat:3"):
+    with pytest.raises(
+        RejectedError, match="seat:3 opened the pot; leave out who, or name that seat"
+    ):
         play.error("false_opening", 1)
     play.act(1, "call")
     said = play.error("false_opening", 3)

@@ -31,7 +31,9 @@ rule = pytest.mark.rule
 def test_no_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree)
     play.say("boxes.set", boxes=[1, 2, 4])
-    with pytest.raises(RejectedError, match=f"3 players are too few, 4 at least: {decree}"):
+    with pytest.raises(
+        RejectedError, match=f"3 players are too few; at least 4 must play: {decree}"
+    ):
         play.say("bets.open")
 
 
@@ -49,7 +51,7 @@ def test_no_more_players_than_the_decree_allows() -> None:
         play = table(decree, game)
         play.say("boxes.set", boxes=[*range(1, most + 1)])
         with pytest.raises(
-            RejectedError, match=f"{most + 1} players are too many, {most} may play"
+            RejectedError, match=f"{most + 1} players are too many; at most {most} may play"
         ):
             play.say("boxes.set", boxes=[*range(1, most + 2)])
 
@@ -58,7 +60,8 @@ def test_no_more_players_than_the_pack_has_cards_for() -> None:
     play = table("BAL09", "synthetic-poker")
     play.say("boxes.set", boxes=[*range(1, 13)])
     with pytest.raises(
-        RejectedError, match="a round with 12 players needs 29 cards, the pack has 28"
+        RejectedError,
+        match="a round with 12 players needs 29 cards, and the deck has 28; seat fewer",
     ):
         play.say("bets.open")
 
@@ -95,7 +98,7 @@ def test_the_hand_passes_empty_places_and_follows_a_person() -> None:
     assert moved.seat == 4
     play.bets()
     assert play.state.button == 4
-    with pytest.raises(RejectedError, match="round 3 is in hand"):
+    with pytest.raises(RejectedError, match="round 3 is in progress and has no result yet"):
         play.say("button.set", seat=2)
 
 
@@ -103,9 +106,11 @@ def test_the_first_deal_needs_a_hand_that_was_given() -> None:
     play = Play()
     play.say("session.open")
     play.say("boxes.set", boxes=[1, 2, 3, 4])
-    with pytest.raises(RejectedError, match="nobody has the hand"):
+    with pytest.raises(RejectedError, match="no player has the button; send button-set with seat"):
         play.say("bets.open")
-    with pytest.raises(RejectedError, match="nobody sits at 5: seated are 1, 2, 3, 4"):
+    with pytest.raises(
+        RejectedError, match="nobody sits at seat:5; seated: seat:1, seat:2, seat:3, seat:4"
+    ):
         play.say("button.set", seat=5)
 
 
@@ -142,9 +147,11 @@ def test_synthetic_poker_is_dealt_against_the_clock(decree: str) -> None:
 def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     play = table("BAL09", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
-    with pytest.raises(RejectedError, match="seat:2 rests already"):
+    with pytest.raises(RejectedError, match="seat:2 is already sitting out"):
         play.act(2, "out")
-    with pytest.raises(RejectedError, match="nobody sits at 'seat:7'"):
+    with pytest.raises(
+        RejectedError, match="nobody sits at seat:7; seated: seat:1, seat:2, seat:3, seat:4, seat:5"
+    ):
         play.act(7, "out")
     said = []
     for _ in range(4):
@@ -155,7 +162,7 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     assert said == [[], [], ["rest_too_long"], []]
     assert play.game.show(play.state)["resting"] == {"seat:2": 4}
     play.act(2, "in")
-    with pytest.raises(RejectedError, match="does not rest"):
+    with pytest.raises(RejectedError, match="seat:2 is not sitting out"):
         play.act(2, "in")
     play.bets()
     assert play.current.seat("seat:2") is not None
@@ -210,10 +217,12 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     [checked] = of_kind(play.events, DeckChecked)[-1:]
     assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
-    with pytest.raises(RejectedError, match="the pack is not right: BAL09-007"):
+    with pytest.raises(RejectedError, match=r"the deck is not whole; .*: BAL09-007"):
         play.say("bets.open")
     play.say("deck.check", cards=52, right=False)
-    with pytest.raises(RejectedError, match="the pack is not right"):
+    with pytest.raises(
+        RejectedError, match="the deck is not whole; replace it and send deck-check"
+    ):
         play.say("bets.open")
     play.say("deck.check", cards=52)
     assert not play.state.alerts
@@ -255,7 +264,7 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
         play.say("bets.open")
     [entry] = play.state.unresolved()
     with pytest.raises(
-        RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"
+        RejectedError, match="winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"
     ):
         play.say("round.confirm", winner="seat:7")
     [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
@@ -309,7 +318,7 @@ def test_the_share_of_the_house_and_the_length_of_a_match_are_shown() -> None:
 def test_the_last_hands_are_announced(decree: str, left: int) -> None:
     play = table(decree)
     play.say("last_rounds.announce")
-    with pytest.raises(RejectedError, match="announced already"):
+    with pytest.raises(RejectedError, match="the last rounds are already announced"):
         play.say("last_rounds.announce")
     play.bets()
     play.cards(HOLES)
@@ -319,17 +328,24 @@ def test_the_last_hands_are_announced(decree: str, left: int) -> None:
 
 def test_the_last_hands_where_the_decree_has_none() -> None:
     play = table("ARA02", "synthetic-poker")
-    with pytest.raises(RejectedError, match="no announcement of the last hands"):
+    with pytest.raises(
+        RejectedError, match="the decree has no announcement of last rounds in this game; send"
+    ):
         play.say("last_rounds.announce")
 
 
 def test_each_has_his_own_word() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match="the role croupier may not say this"):
+    with pytest.raises(
+        RejectedError,
+        match="role croupier is not allowed to do this; allowed: table_head, inspector",
+    ):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(RejectedError, match=r"takes no shoe\.start"):
+    with pytest.raises(RejectedError, match="this game has no command shoe-start"):
         play.say("shoe.start", shoe="S1")
-    with pytest.raises(RejectedError, match="a round is not null for ball_out"):
+    with pytest.raises(
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: wrong_order,"
+    ):
         play.say("round.void", reason="ball_out")
     play.say("round.void", role="inspector", reason="inspector")
     [opened] = of_kind(play.bets(), RoundOpened)

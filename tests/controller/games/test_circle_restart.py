@@ -75,7 +75,7 @@ def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed
     assert play.current.open
     assert {each.card for each in play.current.cards} == {None}
     to_the_showdown(play)
-    with pytest.raises(RejectedError, match="were not read"):
+    with pytest.raises(RejectedError, match="not every card of seat:4 is known; send cards-show"):
         play.turn(4)
     play.show(4, "Ah As")
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]

@@ -96,9 +96,9 @@ def test_one_card_may_be_shown_before_the_other() -> None:
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah"]
     play.show(4, "As", index=2)
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]
-    with pytest.raises(RejectedError, match="lie open already"):
+    with pytest.raises(RejectedError, match="the cards of seat:4 are already face up"):
         play.show(4, "Ah As")
-    with pytest.raises(RejectedError, match="no cards of seat:4 lie covered"):
+    with pytest.raises(RejectedError, match="seat:4 has no such card face down"):
         play.turn(4)
 
 
@@ -120,7 +120,7 @@ def test_what_is_not_shown_is_never_told() -> None:
 def test_who_has_shown_does_not_muck() -> None:
     play = shown()
     play.turn(4)
-    with pytest.raises(RejectedError, match="seat:4 lies open already"):
+    with pytest.raises(RejectedError, match="the cards of seat:4 are already face up"):
         play.act(4, "muck")
 
 
@@ -300,7 +300,7 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
     play.turn(4)
     play.turn(2)
     with pytest.raises(
-        RejectedError, match=f"the cards of seat:2 are beaten by others that lie open: {law}"
+        RejectedError, match=f"seat:2 cannot win; other face-up cards beat this hand: {law}"
     ):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
@@ -314,11 +314,13 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
 
 def test_nobody_is_confirmed_before_the_showdown() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match=r"betting\.close names a winner"):
+    with pytest.raises(
+        RejectedError, match="the round is still being played; if all others folded, send"
+    ):
         play.say("round.confirm", winner="seat:4")
     done = shown()
     done.turn()
-    with pytest.raises(RejectedError, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
         done.say("round.confirm", winner="seat:4")
 
 
@@ -345,17 +347,17 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
         }
     ]
     for winner, said in (
-        ("seat:3", "is seat:3 already"),
-        (None, "say the winner"),
-        ("banker", "say the winner"),
+        ("seat:3", "the winner of round 1 is already seat:3"),
+        (None, r"winner \(a seat or tie\) or hands is required"),
+        ("banker", "winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"),
     ):
         with pytest.raises(RejectedError, match=said):
             play.say("result.correct", round=1, winner=winner)
     with pytest.raises(
-        RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1, or tie"
+        RejectedError, match="winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"
     ):
         play.say("result.correct", round=1, winner="seat:9")
-    with pytest.raises(RejectedError, match="round 2 is not among the rounds"):
+    with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered"):
         play.say("result.correct", round=2, winner="seat:3")
 
 

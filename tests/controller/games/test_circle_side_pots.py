@@ -88,7 +88,9 @@ def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
     play = showdown((4,))
     for seat in (4, 3):
         play.turn(seat)
-    with pytest.raises(RejectedError, match="the cards of seat:3 are beaten by others"):
+    with pytest.raises(
+        RejectedError, match="seat:3 cannot win; other face-up cards beat this hand"
+    ):
         play.say("round.confirm", winner="seat:3")
 
 

@@ -110,7 +110,9 @@ def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
     for seat in (2, 3, 4):
         play.turn(seat)  # 2 is best on the first row, 3 on the second
     for seat in (2, 3):
-        with pytest.raises(RejectedError, match=f"the cards of seat:{seat} are beaten"):
+        with pytest.raises(
+            RejectedError, match=f"seat:{seat} cannot win; other face-up cards beat"
+        ):
             play.say("round.confirm", winner=f"seat:{seat}")
     assert of_kind(play.say("round.confirm", winner="tie"), RoundResult)
 
@@ -142,7 +144,9 @@ def test_who_is_said_to_have_opened_the_pot_and_has_passed() -> None:
     assert play.current.opener is None
     play.act(3, "open")
     play.act(4, "call")
-    with pytest.raises(RejectedError, match="there is a bet"):
+    with pytest.raises(
+        RejectedError, match="cannot check after a bet; send action call, raise or fold"
+    ):
         play.act(4, "check")
     play.close()
     assert [place.to for place in play.current.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
@@ -152,7 +156,9 @@ def test_who_opened_and_was_raised_has_opened() -> None:
     play = covered()
     play.act(3, "open")
     play.act(4, "raise")
-    with pytest.raises(RejectedError, match="there is a bet"):
+    with pytest.raises(
+        RejectedError, match="cannot check after a bet; send action call, raise or fold"
+    ):
         play.act(3, "check")
     assert play.current.opener == 3
 
@@ -163,7 +169,9 @@ def test_a_wrong_number_of_discards_is_said_again() -> None:
     discard(play, 3, 2)
     assert [place.to for place in play.current.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
     play.cards("Ah")
-    with pytest.raises(RejectedError, match="2 cards already"):
+    with pytest.raises(
+        RejectedError, match="seat:3 has already received 2 cards; report an extra card with"
+    ):
         discard(play, 3, 1)
     discard(play, 3, 3, "As")
     assert [event.index for event in of_kind(play.events, CardDealt) if event.to == "seat:3"][
@@ -195,7 +203,9 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
     ]
     play.cards(cards.pop())
     play.act(2, "fold")
-    with pytest.raises(RejectedError, match="have got cards"):
+    with pytest.raises(
+        RejectedError, match="seat:2 cannot return; the others have received cards since"
+    ):
         play.act(2, "in")
 
 

@@ -316,7 +316,7 @@ def test_a_covered_card_seen_at_another_time_is_for_a_person() -> None:
     assert irregularities(play.error("exposed", 2, index=1)) == ["deal_exposed"]
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
-    with pytest.raises(RejectedError, match="say whose card"):
+    with pytest.raises(RejectedError, match="who must be one of: seat:4, seat:1, seat:2, seat:3"):
         play.error("exposed", "seat:9")
 
 
@@ -440,5 +440,5 @@ def test_with_how_many_the_pack_suffices(decree: str, most: int) -> None:
     play = table(decree, "seven-card-stud", tuple(range(1, most + 1)))
     play.bets()
     play = table(decree, "seven-card-stud", tuple(range(1, most + 2)))
-    with pytest.raises(RejectedError, match="the pack has 52"):
+    with pytest.raises(RejectedError, match="cards, and the deck has 52; seat fewer"):
         play.bets()

@@ -36,6 +36,8 @@ def test_a_word_that_is_taken_back_is_not_taken_for_that_word(
 ) -> None:
     play = dealt(game)
     before = play.state
-    with pytest.raises(RejectedError, match="in a circle a word is not taken back"):
+    with pytest.raises(
+        RejectedError, match="an action cannot be withdrawn here; to bring back a folded hand"
+    ):
         play.say("hand.act", who="seat:4", valid=False, **word)
     assert play.state == before

@@ -54,7 +54,10 @@ def test_what_cannot_be_corrected() -> None:
     play.bets()
     play.say("round.void", reason="dice_slid")
     for fields, why in (
-        ({"round": 9, "dice": [1, 1]}, "not among the rounds remembered"),
+        (
+            {"round": 9, "dice": [1, 1]},
+            "round 9 is not among the rounds remembered of this session",
+        ),
         ({"round": 2, "dice": [1, 1]}, "has no result to correct"),
         ({"round": 1}, "give the right dice"),
         ({"round": 1, "dice": [2, 2]}, "are already 2 and 2"),

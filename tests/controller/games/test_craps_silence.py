@@ -381,14 +381,17 @@ def test_decisions_that_cannot_be_taken() -> None:
     with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
     play.throw(3, 3)
-    for number, why in ((1, "has its result"), (7, "not among the rounds remembered")):
+    for number, why in (
+        (1, "round 1 already has a result; send result-correct to replace it"),
+        (7, "not among the rounds remembered"),
+    ):
         with pytest.raises(RejectedError, match=why):
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()
     play.say("round.void", reason="dice_slid")
-    with pytest.raises(RejectedError, match="round 2 is null already"):
+    with pytest.raises(RejectedError, match="round 2 is already void"):
         play.say("round.confirm", round=2)
-    with pytest.raises(RejectedError, match="the role croupier may not"):
+    with pytest.raises(RejectedError, match="role croupier is not allowed"):
         play.say("round.confirm", role="croupier")
 
 

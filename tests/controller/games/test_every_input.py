@@ -166,7 +166,7 @@ def test_before_a_session_no_command_is_left_without_an_answer(game: str, decree
             why = str(rejected)
             if not why:
                 raise
-            strange += why == f"this game takes no {kind.__struct_config__.tag}"
+            strange += why.startswith("this game has no command ")
         else:
             assert events
     assert strange

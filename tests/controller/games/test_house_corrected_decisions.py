@@ -44,7 +44,7 @@ def bets_of(corrected: ResultCorrected, who: str) -> dict[str, tuple[str, tuple[
 def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
     play = over("pass", "pass")
     assert bets_of_result(play, "box:2") == {"ante": ("lose", None)}
-    with pytest.raises(RejectedError, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round in progress; send bets-open"):
         back(play, 2, "pass")
     told = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
     assert bets_of(told, "box:1") == {"ante": ("lose", None)}
@@ -77,25 +77,29 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
 @pytest.mark.parametrize(
     ("decisions", "hands", "why"),
     [
-        ({"box:2": "go"}, {}, "the bank's cards did not all lie open"),
-        ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, and 4 are said"),
+        ({"box:2": "go"}, {}, "name the cards of these hands too; they were face up: dealer"),
+        ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, not 4; name as many"),
         (
             {"box:2": "go"},
             {"dealer": BANK, "box2": "As Ac 5d"},
-            "box:2 has 5 cards, and 3 are said",
+            "box:2 has 5 cards, not 3; name as many",
         ),
-        ({"box:2": "go"}, {"dealer": BANK, "box1": ONE}, "box:1 did not lie open"),
+        (
+            {"box:2": "go"},
+            {"dealer": BANK, "box1": ONE},
+            "box:1 was not face up in round 1; face up were: dealer",
+        ),
         (
             {"box:2": "go"},
             {"dealer": BANK, "box2": "Ah Ac 5d 8c Jh"},
-            "a card would be there twice",
+            "a card would be in the round twice; name each once",
         ),
         (
             {"box:2": "pass"},
             {"dealer": BANK},
-            "box:2 was no hand of round 1 that was told otherwise than pass",
+            "box:2 has no decision in round 1 to correct to pass",
         ),
-        ({"box:3": "go"}, {"dealer": BANK}, "box:3 was no hand of round 1"),
+        ({"box:3": "go"}, {"dealer": BANK}, "box:3 has no decision in round 1 to correct to go"),
     ],
 )
 def test_a_decision_that_cannot_have_been_so(
@@ -112,7 +116,7 @@ def test_a_hand_that_lay_open_had_not_given_up() -> None:
     play = over("go", "pass")
     play.turn("dealer")
     play.turn("box:1")
-    with pytest.raises(RejectedError, match="box:1 lay open: it had not given up"):
+    with pytest.raises(RejectedError, match="box:1 was face up, so it had not passed"):
         correct(play, {"box:1": "pass"})
 
 
@@ -120,7 +124,9 @@ def test_a_jackpot_goes_by_discards_that_nobody_has_told() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, ONE, LOW, bets=[(1, "jackpot")])
     play.act(1, "pass")
-    with pytest.raises(RejectedError, match="how many cards box:1 discarded nobody has told"):
+    with pytest.raises(
+        RejectedError, match="nobody reported how many cards box:1 discarded, and it has the bet"
+    ):
         correct(play, {"box:1": "go"}, dealer=BANK)
 
 
@@ -128,7 +134,9 @@ def test_what_was_settled_at_the_table_has_no_decisions() -> None:
     play = over("go")
     play.say("session.close")
     play.say("round.confirm", round=1)
-    with pytest.raises(RejectedError, match="round 1 was settled at the table, or is too long ago"):
+    with pytest.raises(
+        RejectedError, match="the decisions of round 1 cannot be corrected; it was settled at the"
+    ):
         correct(play, {"box:1": "pass"})
 
 
@@ -136,7 +144,9 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     play = texas()
     play.act("box:1", "pass")
     play.act("box:2", "pass")
-    with pytest.raises(RejectedError, match="say the cards of dealer, box:1, board too"):
+    with pytest.raises(
+        RejectedError, match="name the cards of these hands too; they were face up: dealer, box:1,"
+    ):
         correct(play, {"box:1": "go"})
     told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
     assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
@@ -149,13 +159,15 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     ]
     again = correct(play, {"box:2": "go"}, box2="2c 7c")
     assert bets_of(again, "box:2") == {"ante": ("lose", None), "second": ("lose", None)}
-    with pytest.raises(RejectedError, match="box:1 did not give up in round 1"):
+    with pytest.raises(RejectedError, match="box:1 has no decision in round 1 to correct to pass"):
         correct(play, {"box:1": "pass"})
 
 
 @pytest.mark.parametrize("play", [trijoker(), circle_play.table()])
 def test_other_games_have_no_such_decisions(play: Any) -> None:
-    with pytest.raises(RejectedError, match="no decision of a hand is corrected in this game"):
+    with pytest.raises(
+        RejectedError, match="decisions cannot be corrected in this game; leave out decisions"
+    ):
         play.say("result.correct", round=1, decisions={"box:1": "go"})
 
 

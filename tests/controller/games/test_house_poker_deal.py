@@ -120,13 +120,15 @@ def test_people_tell_what_was_dealt_hand_by_hand() -> None:
     for who in ("dealer", "box:2", "box:1"):
         play.say("cards.deal", who=who, count=5)
     assert play.shown["phase"] == "decisions"
-    with pytest.raises(RejectedError, match="0 cards are to come, not 1"):
+    with pytest.raises(
+        RejectedError, match="0 cards are due, not 1; report a wrong number with deal-error"
+    ):
         play.say("cards.deal")
 
 
 def test_more_cards_face_up_than_may_be() -> None:
     play = ready()
-    with pytest.raises(RejectedError, match="0 of these cards lie face up, not 1"):
+    with pytest.raises(RejectedError, match="0 of these cards are dealt face up, not 1"):
         play.say("cards.deal", count=1, cards=["9h"])
 
 
@@ -147,7 +149,7 @@ def test_the_first_card_before_bets_are_closed_waits_for_it() -> None:
 def test_nothing_is_dealt_without_a_box() -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(RejectedError, match=r"say boxes\.set"):
+    with pytest.raises(RejectedError, match="no box is in play; send boxes-set"):
         play.say("bets.close")
 
 
@@ -164,7 +166,9 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=list(range(1, most + 1)))
-    with pytest.raises(RejectedError, match=f"the table has the boxes 1 to {most}"):
+    with pytest.raises(
+        RejectedError, match=f"boxes must name at least one box from 1 to {most}, each once"
+    ):
         play.say("boxes.set", boxes=[1, most + 1])
 
 

@@ -74,7 +74,7 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
 def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=251)
-    with pytest.raises(RejectedError, match="jackpot is at most 250: EUS96-184"):
+    with pytest.raises(RejectedError, match="jackpot must be at most 250: EUS96-184"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=251)
     told = play.coin(1, 251)
     assert [event.what for event in of_kind(told, Irregularity)] == ["stake_limit"]
@@ -94,13 +94,13 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
     for amount in (1, 199, 201, 250):
         with pytest.raises(
             RejectedError,
-            match=f"a bet of {amount} takes no part in the jackpot: 200 is decided .*: EUS96-E08",
+            match=f"a bet of {amount} takes no part in the jackpot; 200 is decided .*: EUS96-E08",
         ):
             play.say("bet.place", who="box:1", bet="jackpot", amount=amount)
         told = play.coin(1, amount)
         assert [event.what for event in of_kind(told, Irregularity)] == ["jackpot_stake"]
         assert of_kind(told, BetPlaced) == []
-    with pytest.raises(RejectedError, match="say the amount: 200"):
+    with pytest.raises(RejectedError, match="amount is required for the jackpot; it is 200"):
         play.say("bet.place", who="box:1", bet="jackpot")
     assert [event.amount for event in of_kind(play.coin(1, 200), BetPlaced)] == [200]
     told = play.coin(1, 200)
@@ -127,7 +127,7 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
     assert [
         event.amount for event in of_kind([*play.coin(1, 50), *play.coin(1, 70)], BetPlaced)
     ] == [50, 120]
-    with pytest.raises(RejectedError, match="say the amount, which the meter rises by"):
+    with pytest.raises(RejectedError, match="amount is required; the jackpot meter rises by it"):
         play.say("bet.place", who="box:1", bet="jackpot")
 
 

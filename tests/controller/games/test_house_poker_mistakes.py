@@ -47,7 +47,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
 def test_a_hand_that_is_shown_once_more_as_it_lies() -> None:
     play = to_be_shown()
     play.show("box:1", ONE)
-    with pytest.raises(RejectedError, match="box:1 lies open already"):
+    with pytest.raises(RejectedError, match="the cards of box:1 are already face up"):
         play.show("box:1", ONE)
 
 
@@ -68,7 +68,10 @@ def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -
     play = to_be_shown()
     play.show("box:1", "Ah Td Tc 6c 7s")
     stopped(play, "card_duplicate")
-    with pytest.raises(RejectedError, match="with the right cards"):
+    with pytest.raises(
+        RejectedError,
+        match="these cards cannot be accepted; send the right ones or void the round:",
+    ):
         play.say("card.decide", action="accept")
 
 
@@ -94,7 +97,7 @@ def test_a_card_that_lies_face_up_is_not_left_unread() -> None:
     play.bets(1)
     play.cards("As Ah Ad Kd Kc 5s 2d 4s 3h -")
     stopped(play, "card_unread")
-    with pytest.raises(RejectedError, match="say read and the card"):
+    with pytest.raises(RejectedError, match="the card is face up; name it with action read"):
         play.say("card.decide", action="read")
 
 
@@ -164,7 +167,7 @@ def test_a_verdict_does_not_name_a_card_that_came_too_early() -> None:
 
 def test_one_card_shown_by_its_place_is_one() -> None:
     play = to_be_shown()
-    with pytest.raises(RejectedError, match="with an index one card is shown, not 2"):
+    with pytest.raises(RejectedError, match="with index name exactly one card, not 2"):
         play.show("box:1", "2c 3c", index=1)
 
 

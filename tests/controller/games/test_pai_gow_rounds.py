@@ -50,7 +50,9 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
         ("leftover_wrong", ("deck.check", "round.confirm", "round.void"))
     ]
     assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
-    with pytest.raises(RejectedError, match="the table waits for"):
+    with pytest.raises(
+        RejectedError, match="the table is waiting for: deck-check, round-confirm, round-void"
+    ):
         play.act("box:1", "set")
     play.say("deck.check", "croupier", cards=32)
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
@@ -197,11 +199,13 @@ def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None
     for _ in range(3):
         play.packet(7)
     play.act("box:1", "set")
-    with pytest.raises(RejectedError, match="box:2 has not set yet"):
+    with pytest.raises(RejectedError, match="not every hand is set; still to set: box:2"):
         show(play, "dealer", BANK, LOW)
-    with pytest.raises(RejectedError, match="set already"):
+    with pytest.raises(
+        RejectedError, match="box:1 has already acted; to change it, send it first with valid false"
+    ):
         play.act("box:1", "set")
-    with pytest.raises(RejectedError, match="no hand to set"):
+    with pytest.raises(RejectedError, match="dealer has no hand"):
         play.act("dealer", "set")
     said = play.say("deal.error", error="exposed", who="dealer")
     assert irregularities(said) == [("dealer_early", ("round.confirm", "round.void"))]
@@ -213,7 +217,7 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     play.cards(f"{BANK} {WINS[0]}")
     play.say("deck.check", cards=39)
     play.act("box:1", "set")
-    with pytest.raises(RejectedError, match=r"cards\.show with the low hand"):
+    with pytest.raises(RejectedError, match="a set hand is not turned; send cards-show with low"):
         play.turn("dealer")
     said = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
     assert [event.card for event in of_kind(said, CardTurned)] == BANK.split()
@@ -231,7 +235,7 @@ def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
     said = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
     assert irregularities(said) == [("shown_differs", ("cards.show", "card.decide", "round.void"))]
     assert of_kind(said, CardTurned) == []
-    with pytest.raises(RejectedError, match="waits for the cards of dealer"):
+    with pytest.raises(RejectedError, match="the table is waiting for the cards of dealer"):
         show(play, "box:1", *WINS)
     said = play.say("card.decide", action="accept")
     assert {event.card for event in of_kind(said, CardTurned)} == set(wrong.split())
@@ -283,9 +287,9 @@ def test_what_is_shown_is_checked() -> None:
     for cards, low, why in (
         (BANK, "", "low hand"),
         (BANK, "2c 2d", "low hand"),
-        (BANK + " 2c", LOW, "has 7 cards, and 8 are shown"),
-        (BANK.replace("9h", "Zz"), LOW, "one of the deck"),
-        (BANK.replace("9h", "8s"), LOW, "there once"),
+        (BANK + " 2c", LOW, "dealer has 7 cards, not 8; report a wrong number with deal-error"),
+        (BANK.replace("9h", "Zz"), LOW, "each card must be of this deck and named once"),
+        (BANK.replace("9h", "8s"), LOW, "each card must be of this deck and named once"),
     ):
         with pytest.raises(RejectedError, match=why):
             show(play, "dealer", cards, low)

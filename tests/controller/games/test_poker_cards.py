@@ -141,7 +141,9 @@ def test_what_is_shown_and_was_read_otherwise_differs() -> None:
 
 
 def test_a_hand_shown_with_a_wrong_number_of_cards() -> None:
-    with pytest.raises(ValueError, match="box:1 has 5 cards, and 4 are shown"):
+    with pytest.raises(
+        ValueError, match="box:1 has 5 cards, not 4; report a wrong number with deal-error"
+    ):
         show(laid(*OWN), "box:1", OWN[:4])
 
 

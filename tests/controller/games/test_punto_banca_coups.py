@@ -381,9 +381,11 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     assert left == [2, 1, 0]
     with pytest.raises(RejectedError, match="have been played"):
         play.coup(four(7, 6))
-    with pytest.raises(RejectedError, match="announced already"):
+    with pytest.raises(RejectedError, match="the last rounds are already announced"):
         play.say("last_rounds.announce")
-    with pytest.raises(RejectedError, match="no announcement of the last hands"):
+    with pytest.raises(
+        RejectedError, match="the decree has no announcement of last rounds in this game; send"
+    ):
         table("ARA02").say("last_rounds.announce")
 
 

@@ -225,7 +225,9 @@ def test_several_unresolved_rounds_must_be_named() -> None:
         play.cards("Kc")
         play.gap()
         play.cards("Qd")
-    with pytest.raises(RejectedError, match="say which round: 1, 2 are unresolved"):
+    with pytest.raises(
+        RejectedError, match="several rounds are unresolved; name one in round: 1, 2"
+    ):
         play.say("round.confirm", winner="tie")
     assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
     with pytest.raises(RejectedError, match="round 9 is not among the rounds remembered"):

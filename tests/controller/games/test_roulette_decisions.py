@@ -79,7 +79,7 @@ def test_a_round_that_waits_may_be_null(play: Play) -> None:
 
 
 def test_a_round_that_waits_for_nothing_is_not_confirmed(play: Play) -> None:
-    with pytest.raises(RejectedError, match="no round is in hand, and none waits for a decision"):
+    with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
         play.say("round.confirm")
     play.until_closed(1)
     with pytest.raises(RejectedError, match="round 1 waits for no decision"):
@@ -112,7 +112,9 @@ def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
 def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
     unresolved(play, 1)
     unresolved(play, 2)
-    with pytest.raises(RejectedError, match="say which round: 1, 2 are unresolved"):
+    with pytest.raises(
+        RejectedError, match="several rounds are unresolved; name one in round: 1, 2"
+    ):
         play.say("round.confirm")
     assert only(play.say("round.confirm", round=2), RoundResult).round == 2
     assert only(play.say("round.confirm"), RoundResult).round == 1
@@ -132,7 +134,7 @@ def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
     waiting(play)
     with pytest.raises(
         RejectedError,
-        match=f"the role {role} may not say this; it is for table_head, inspector, director",
+        match=f"role {role} is not allowed to do this; allowed: table_head, inspector, director",
     ):
         play.say("round.confirm", role)
 

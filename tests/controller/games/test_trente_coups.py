@@ -187,9 +187,11 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Ts Jd")
-    with pytest.raises(RejectedError, match="the role croupier"):
+    with pytest.raises(RejectedError, match="role croupier is not allowed to do this; allowed:"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(RejectedError, match="not null for ball_out"):
+    with pytest.raises(
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: cut_card,"
+    ):
         play.say("round.void", reason="ball_out")
     [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)
@@ -210,16 +212,16 @@ def test_what_cannot_be_followed_is_refused() -> None:
     for command, fields, why in (
         ("bets.close", {}, "bets are not open"),
         ("card.decide", {"action": "accept"}, "no card needs a decision"),
-        ("round.void", {"reason": "misdeal"}, "no round is in hand"),
-        ("round.confirm", {"winner": "player"}, "no round is in hand"),
-        ("hand.draw", {}, "takes no hand.draw"),
+        ("round.void", {"reason": "misdeal"}, "no round is in progress and none is unresolved"),
+        ("round.confirm", {"winner": "player"}, "no round is in progress and none is unresolved"),
+        ("hand.draw", {}, "this game has no command hand-draw"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say(command, **fields)
     play.bets()
     with pytest.raises(RejectedError, match="waits for no decision"):
         play.say("round.confirm", winner="black")
-    with pytest.raises(RejectedError, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in progress and has no result yet"):
         play.say("shoe.end")
 
 
@@ -227,7 +229,10 @@ def test_a_result_is_corrected_not_erased() -> None:
     play = table()
     play.coup(BLACK_WINS)
     for fields, why in (
-        ({"round": 2, "winner": "red"}, "not among the rounds"),
+        (
+            {"round": 2, "winner": "red"},
+            "round 2 is not among the rounds remembered of this session",
+        ),
         ({"round": 1}, "give the winner"),
         ({"round": 1, "winner": "black"}, "is already black"),
     ):
