@@ -381,7 +381,7 @@ def test_decisions_that_cannot_be_taken() -> None:
     with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
     play.throw(3, 3)
-    for number, why in ((1, "has its result"), (7, "not among the rounds remembered")):
+    for number, why in ((1, "has its result"), (7, "not among the throws remembered")):
         with pytest.raises(RejectedError, match=why):
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()
