@@ -238,7 +238,7 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
     if state.queue:
         raise RejectedError("card_waits")
     if state.shoe.over:
-        raise RejectedError("cut_card_came", law=f"{law.rule}, {law.article}")
+        raise RejectedError("cut_card_came", law=law.cited)
 
 
 def same_cards(turn: Turn, given: CardDecide) -> None:
@@ -255,7 +255,5 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("round_without_result", round=given.round)
     return entry

@@ -45,10 +45,12 @@ def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
     accumulated rises by it.
     """
     stake = turn.settings.accumulated_stake
-    if stake is not None and amount != stake:
-        raise RejectedError("amount_agreed", amount=stake)
+    if stake is not None and amount is None:
+        raise RejectedError("jackpot_stake_required", stake=stake)
+    if stake is not None and amount is not None and amount != stake:
+        raise RejectedError("jackpot_stake_wrong", amount=amount, stake=stake)
     if amount is None:
-        raise RejectedError("amount_missing")
+        raise RejectedError("jackpot_amount_required")
 
 
 def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:

@@ -99,10 +99,8 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
 def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
     """The boxes with a bet in this round. Until its first card is dealt they may be said anew."""
     boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
-    if not boxes:
-        raise RejectedError("boxes_missing")
-    if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise RejectedError("boxes_wrong", most=most)
+    if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise RejectedError("boxes_out_of_range", most=most)
     _begin(turn, given)
     turn.change_deal(seats=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
@@ -149,9 +147,9 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
         )
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
+        raise RejectedError("shoe_over", law=law.cited)
     if state.doubt is not None:
-        raise RejectedError("table_waits", doubt=state.doubt)
+        raise RejectedError("table_in_doubt", doubt=state.doubt)
     if turn.state.deal is not None:
         turn.conclude_unkeyed()
     turn.open_round(given.by)
@@ -184,7 +182,7 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
         turn.change_deal(confirmed_by=confirmer(given))
         turn.conclude_unkeyed()
     else:
-        raise RejectedError("round_needs_no_decision", round=deal.round)
+        raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.settle()
 
 
@@ -227,7 +225,7 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
     """The last rounds before closing."""
     session(turn)
     if turn.state.last_rounds is not None:
-        raise RejectedError("last_rounds_announced")
+        raise RejectedError("last_rounds_already_announced")
     turn.change(last_rounds=turn.book.last_rounds)
     turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
 
@@ -241,7 +239,7 @@ def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
     if deal is None:
         raise RejectedError("no_round_in_progress")
     if number not in (None, deal.round):
-        raise RejectedError("other_round_in_progress", round=deal.round)
+        raise RejectedError("round_not_in_progress", round=number)
     return deal
 
 

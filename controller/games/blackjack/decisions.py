@@ -48,14 +48,12 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
         raise RejectedError("keys_none")
     deal = turn.state.deal
     if deal is None or turn.state.doubt == "hands_too_few":
-        raise RejectedError("no_hand_in_play")
+        raise RejectedError("hands_none_in_play")
     seat = _seat(turn, deal, given)
     if why := course.refusal(turn.rules, deal, seat, given):
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
         key, fields = why
-        raise RejectedError(
-            key, law=f"{law.rule}, {law.article}" if law else turn.book.article, **fields
-        )
+        raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)
     decision, done = DONE[type(given)]
     turn.change(
         deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
@@ -72,7 +70,9 @@ def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
         if given.who is not None:
-            raise RejectedError("hand_not_in_play", who=given.who)
+            raise RejectedError(
+                "no_hand_in_play", who=given.who, hands=tuple(seat.who for seat in deal.seats)
+            )
         raise RejectedError("no_hand_to_act")
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
@@ -108,11 +108,11 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
     session(turn)
     decision = DECISIONS.get(given.action)
     if decision is None:
-        raise RejectedError("action_unknown", action=given.action, actions=tuple(DECISIONS))
+        raise RejectedError("action_not_allowed", action=given.action, actions=tuple(DECISIONS))
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
     if question(turn.rules, turn.state) is None and given.action != "remove":
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     decision(turn, given)
     if turn.state.deal is not None:
         turn.change_deal(confirmed_by=confirmer(given))
@@ -128,7 +128,7 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     if state.doubt in ("silence", "shoe_reset"):
         to = expected(turn.rules, state)
         if to is None:
-            raise RejectedError("no_card_due")
+            raise RejectedError("decision_before_card")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
         turn.place(BlackjackHeld(card=card), to)
@@ -163,7 +163,7 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     if head.trouble is None:
         deal = state.deal
         hands = tuple(seat.who for seat in deal.seats) if deal is not None else ()
-        raise RejectedError("hand_unnamed", hands=(*hands, course.DEALER))
+        raise RejectedError("who_one_of", players=(*hands, course.DEALER))
     _replace_head(turn, replace(head, trouble=None))
 
 
@@ -217,14 +217,16 @@ def _for(turn: BlackjackTurn, given: CardDecide) -> None:
     """
     deal, head = turn.state.deal, _head(turn)
     if deal is None:
-        raise RejectedError("no_hand_in_play")
+        raise RejectedError("hands_none_in_play")
     if turn.state.doubt is not None:
-        raise RejectedError("table_waits", doubt=turn.state.doubt)
+        raise RejectedError("table_in_doubt", doubt=turn.state.doubt)
     if head.card is None or not is_card(head.card):
         raise RejectedError("card_not_read")
     seat = deal.seat(given.who or "")
     if seat is None and given.who != course.DEALER:
-        raise RejectedError("hand_not_in_play", who=given.who or "")
+        raise RejectedError(
+            "no_hand_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
+        )
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
@@ -243,7 +245,7 @@ DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
 
 def _head(turn: BlackjackTurn) -> BlackjackHeld:
     if not turn.state.held:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     return turn.state.held[0]
 
 

@@ -124,7 +124,7 @@ def _authorised(turn: BouleTurn, minimum: int | None) -> None:
             "minimum_not_authorised",
             minimum=minimum,
             allowed=tuple(map(str, may)),
-            law=f"{law.rule}, {law.article}",
+            law=law.cited,
         )
 
 

@@ -71,7 +71,7 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
         raise RejectedError("no_shoe")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
+        raise RejectedError("shoe_over", law=law.cited)
     turn.change(
         round=state.round + 1,
         current=CheminCoup(round=state.round + 1, cards=state.unplaced),
@@ -115,7 +115,7 @@ def void(turn: CheminTurn, given: RoundVoid) -> None:
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(_undecided(turn, given.round), given.reason, law, given)
     turn.expect()
@@ -130,10 +130,10 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         turn.expect()
         return
     if "round.confirm" not in turn.asks():
-        raise RejectedError("confirmation_not_due")
+        raise RejectedError("nothing_to_confirm", round=of.round)
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
-        raise RejectedError("baccarat_card", law=f"{law.rule}, {law.article}")
+        raise RejectedError("baccarat_card", law=law.cited)
     if of.question == "two_third_cards" and any(
         each.startswith("two_third_cards ") for each in of.said
     ):
@@ -159,7 +159,7 @@ def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
 def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
     """What has been settled stands."""
     law = turn.book.laws["no_claim"]
-    raise RejectedError("no_claim", law=f"{law.rule}, {law.article}")
+    raise RejectedError("no_claim", law=law.cited)
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
@@ -173,8 +173,8 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
         if len(waiting) == 1:
             return waiting[0]
         if not waiting:
-            raise RejectedError("no_round_waits")
-        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in waiting))
+            raise RejectedError("no_round_to_decide")
+        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in waiting))
     if coup is not None and coup.round == number:
         return coup
     entry = turn.state.entry(number)
@@ -182,7 +182,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
         raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "unresolved":
         law: Law = turn.book.laws["no_claim"]
-        raise RejectedError("no_claim_decided", round=number, law=f"{law.rule}, {law.article}")
+        raise RejectedError("no_claim_decided", round=number, law=law.cited)
     return entry
 
 
@@ -197,7 +197,9 @@ def _no_cards(turn: CheminTurn) -> None:
 
 def _round(turn: CheminTurn) -> CheminCoup:
     coup = turn.state.current
-    if coup is None or not coup.closed:
+    if coup is None:
+        raise RejectedError("no_round_in_progress")
+    if not coup.closed:
         raise RejectedError("bets_not_closed")
     return coup
 
@@ -206,5 +208,5 @@ def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
     coup = _round(turn)
     if unasked and waits(coup):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits", commands=turn.asked())
     return coup

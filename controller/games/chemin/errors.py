@@ -176,7 +176,7 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits", commands=turn.asked())
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -208,7 +208,7 @@ def _last(turn: CheminTurn, given: CardDecide) -> None:
     coup = closed_round(turn)
     at = max((at for at, card in enumerate(coup.cards) if card.out is None), default=None)
     if at is None or given.action not in ("remove", "for"):
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     if given.action == "for":
         _give(turn, given, at)
         return
@@ -225,7 +225,7 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     coup, who, bank = turn.current, given.who, turn.book.bank
     card = coup.cards[at]
     if who not in turn.book.everyone or who is None:
-        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if card.to == who:
         raise RejectedError("card_with_already", who=who)
     dealing = not card.third or (card.to is None and not coup.words)
@@ -301,7 +301,7 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     """The hand that is named, and where the cards lie that are meant."""
     who = given.who
     if who is None or who not in turn.book.everyone:
-        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
     meant = (
         mine
@@ -310,8 +310,10 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
         if given.index > 0
         else []
     )
+    if not meant and given.index is None:
+        raise RejectedError("no_cards", who=who)
     if not meant:
-        raise RejectedError("no_such_card", who=who)
+        raise RejectedError("no_such_card", who=who, index=given.index or 0)
     return who, meant
 
 
@@ -332,7 +334,7 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were shown before their time."""
     coup = closed_round(turn, unasked=False)
     if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits", commands=turn.asked())
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_current(question=None)

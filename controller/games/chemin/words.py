@@ -26,7 +26,7 @@ def stand(turn: CheminTurn, given: HandStand) -> None:
 def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     coup = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
-        raise RejectedError("hand_unknown", who=who, hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if turn.asks():
         _answer(turn, who, word, by)
     else:
@@ -42,7 +42,7 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
-            raise RejectedError("bank_acts_after", who=due, law=f"{law.rule}, {law.article}")
+            raise RejectedError("bank_acts_after", who=due, law=law.cited)
         elif due is not None:
             raise RejectedError("hand_acts_now", who=due)
         else:
@@ -58,14 +58,14 @@ def _owed(turn: CheminTurn) -> None:
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
-        raise RejectedError("bank_shows_first", index=owed[0], law=f"{law.rule}, {law.article}")
+        raise RejectedError("bank_shows_first", index=owed[0], law=law.cited)
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The word that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits", commands=turn.asked())
     whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
         raise RejectedError("hand_acts_now", who=whose)
@@ -116,9 +116,9 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     """
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
-        raise RejectedError("hand_unknown", who=given.who, hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if any(card.doubt for card in coup.cards):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits", commands=turn.asked())
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if coup.question == "words_contradict" and all(

@@ -90,7 +90,7 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if state.current:
         raise RejectedError("round_in_progress", round=state.current.round)
     if waiting := state.unresolved():
-        raise RejectedError("round_without_result", round=waiting[0].round)
+        raise RejectedError("round_result_missing", round=waiting[0].round)
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if lacking := turn.lacking():
@@ -129,7 +129,7 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
         )
     if not current.closed:
         if not turn.by_itself:
-            raise refuse(turn, "throw_before_close", "bets_still_open")
+            raise refuse(turn, "throw_before_close", "bets_not_closed")
         turn.close_bets(by=given.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
@@ -144,7 +144,7 @@ def void(turn: CrapsTurn, given: RoundVoid) -> None:
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law, given)
 
@@ -158,7 +158,7 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     dice = seen if given.dice is None else _dice(given.dice)
     if isinstance(of, CrapsRound):
         if not of.asks:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         if dice is None:
             turn.change_current(asks=(), confirmed_by=who)
             return
@@ -179,14 +179,12 @@ def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("round_without_result", round=given.round)
     if given.dice is None:
         raise RejectedError("dice_missing")
     dice = _dice(given.dice)
     if dice == entry.dice:
-        raise RejectedError("dice_already", round=given.round, first=dice[0], second=dice[1])
+        raise RejectedError("dice_unchanged")
     was, latest = turn.point, turn.state.results()[-1]
     _replace(turn, replace(entry, dice=dice, corrected=True), given)
     for later in turn.state.results():
@@ -255,7 +253,7 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
 def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
     """A refusal that cites the law of ``what``."""
     law: Law = turn.book.laws[what]
-    return RejectedError(key, law=f"{law.rule}, {law.article}", **fields)
+    return RejectedError(key, law=law.cited, **fields)
 
 
 def _person(turn: CrapsTurn) -> None:
@@ -265,7 +263,7 @@ def _person(turn: CrapsTurn) -> None:
 
 def _dice(values: Dice) -> Dice:
     if not are_dice(values):
-        raise RejectedError("dice_wrong", dice=" ".join(map(str, values)))
+        raise RejectedError("dice_values_wrong", dice=2)
     return values
 
 
@@ -287,10 +285,10 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
             return waiting[0]
         if not waiting:
             if current:
-                raise RejectedError("round_needs_no_decision", round=current.round)
-            raise RejectedError("no_round_waits")
+                raise RejectedError("nothing_to_confirm", round=current.round)
+            raise RejectedError("no_round_to_decide")
         of = (*waiting, *((current,) if current else ()))
-        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in of))
+        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in of))
     return named(
         turn.state,
         current,

@@ -37,7 +37,11 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if state.seats and given.seat not in state.seats:
-        raise RejectedError("seat_empty", seat=given.seat, seats=tuple(map(str, state.seats)))
+        raise RejectedError(
+            "not_seated",
+            who=f"seat:{given.seat}",
+            seated=tuple(f"seat:{seat}" for seat in state.seats),
+        )
     if given.seat < 1:
         raise RejectedError("seat_wrong")
     if now is not None and given.why is None:
@@ -86,7 +90,7 @@ def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
     bet, _ = _bet(turn, given.bet)
     _bets_open(turn)
     if turn.holds(given.who, given.bet) is None:
-        raise RejectedError("no_bet_placed", who=given.who, bet=given.bet)
+        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
     if bet.locked:
         raise refuse(turn, "bet_locked", "bet_locked", bet=given.bet)
     word, colon, number = given.bet.partition(":")
@@ -155,11 +159,11 @@ def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
 
 def _seat(who: str) -> None:
     if not _SEAT.fullmatch(who):
-        raise RejectedError("not_a_seat", who=who)
+        raise RejectedError("seat_required")
 
 
 def _bets_open(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
-        raise refuse(turn, "bet_after_close", "bets_closed_already", round=current.round)
+        raise refuse(turn, "bet_after_close", "bets_closed")
     if waiting := turn.state.unresolved():
-        raise RejectedError("round_without_result", round=waiting[0].round)
+        raise RejectedError("round_result_missing", round=waiting[0].round)

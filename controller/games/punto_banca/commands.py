@@ -96,17 +96,17 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     winner = None if given.winner is None else WINNERS.get(given.winner)
     if winner is None and given.winner is not None:
-        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
+        raise RejectedError("winner_one_of", winners=(*SIDES, "tie"))
     if isinstance(of, PuntoBancaCoup):
         if not of.gap:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         cards = tuple(card for _, card in of.dealt)
         frames = tuple(card.frame for card in cards if card.frame is not None and card.known)
     else:
         cards, frames = of.cards, of.frames
     hands = redealt(turn.book.third, cards)
     if hands is None and winner is None:
-        raise RejectedError("cards_unknown", round=of.round)
+        raise RejectedError("round_cards_unknown", round=of.round)
     player, banker = hands or ((), ())
     if hands is not None and winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
@@ -125,9 +125,9 @@ def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
     assert was is not None
     winner = WINNERS.get(given.winner or "")
     if winner is None:
-        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
+        raise RejectedError("winner_one_of", winners=(*SIDES, "tie"))
     if winner == was:
-        raise RejectedError("winner_already", round=given.round, winner=was)
+        raise RejectedError("winner_unchanged", round=given.round, winner=was)
     marks = ("tie",) if winner == "tie" else ()
     now = replace(entry, winner=winner, hands=(), marks=marks, corrected=True, compared=True)
     turn.state = turn.state.with_entry(now)
@@ -157,4 +157,4 @@ def _side(who: str) -> Side:
     for side in SIDES:
         if side == who:
             return side
-    raise RejectedError("hand_unknown", who=who, hands=SIDES)
+    raise RejectedError("who_one_of", players=SIDES)

@@ -31,7 +31,7 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
         turn.settle()
     elif state.queue:
         if given.action not in _DECIDED:
-            raise RejectedError("action_unknown", action=given.action, actions=tuple(_DECIDED))
+            raise RejectedError("action_not_allowed", action=given.action, actions=tuple(_DECIDED))
         _DECIDED[given.action](turn, given, state.queue[0])
         _resume(turn)
     elif state.burn is not None and "card.decide" in state.asks:
@@ -39,7 +39,7 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
     elif state.asks:
         raise RejectedError("card_not_read_in_round")
     else:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     turn.expect()
 
 
@@ -77,7 +77,7 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It counts, where the order says; face up, where it must not and a person says so."""
     state, now = turn.state, turn.state.shoe
     if given.action == "for" and given.who is None:
-        raise RejectedError("hand_unnamed", hands=SIDES)
+        raise RejectedError("who_one_of", players=SIDES)
     _of_the_game(waiting)
     if state.burn is not None:
         turn.change(queue=state.queue[1:])

@@ -101,11 +101,11 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     if isinstance(of, TrenteCoup) and (turn.state.queue or of.unread):
         raise RejectedError("card_waits")
     if isinstance(of, TrenteCoup) and not of.gap:
-        raise RejectedError("round_needs_no_decision", round=of.round)
+        raise RejectedError("nothing_to_confirm", round=of.round)
     known = tuple(each.card for each in of.cards if each.card is not None)
     whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
     if not whole and said is None:
-        raise RejectedError("cards_unknown", round=of.round)
+        raise RejectedError("round_cards_unknown", round=of.round)
     before = refait.counts(turn.state)
     turn.result(
         of.round,
@@ -124,7 +124,7 @@ def correct(turn: TrenteTurn, given: ResultCorrect) -> None:
     entry = coups.to_correct(turn, given)
     won = _said(given.winner)
     if won == entry.winner:
-        raise RejectedError("winner_already", round=given.round, winner=won)
+        raise RejectedError("winner_unchanged", round=given.round, winner=won)
     turn.correct(entry, won, given)
 
 
@@ -139,7 +139,7 @@ def _said(winner: str | None) -> Winner:
     """The winner that a person says."""
     found = next((each for each in WINNERS if each == winner), None)
     if found is None:
-        raise RejectedError("which_winner", winners=WINNERS)
+        raise RejectedError("winner_one_of", winners=WINNERS)
     return found
 
 
@@ -160,7 +160,7 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
         _waiting(turn, given, state.queue[0])
         follow_all(turn, state.queue[1:])
     else:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     if turn.state.queue_overflowed and not turn.state.queue:
         turn.change(queue_overflowed=False)
         lose_place(turn)

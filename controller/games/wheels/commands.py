@@ -109,7 +109,7 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
         if not turn.book.void:
             raise RejectedError("void_reason_none", reason=given.reason)
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
 
@@ -122,7 +122,7 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
     number = seen if given.number is None else given.number
     if isinstance(of, WheelRound):
         if not of.asks:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
                 raise RejectedError("ball_not_fallen", round=of.round)
@@ -142,9 +142,7 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.number is None:
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("round_without_result", round=given.round)
     if given.number is None:
         raise RejectedError("number_missing")
     number = turn.pocket(given.number)
@@ -222,7 +220,7 @@ def _announce(
 ) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
-        raise RejectedError("last_rounds_announced")
+        raise RejectedError("last_rounds_already_announced")
     since = state.current.round if state.current else state.round + 1
     turn.change(
         countdowns=(
@@ -250,7 +248,7 @@ def _person(turn: WheelTurn) -> None:
 
 def _limit_law(turn: WheelTurn) -> str:
     law = turn.book.laws["limit_change"]
-    return f"{law.rule}, {law.article}"
+    return law.cited
 
 
 def _undecided(

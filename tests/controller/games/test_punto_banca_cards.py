@@ -234,7 +234,7 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     ):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
-        with pytest.raises(RejectedError, match="(is not a card|no card is named)"):
+        with pytest.raises(RejectedError, match=r"(is not a card|no card is named)"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
