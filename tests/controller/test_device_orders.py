@@ -171,7 +171,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
             "say",
             True,
             (
-                "the role croupier may not say this; it is for table_head, inspector, director, "
+                "role croupier is not allowed to do this; allowed: table_head, inspector, director, "
                 "technician"
             ),
         ),
@@ -229,7 +229,7 @@ def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
             )
         else:
             with pytest.raises(
-                RejectedError, match=f"the role {role} may not say this; it is for .*technician"
+                RejectedError, match=f"role {role} is not allowed to do this; allowed: .*technician"
             ):
                 take(table, to_wheel(command, role))
             assert table.seq == 0

@@ -136,5 +136,5 @@ def test_no_bet_lies_where_the_wheel_has_closed_them_itself(decree: str) -> None
     play.say("bet.place", "croupier", who="seat:1", bet="1")
     play.phase("launched")
     play.phase("settling")
-    with pytest.raises(RejectedError, match="no bets are open; the chips go back"):
+    with pytest.raises(RejectedError, match="no bets are open; return the chips"):
         play.say("bet.place", "croupier", who="seat:1", bet="2")

@@ -61,12 +61,12 @@ def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
     play = table("boule", "ARA02")
     play.until_closed(1)
     with pytest.raises(
-        RejectedError, match="the role table_head may not say this; it is for inspector"
+        RejectedError, match="role table_head is not allowed to do this; allowed: inspector"
     ):
         play.say("round.void", "table_head", reason="inspector")
     with pytest.raises(
         RejectedError,
-        match="voids no round for ball_out; reasons: inspector",
+        match="ball_out is not a reason to void a round here; allowed: inspector",
     ):
         play.say("round.void", "inspector", reason="ball_out")
 

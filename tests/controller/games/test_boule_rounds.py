@@ -189,9 +189,9 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)
     assert (placed.round, placed.bet, placed.withdrawn) == (1, "red", False)
     play.say("bets.close")
-    with pytest.raises(RejectedError, match=f"the chips go back: {decree}-0"):
+    with pytest.raises(RejectedError, match=f"return the chips: {decree}-0"):
         play.say("bet.place", who="seat:1", bet="5")
-    with pytest.raises(RejectedError, match=r"there is no bet '0'; there are: 1, 2, .*falta"):
+    with pytest.raises(RejectedError, match=r"no bet 0 here; bets are: 1, 2, .*falta"):
         play.say("bet.place", who="seat:1", bet="0")
 
 

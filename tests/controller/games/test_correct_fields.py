@@ -43,6 +43,6 @@ def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, o
         other: SAID[other],
     }
     given = read_input(msgspec.json.encode(line))
-    why = "not among" if other == own else f"corrected by its {own} alone, not by {other}"
+    why = "not among" if other == own else f"corrected with {own} only; leave out {other}"
     with pytest.raises(RejectedError, match=why):
         game.step(game.begin(), given)

@@ -97,7 +97,7 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play.say("bets.open")
     assert play.say("bet.place", "croupier", who="seat:1", bet="2")
     play.say("bets.close")
-    with pytest.raises(RejectedError, match=f"the chips go back: {decree}-"):
+    with pytest.raises(RejectedError, match=f"return the chips: {decree}-"):
         play.say("bet.place", who="seat:1", bet="2")
 
 

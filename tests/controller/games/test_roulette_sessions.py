@@ -100,7 +100,7 @@ def test_a_session_that_closes_on_open_bets_only_closes(play: Play) -> None:
 
 
 def test_a_session_is_opened_once_and_closed_once(play: Play) -> None:
-    with pytest.raises(RejectedError, match="session 1 is open already"):
+    with pytest.raises(RejectedError, match="session 1 is already open"):
         play.open()
     play.say("session.close", locked=True)
     with pytest.raises(RejectedError, match="no session is open"):
@@ -222,10 +222,10 @@ def test_a_limit_that_the_decree_does_not_allow_is_refused(
 
 def test_a_minimum_is_above_zero() -> None:
     play = Play("EUS96")
-    with pytest.raises(RejectedError, match="a minimum of 0 is none"):
+    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not 0"):
         play.open(minimum=0)
     play.open(minimum=500)
-    with pytest.raises(RejectedError, match="a minimum of -1 is none"):
+    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not -1"):
         play.say("limit.announce", minimum=-1)
 
 
@@ -292,8 +292,8 @@ def test_bets_are_opened_and_closed_by_who_may() -> None:
         play.open()
     with pytest.raises(RejectedError, match="the wheel reports when bets open and close"):
         with_wheel.say("bets.open")
-    with pytest.raises(RejectedError, match="bets are not open"):
+    with pytest.raises(RejectedError, match="no bets are open"):
         by_hand.say("bets.close")
     by_hand.say("bets.open")
-    with pytest.raises(RejectedError, match="round 1 is in hand; it has no result yet"):
+    with pytest.raises(RejectedError, match="round 1 is in progress and has no result yet"):
         by_hand.say("bets.open")
