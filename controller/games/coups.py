@@ -255,5 +255,5 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError("round_without_result", round=given.round)
+        raise RejectedError("no_result_to_correct", round=given.round)
     return entry

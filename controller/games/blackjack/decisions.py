@@ -71,7 +71,7 @@ def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat
     if named is None:
         if given.who is not None:
             raise RejectedError(
-                "no_hand_in_play", who=given.who, hands=tuple(seat.who for seat in deal.seats)
+                "who_not_in_play", who=given.who, hands=tuple(seat.who for seat in deal.seats)
             )
         raise RejectedError("no_hand_to_act")
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
@@ -225,7 +225,7 @@ def _for(turn: BlackjackTurn, given: CardDecide) -> None:
     seat = deal.seat(given.who or "")
     if seat is None and given.who != course.DEALER:
         raise RejectedError(
-            "no_hand_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
+            "who_not_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
         )
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)

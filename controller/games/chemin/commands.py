@@ -200,7 +200,7 @@ def _round(turn: CheminTurn) -> CheminCoup:
     if coup is None:
         raise RejectedError("no_round_in_progress")
     if not coup.closed:
-        raise RejectedError("bets_not_closed")
+        raise RejectedError("bets_still_open")
     return coup
 
 
@@ -208,5 +208,5 @@ def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
     coup = _round(turn)
     if unasked and waits(coup):
-        raise RejectedError("table_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=turn.asked())
     return coup

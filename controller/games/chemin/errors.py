@@ -176,7 +176,7 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise RejectedError("table_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=turn.asked())
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -313,7 +313,7 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     if not meant and given.index is None:
         raise RejectedError("no_cards", who=who)
     if not meant:
-        raise RejectedError("no_such_card", who=who, index=given.index or 0)
+        raise RejectedError("no_card_at_index", who=who, index=given.index or 0)
     return who, meant
 
 
@@ -334,7 +334,7 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were shown before their time."""
     coup = closed_round(turn, unasked=False)
     if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
-        raise RejectedError("table_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=turn.asked())
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_current(question=None)

@@ -65,7 +65,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The word that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise RejectedError("table_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=turn.asked())
     whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
         raise RejectedError("hand_acts_now", who=whose)
@@ -118,7 +118,7 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     if given.who is not None and given.who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     if any(card.doubt for card in coup.cards):
-        raise RejectedError("table_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=turn.asked())
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if coup.question == "words_contradict" and all(

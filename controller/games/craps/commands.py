@@ -90,7 +90,7 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if state.current:
         raise RejectedError("round_in_progress", round=state.current.round)
     if waiting := state.unresolved():
-        raise RejectedError("round_result_missing", round=waiting[0].round)
+        raise RejectedError("round_without_result", round=waiting[0].round)
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if lacking := turn.lacking():
@@ -129,7 +129,7 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
         )
     if not current.closed:
         if not turn.by_itself:
-            raise refuse(turn, "throw_before_close", "bets_not_closed")
+            raise refuse(turn, "throw_before_close", "bets_still_open")
         turn.close_bets(by=given.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
@@ -179,7 +179,7 @@ def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError("round_without_result", round=given.round)
+        raise RejectedError("no_result_to_correct", round=given.round)
     if given.dice is None:
         raise RejectedError("dice_missing")
     dice = _dice(given.dice)

@@ -24,7 +24,7 @@ def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
     """The seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
     if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
-        raise RejectedError("seats_wrong")
+        raise RejectedError("boxes_not_seats")
     turn.change(seats=tuple(sorted(given.boxes)))
 
 
@@ -166,4 +166,4 @@ def _bets_open(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
         raise refuse(turn, "bet_after_close", "bets_closed")
     if waiting := turn.state.unresolved():
-        raise RejectedError("round_result_missing", round=waiting[0].round)
+        raise RejectedError("round_without_result", round=waiting[0].round)

@@ -142,7 +142,7 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.number is None:
-        raise RejectedError("round_without_result", round=given.round)
+        raise RejectedError("no_result_to_correct", round=given.round)
     if given.number is None:
         raise RejectedError("number_missing")
     number = turn.pocket(given.number)
