@@ -86,14 +86,14 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
     def confidential(
         self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand
     ) -> bool:
-        """So is the shoe's verdict on cards that are not all up."""
+        """The shoe's verdict is confidential too while not all cards are face up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.current is not None or last is None or last.kind != "result"
         return super().confidential(state, given)
 
     def show(self, state: PuntoBancaState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that lie face up."""
+        """The retained state: of the cards, those face up."""
         coup = state.current
         last = state.last_result()
         six = self.settings.modality == "half_on_six"
@@ -139,7 +139,9 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
 
 
 def _asks(state: PuntoBancaState) -> tuple[str, ...]:
-    """What the table waits for, a round of its own among it where cards go to no round."""
+    """Commands that would answer the table's question; one may be to open a round, where cards go
+    to none.
+    """
     if state.asks:
         return state.asks
     if state.current is not None:

@@ -58,7 +58,9 @@ class RouletteGame(WheelGame):
         super().__init__(book, settings)
 
     def own(self, state: RouletteState) -> dict[str, Any]:
-        """The colour of the last number, zeros running, and what a player may choose at them."""
+        """The colour of the last number, consecutive zeros, and the choices that a player has at
+        zero.
+        """
         current, tally = state.current, state.tally()
         return {
             "last_colour": self._colour(tally.number),

@@ -47,7 +47,7 @@ INPUTS = Inputs(
         person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
 )
-"""Who takes which input at every such table. Its own phases and numbers each game adds."""
+"""Who may give which input at every such table. Each game adds its own phases and numbers."""
 
 
 class WheelGame(Machine[Any, Any, Any, Any]):
@@ -59,22 +59,20 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     def taker(
         self, turn: WheelTurn, given: AnyReading | person.AnyCommand
     ) -> Callable[[Any, Any], None] | None:
-        """The table listens to everybody but a device that turned out to be one for
-        another game.
-        """
+        """Listen to every device but one that turned out to belong to another game."""
         foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
     def confidential(self, state: WheelState, given: AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
-        """Nothing that a wheel says is confidential."""
+        """Nothing that a wheel reports is confidential."""
         return False
 
     def own(self, state: Any) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
-        """What the retained state tells of this game alone."""
+        """The part of the retained state that only this game has."""
         return {}
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells. ``phase`` is the table's, not the wheel's."""
+        """The retained state. ``phase`` is the table's, not the wheel's."""
         return {
             **course(state),
             "bets": stakes.shown(state.current),
@@ -105,8 +103,8 @@ class WheelGame(Machine[Any, Any, Any, Any]):
 
 
 def phase(state: WheelState) -> str:
-    """The table's, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch`` after a
-    null spin, ``bets_open``, ``bets_closed``, ``decision``.
+    """The table's phase, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch``
+    after a void spin, ``bets_open``, ``bets_closed``, ``decision``.
     """
     if not state.open:
         return "closed"
@@ -118,7 +116,7 @@ def phase(state: WheelState) -> str:
 
 
 def course(state: WheelState) -> dict[str, Any]:
-    """Where the table stands, as the retained state begins."""
+    """The fields with which the retained state begins."""
     current = state.current
     return {
         "phase": phase(state),

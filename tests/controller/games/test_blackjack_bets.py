@@ -72,7 +72,7 @@ def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
     place(play, "box:1", amount=(most - 2) * MINIMUM)
     place(play, "box:1/2", amount=MINIMUM)
     with pytest.raises(
-        RejectedError, match=f"at most {2 * MINIMUM} on box:1: {law}"
+        RejectedError, match=f"bet on box:1 must be at most {2 * MINIMUM}: {law}"
     ):  # what the others have left
         place(play, "box:1/2", amount=2 * MINIMUM + 1)
     place(play, "box:2", amount=most * MINIMUM)
@@ -136,10 +136,12 @@ def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(
     with pytest.raises(RejectedError, match="insurance is not offered"):
         place(play, "box:1", "insurance")
     play.cards("9h 9s Ad 8h 9c")
-    with pytest.raises(RejectedError, match=f"insurance must be at most {2 * MINIMUM} on box:1"):
+    with pytest.raises(RejectedError, match=f"insurance on box:1 must be at most {2 * MINIMUM}"):
         place(play, "box:1", "insurance", 2 * MINIMUM + 1)
     if decree == "ARA02":
-        with pytest.raises(RejectedError, match=f"insurance must be at least {MINIMUM // 2}"):
+        with pytest.raises(
+            RejectedError, match=f"insurance on box:1 must be at least {MINIMUM // 2}"
+        ):
             place(play, "box:1", "insurance", MINIMUM // 2 - 1)
     assert not place(play, "box:1", "insurance", 2 * MINIMUM).withdrawn
     play.key("draw")
@@ -193,9 +195,9 @@ def test_side_bets_have_limits_of_their_own() -> None:
     for bet, least, most in (("pairs", 250, 15000), ("accumulated", 1, 250)):
         for amount in (least, most):
             assert not place(play, "box:1", bet, amount).withdrawn
-        with pytest.raises(RejectedError, match=f"{bet} must be at most {most}"):
+        with pytest.raises(RejectedError, match=f"{bet} on box:1 must be at most {most}"):
             place(play, "box:1", bet, most + 1)
-    with pytest.raises(RejectedError, match="pairs must be at least 250"):
+    with pytest.raises(RejectedError, match="pairs on box:1 must be at least 250"):
         place(play, "box:1", "pairs", 249)
     play = table("EUS96")
     play.boxes(1)
@@ -206,5 +208,5 @@ def test_side_bets_have_limits_of_their_own() -> None:
 def test_the_authorisation_may_have_a_lower_maximum() -> None:
     play = table("ARA02", highest={"hands": 5000})
     play.boxes(1, 2)
-    with pytest.raises(RejectedError, match="bet must be at most 5000"):
+    with pytest.raises(RejectedError, match="bet on box:1 must be at most 5000"):
         place(play, "box:1", amount=5001)

@@ -117,7 +117,7 @@ def test_the_agreed_amount_alone_lies_there() -> None:
     bet(free, amount=1)
     with pytest.raises(RejectedError, match="the jackpot meter rises by it"):
         bet(free, amount=None)
-    with pytest.raises(RejectedError, match="accumulated must be at most 250"):
+    with pytest.raises(RejectedError, match="accumulated on box:1 must be at most 250"):
         bet(free, amount=251)
 
 

@@ -41,7 +41,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
             decree,
         )
         with pytest.raises(
-            RejectedError, match="the table is waiting for: card-decide, round-void"
+            RejectedError, match="a card drawn before the bets closed needs a decision"
         ):
             play.say("bets.close")
         said = play.decide(action)

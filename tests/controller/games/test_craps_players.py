@@ -183,7 +183,7 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
     play.bet("field", "seat:2")
     play.bets()
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(RejectedError, match=f"bets are closed: {decree}-"):
+        with pytest.raises(RejectedError, match=f"bets are closed; .*: {decree}-"):
             play.say(command, who="seat:2", bet="field")
 
 
@@ -248,9 +248,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play.totals(4)
     with pytest.raises(RejectedError, match="win_odds goes beside win, which seat:4 does not have"):
         play.bet("win_odds", "seat:4", amount=500)
-    with pytest.raises(
-        RejectedError, match=f"dont_win_odds must be at most 2000 beside 1000: {decree}-"
-    ):
+    with pytest.raises(RejectedError, match=f"dont_win_odds must be at most 2000: {decree}-"):
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
@@ -324,7 +322,7 @@ def test_what_goes_beside_a_bet_that_travelled() -> None:
     play.totals(4)
     play.bet("come", "seat:2", amount=600)
     play.totals(9)
-    with pytest.raises(RejectedError, match="come_odds:9 must be at most 600 "):
+    with pytest.raises(RejectedError, match="come_odds:9 must be at most 600"):
         play.bet("come_odds:9", "seat:2", amount=601)
     play.bet("come_odds:9", "seat:2", amount=600)
     with pytest.raises(RejectedError, match="goes beside come:5"):
