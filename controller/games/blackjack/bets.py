@@ -1,5 +1,5 @@
-"""The bets that a table of black jack is told of: on hands, their insurance, and what the casino
-offers beside them.
+"""The bets reported to a table of black jack: on hands, their insurance, and what the casino offers
+beside them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from controller.games.stakes import Bounds
 
 
 def place(turn: BlackjackTurn, given: BetPlace) -> None:
-    """A bet lies. All bets on a box together are held to what one hand may have."""
+    """Place a bet. All bets on a box together must keep within the limits of one hand."""
     session(turn)
     box = _box(turn, given)
     between = stakes.of(given.bet, _offered(turn, given.who))
@@ -41,8 +41,8 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
-    """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is
-    accumulated rises by it.
+    """Reject an accumulated bet of another amount than agreed, or without an amount: the
+    accumulated sum rises by it.
     """
     stake = turn.settings.accumulated_stake
     if stake is not None and amount is None:
@@ -54,7 +54,7 @@ def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
 
 
 def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
-    """A bet is taken back, as long as it may be placed."""
+    """Withdraw a bet while it may be placed."""
     session(turn)
     _box(turn, given)
     stakes.of(given.bet, _offered(turn, given.who))
@@ -71,8 +71,8 @@ def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
 
 
 def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal:
-    """The round that takes this bet: before its cards, or, insurance, while that is offered.
-    Rejects one that comes out of time.
+    """The round that takes this bet: before its cards or, for insurance, while that is offered. At
+    any other time it is rejected.
     """
     deal = turn.state.deal
     if given.bet != "insurance":
@@ -84,7 +84,7 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
 
 
 def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
-    """The bets of this table, and between what each is."""
+    """The bets of this table, and the limits of each."""
     book, settings, minimum = turn.book, turn.settings, turn.state.minimum
     hands = stakes.bounds(minimum, book.limits, settings.highest.get("hands"))
     found = {"bet": hands, "insurance": _insurance(turn, who, hands)}

@@ -71,8 +71,8 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
 
-    Every card is dealt face up, but those that are burned nobody sees; one that waits for a
-    decision is not told either.
+    Every card is dealt face up, but nobody sees the burn cards; a card that waits for a decision is
+    not published either.
     """
 
     state_type = BlackjackState
@@ -93,7 +93,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
         return BlackjackTurn(self.rules, state)
 
     def show(self, state: BlackjackState) -> dict[str, Any]:
-        """What the retained state tells: every card on the table lies face up."""
+        """The retained state. Every card on the table is face up."""
         deal, to_act = state.deal, seat_in_turn(self.rules, state)
         return {
             "phase": self._phase(state),

@@ -1,6 +1,4 @@
-"""Black jack hands: what cards are worth, who wins, what a box's first cards make. Pure functions
-over cards.
-"""
+"""Black jack hands: points, winners, and what a box's first cards make. Pure functions over cards."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ Outcome = Literal["win", "lose", "tie"]
 
 
 def points(cards: tuple[str, ...], low: int = 0) -> int:
-    """What the cards make: one ace counts 11 where that is not over 21. An ace among the first
+    """The points of the cards: one ace counts 11 if that keeps within 21. An ace among the first
     ``low`` cards counts 1.
     """
     hard = sum(map(pips, cards))
@@ -26,7 +24,7 @@ def both(cards: tuple[str, ...]) -> frozenset[int]:
 
 
 def is_blackjack(cards: tuple[str, ...]) -> bool:
-    """21 with two cards. Whether they are the first two the caller knows."""
+    """21 with two cards. The caller knows whether they are the first two."""
     return len(cards) == 2 and points(cards) == 21
 
 

@@ -84,13 +84,13 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
     def confidential(
         self, state: CheminState, given: device.AnyReading | person.AnyCommand
     ) -> bool:
-        """So is what a shoe may say of a round in hand."""
+        """The shoe's verdict on a round in progress is confidential too."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.current is not None
         return super().confidential(state, given)
 
     def show(self, state: CheminState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that lie face up."""
+        """The retained state: of the cards, those face up."""
         coup = state.current
         turn = self.turn(state)
         last = state.last_result()

@@ -32,8 +32,8 @@ class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     over before it.
     """
     natural_nine: Literal["beats", "ties"] = "beats"
-    """Where an eight of two cards beats an eight or nine of three: what a nine of two cards does
-    against a nine of three.
+    """The outcome where an eight of two cards beats an eight or nine of three; otherwise the higher
+    wins, and equal is void.
     """
 
 

@@ -1,5 +1,5 @@
-"""What hands say at a table of chemin de fer or two-cloth baccarat, by the croupier's keys, and
-when their cards are turned.
+"""The hands' decisions at a table of chemin de fer or two-cloth baccarat, by the croupier's keys,
+and what follows when their cards are turned.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def draw(turn: CheminTurn, given: HandDraw) -> None:
 
 
 def stand(turn: CheminTurn, given: HandStand) -> None:
-    """A hand takes none."""
+    """A hand stands."""
     _say(turn, given.who, "stand", given.by)
 
 
@@ -51,8 +51,8 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _owed(turn: CheminTurn) -> None:
-    """The banker who has shown a card must show his own that belongs to it before anybody
-    speaks.
+    """Require the bank's own card first: a banker who has shown a card must show the one that
+    belongs to it before anybody acts.
     """
     bank = first(turn.current, turn.book.bank)
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
@@ -62,7 +62,7 @@ def _owed(turn: CheminTurn) -> None:
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
-    """The word that a question asks for."""
+    """The decision that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
         raise RejectedError("table_waits_for", commands=turn.asked())
@@ -79,7 +79,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
-    """A hand's word is not what was said of it before."""
+    """The hand's decision contradicts the one before."""
     coup = turn.current
     given = any(card.third and card.out is None for card in coup.cards)
     if "restored" in turn.book.errors:
@@ -111,8 +111,8 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
 
 
 def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
-    """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown
-    before their time.
+    """Cards are face up. Before all have decided, that is a natural shown, or they were exposed too
+    early.
     """
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
@@ -138,8 +138,8 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
 
 
 def _too_early(turn: CheminTurn) -> None:
-    """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a
-    person must say.
+    """Cards of a hand that has not decided are face up, and they are no natural: ask a person whose
+    fault it was.
     """
     if turn.state.current is None or turn.asks():
         return

@@ -1,5 +1,5 @@
-"""What a table of craps makes of a person's commands about sessions, bets and results. One that
-cannot be followed is rejected, and the person is told why.
+"""Commands of a person at a table of craps about sessions, bets and results. One that cannot be
+followed is rejected with the reason.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from controller.rulebooks.law import Law
 
 
 def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
-    """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its
-    highest stake.
+    """Open the table, with other dice, no point, no shooter, and a minimum that fits its highest
+    stake.
     """
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
     if (
@@ -61,9 +61,7 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: CrapsTurn, given: SessionClose) -> None:
-    """The table closes. A throw without a result stays unresolved; the dice of today are not those
-    of tomorrow.
-    """
+    """Close the table. A throw without a result stays unresolved; today's dice are not tomorrow's."""
     session(turn)
     current, dice = turn.state.current, turn.state.set
     if current and (current.closed or current.asks):
@@ -83,7 +81,7 @@ def close_session(turn: CrapsTurn, given: SessionClose) -> None:
 
 
 def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
-    """Bets open for the next throw."""
+    """Open bets for the next throw."""
     session(turn)
     _person(turn)
     state = turn.state
@@ -117,7 +115,7 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
 
 
 def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
-    """The croupier says what the dice show."""
+    """Take the croupier's word for what the dice show."""
     session(turn)
     dice, current = _dice(given.values), turn.state.current
     if current is None:
@@ -137,9 +135,7 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
 
 
 def void(turn: CrapsTurn, given: RoundVoid) -> None:
-    """The throw is null, for a reason that the decree has, or by the word of the person
-    in charge.
-    """
+    """Declare the throw void, for a reason of the decree or on the word of the person in charge."""
     of = _undecided(turn, given.round, "round.void")
     law = turn.book.void.get(given.reason)
     if law is None:
@@ -150,7 +146,7 @@ def void(turn: CrapsTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of a throw, or lets the round in hand go on."""
+    """Confirm the result of a throw, or let the round in progress go on."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
     who = confirmer(given)
@@ -171,8 +167,8 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased, and so is every later one that
-    stood on its point.
+    """Correct a published result. It is replaced, never erased, and so is every later one that
+    depended on its point.
     """
     corrects(given, "dice")
     entry = turn.state.entry(given.round)
@@ -216,7 +212,7 @@ def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
 
 
 def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultCorrect) -> None:
-    """A corrected last throw passes the dice on after all, or gives them back."""
+    """Pass the dice on after all, or give them back, after a correction of the last throw."""
     assert was.dice is not None
     assert now.dice is not None
     before, after = sevens_out(was.point, sum(was.dice)), sevens_out(now.point, sum(now.dice))
@@ -235,7 +231,7 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultC
 
 
 def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
-    """The shooter of now is the last one before closing."""
+    """Announce the present shooter as the last one before closing."""
     session(turn)
     left = turn.book.last_rounds
     if left is None:
@@ -268,14 +264,14 @@ def _dice(values: Dice) -> Dice:
 
 
 def _in_order(turn: CrapsTurn, number: int) -> None:
-    """A throw is decided against the point of the throw before, so that one comes first."""
+    """Require earlier throws first: a throw is decided against the point of the throw before."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
         raise RejectedError("round_comes_first", round=waiting[0].round)
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
-    """The round that a decision is about: the one in hand, else the first unresolved one, else it
-    must be named.
+    """The round that a decision concerns: the one in progress, else the first unresolved one, else
+    the one named.
     """
     current, waiting = turn.state.current, turn.state.unresolved()
     if number is None:

@@ -1,4 +1,4 @@
-"""The players of a table of craps, as far as the table is told: who throws, and what they bet."""
+"""The players of a table of craps, as far as reported: who throws, and what they bet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
 
 
 def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
-    """The dice go to a seat: the next one clockwise, unless nobody knows who sits where."""
+    """Give the dice to a seat: the next one clockwise, if it is known who sits where."""
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.current and state.current.closed:
@@ -59,9 +59,7 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
 
 
 def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
-    """A bet lies on the table. Said again with another amount, it is the amount that lies there
-    then.
-    """
+    """Place a bet. Sent again with another amount, it has the new amount."""
     bet, number = _bet(turn, given.bet)
     _seat(given.who)
     _bets_open(turn)
@@ -86,7 +84,7 @@ def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
 
 
 def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
-    """A bet is taken back, which one on Win may not be. What was associated with it goes too."""
+    """Withdraw a bet, which may not be one on Win. Bets associated with it go too."""
     bet, _ = _bet(turn, given.bet)
     _bets_open(turn)
     if turn.holds(given.who, given.bet) is None:

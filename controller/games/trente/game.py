@@ -72,7 +72,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
         super().__init__(book, settings)
 
     def show(self, state: TrenteState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         on_table = _on_table(state)
         last = state.last_result()
         return {
@@ -114,7 +114,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
 
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rows as they lie: of the round in hand, or of the last result until the next round
+    """The rows on the table: of the round in progress, or of the last result until the next round
     begins.
     """
     if state.current is not None:
