@@ -21,8 +21,8 @@ class ShoeRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     behind_exact: bool = True
     """Whether ``behind`` is the number, or the least number."""
     after_cut: Literal["finish", "void"] = "finish"
-    """What becomes of the round in hand when the cut card comes: it is played to its end, or it is
-    null.
+    """What becomes of the round in progress when the cut card comes: it is played to its end, or it is
+    void.
     """
     burn: int | Literal["shown"] = 0
     """Cards burned before the first round: so many, or as many as the first card says, which is

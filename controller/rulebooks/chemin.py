@@ -21,7 +21,7 @@ Error = Literal[
     "false_card",
     "basket_nine",  # a hand whose card the bank dropped into the basket has nine
     "basket_loses",  # whose own cards go into the basket unseen has lost
-    # cards that fall into the basket unseen are null for their cloth, the bank's for both
+    # cards that fall into the basket unseen are void for their cloth, the bank's for both
     "basket_void",
     "basket_zero",  # cards thrown into the basket unshown count as zero
     "words_contradict",  # a cloth says both words: with five the first holds
@@ -75,9 +75,9 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     does not word is empty.
     """
     void: dict[VoidReason, Law]
-    """What makes a round null, and where that stands."""
+    """What makes a round void, and where that stands."""
     void_by: tuple[Role, ...]
-    """Who may declare a round null."""
+    """Who may declare a round void."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
     doubts: dict[str, Doubt] = {}

@@ -20,8 +20,8 @@ Remedy = Literal[
 as no bet was made (after that a person decides); ``restart_if_several``: so for more than one card;
 ``restart_if_seen``: so for a card that was seen; ``collect``: so at any time. ``ask``: a person
 says whether it was put right; ``put_right``: so before the bets begin, after that the round is
-null; ``note``: it is told and the play stays valid; ``replace``: the common card is null, another
-takes its place; ``annul``: the hands are null; ``reshuffle``: before any card is dealt; ``seat``:
+void; ``note``: it is told and the play stays valid; ``replace``: the common card is void, another
+takes its place; ``annul``: the hands are void; ``reshuffle``: before any card is dealt; ``seat``:
 it is dealt to, its cards are collected.
 
 At stud, ``hole_cards``: by which covered card was seen; ``next_up``: the player's next card comes
@@ -139,7 +139,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     in an interval; ``shown_by_player``, cards that a player shows by his own mistake.
     """
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """What a round is void for, and by what right."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

@@ -29,7 +29,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """How many may be in use, one after the other, a deck to a round."""
     ranking: str
     errors: dict[str, VoidReason] = {}
-    """Errors of dealing that make the round null, as ``deal.error`` names them; ``exposed dealer``
+    """Errors of dealing that make the round void, as ``deal.error`` names them; ``exposed dealer``
     is one of the dealer's cards. What becomes of an error that is not here, and for which the game
     has no other rule, the person in charge says.
     """
@@ -38,7 +38,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     announcements: dict[str, Announcement]
     """What is called: ``bets_closed``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """What a round is void for, and by what right."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
@@ -75,7 +75,7 @@ class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     pair_from: str
     """The lowest pair that wins."""
     void_from: str
-    """The lowest rank of a common card that makes the round null where it is seen too early."""
+    """The lowest rank of a common card that makes the round void where it is seen too early."""
 
 
 class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -71,7 +71,7 @@ class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     is absent.
     """
     void: dict[VoidReason, Law]
-    """What a throw is null for, and by what right."""
+    """What a throw is void for, and by what right."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report, and behind each refusal that cites

@@ -122,7 +122,7 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     absent.
     """
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """What a round is void for, and by what right."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

@@ -15,7 +15,7 @@ Order = Literal["higher", "equal", "lower"]
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One row of the decree's table: how both hands of a client lie, and what becomes of the bet.
 
-    ``void``: a null game, the bet is given back.
+    ``void``: a void game, the bet is given back.
     """
 
     case: str

@@ -50,7 +50,7 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     for the points.
     """
     void: dict[VoidReason, Law]
-    """What a round may be called null for, and by what right. No decree has a list for
+    """What a round may be called void for, and by what right. No decree has a list for
     this game.
     """
     void_by: tuple[Role, ...]

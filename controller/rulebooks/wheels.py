@@ -27,9 +27,9 @@ class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     the decree does not word is absent.
     """
     void: dict[VoidReason, Law]
-    """What makes a spin null, and where that stands."""
+    """What makes a spin void, and where that stands."""
     void_by: tuple[Role, ...]
-    """Who may declare a spin null."""
+    """Who may declare a spin void."""
     void_alone: tuple[Role, ...] = ()
     """Those of them who may only where none of the others is there."""
     laws: dict[str, Law]

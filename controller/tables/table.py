@@ -345,7 +345,7 @@ class Table:
         ) as error:  # a defect: what the game knows stands, nothing is derived from what came after
             self._fault = (
                 f"the game failed on a reading ({self._told(error)}); restart the "
-                "daemon, and decide the round in hand"
+                "daemon, and decide the round in progress"
             )
             return self._state, [
                 AlertRaised(

@@ -93,7 +93,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
     what the device last said of them, live; ``tells``: it is one that says when they move;
     ``moved``: they have, since the last outcome. ``gap``: the device was silent since then, and
     ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round was
-    reported since. ``relaunch``: the throw before was null.
+    reported since. ``relaunch``: the throw before was void.
     """
 
     kept: ClassVar[int] = 60

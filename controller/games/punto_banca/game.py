@@ -5,7 +5,7 @@ A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets op
 (``round.opened``) and close (``bets.closed``), four cards come, player, bank, player, bank
 (``card.dealt``), lie face up by the croupier's word (``card.turned``), and the rules say which hand
 takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A round may end as
-``round.void`` or ``round.unresolved`` too. The cut card lets the round in hand end; then
+``round.void`` or ``round.unresolved`` too. The cut card lets the round in progress end; then
 ``shoe.ended``.
 
 Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and

@@ -36,7 +36,7 @@ class RouletteTally(LastNumber, frozen=True):
     zeros: int = 0
 
     def after(self, entry: WheelEntry) -> Self:
-        """Null and unresolved rounds change nothing."""
+        """Void and unresolved rounds change nothing."""
         if entry.number is None:
             return self
         return type(self)(entry.number, self.zeros + 1 if entry.number == 0 else 0)
@@ -47,7 +47,7 @@ class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
 
     ``rotor``: how the rotor turned at the last launch, if no long silence has come since;
     ``heard``: no short one has either. ``rotor_before``: how it turned at the launch before that of
-    the round in hand.
+    the round in progress.
     """
 
     rotor: RouletteLaunch | None = None

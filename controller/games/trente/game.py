@@ -2,8 +2,8 @@
 
 A coup is a round. A talla begins with ``shoe.start``; then bets open (``round.opened``) and close
 (``bets.closed``), cards go face up to the black row until it makes 31 or more, then to the red one
-(``card.dealt``, ``card.expected``), until ``round.result``. The cut card makes the round in hand
-null, and ends the talla: the last five are counted, face down.
+(``card.dealt``, ``card.expected``), until ``round.result``. The cut card makes the round in progress
+void, and ends the talla: the last five are counted, face down.
 
 Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe says,
 ``trente.commands`` for what a person says, ``trente.turn`` for the moves that both are made of,
