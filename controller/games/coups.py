@@ -54,7 +54,9 @@ class CoupEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
-    """Such a table between two inputs. Each state declares its own fields and documents them there."""
+    """Such a table between two inputs. Each state declares its own fields and documents them
+    there.
+    """
 
     if TYPE_CHECKING:
         current: Coup | None = None
@@ -90,7 +92,9 @@ T = TypeVar("T", bound=CoupState[Any])
 
 
 class CoupTurn(RoundMoves[B, S, T]):
-    """One step of such a table. Each game names its coup, its outcome and how many cards may wait."""
+    """One step of such a table. Each game names its coup, its outcome and how many cards may
+    wait.
+    """
 
     coup: ClassVar[type[Coup]]
     outcome: ClassVar[type[CoupEntry]]

@@ -3,13 +3,19 @@
 All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last
 sessions; it says the events and cites the law. In the order of a talla:
 
-- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and cards;
-- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event ``shoe.started``;
-- ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same table, session after session;
-- ``draw(shoe, card)``: a card left the shoe; with it comes the :data:`Trouble` that a person must decide about, or None;
+- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and
+  cards;
+- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event
+  ``shoe.started``;
+- ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same
+  table, session after session;
+- ``draw(shoe, card)``: a card left the shoe; with it comes the :data:`Trouble` that a person must
+  decide about, or None;
 - ``cut(shoe)`` and ``cut_misplaced(rules, shoe)``: the cut card came;
-- ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is counted;
-- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not come to the composition.
+- ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is
+  counted;
+- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not
+  come to the composition.
 
 Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each
 of :data:`LAWS`. What is said of a shoe tells no card that was not turned: only one drawn to its
@@ -227,7 +233,9 @@ def lose_count(shoe: Shoe) -> Shoe:
 
 
 def miscounted(shoe: Shoe, left: int | None) -> bool:
-    """Whether ``left`` cards, counted in the shoe at its end, differ from those that must be left."""
+    """Whether ``left`` cards, counted in the shoe at its end, differ from those that must be
+    left.
+    """
     return left is not None and shoe.left is not None and left != shoe.left
 
 

@@ -1,5 +1,7 @@
-"""A rulebook: what one decree says of the games it has, as data. A folder per decree in
-``controller/rulebooks/``, and in it one TOML file per game beside ``decree.toml``.
+"""A rulebook: what one decree says about its games, as data.
+
+A folder per decree in ``controller/rulebooks/``, and in it one TOML file per game beside
+``decree.toml``.
 """
 
 from __future__ import annotations
@@ -115,7 +117,7 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
 
 
 def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What is followed, with what is stated anew laid over it: tables entry by entry, all else
+    """The followed game's file, overridden by what this one states: tables entry by entry, all else
     whole.
     """
     return followed | {

@@ -264,7 +264,9 @@ class TableRunner:
             stored.get_loop().call_soon(self._take_up)
 
     def _go_back(self) -> None:
-        """Rebuild the table as the journal knows it: at once, or when everything pending is stored."""
+        """Rebuild the table as the journal knows it: at once, or when everything pending is
+        stored.
+        """
         if self._since:
             self._overrun = True
             return
@@ -273,7 +275,9 @@ class TableRunner:
         self.table.halted = halted
 
     def _take_up(self) -> None:
-        """If all is stored, publish what the table knows; if it knows more than that, rebuild it."""
+        """If all is stored, publish what the table knows; if it knows more than that,
+        rebuild it.
+        """
         if self._since:
             return
         if self._overrun:

@@ -99,7 +99,9 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
 
 
 def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
-    """Set the boxes with a bet in this round. They may be set again until its first card is dealt."""
+    """Set the boxes with a bet in this round. They may be set again until its first card is
+    dealt.
+    """
     boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError("boxes_out_of_range", most=most)
@@ -132,7 +134,9 @@ def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
 
 
 def _begin(turn: BlackjackTurn, given: Command) -> None:
-    """Make sure that a round is in progress of which no card is dealt; begin one if there is none."""
+    """Make sure that a round is in progress of which no card is dealt; begin one if there is
+    none.
+    """
     another_round(turn, turn.state.last_rounds)
     state, deal = turn.state, turn.state.deal
     if state.shoe is None:

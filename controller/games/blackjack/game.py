@@ -1,20 +1,20 @@
 """Black jack, and the triple game: one state machine; the rulebook makes the difference.
 
-A round begins when a person says its boxes (``boxes.set``), or opens or closes its bets; its first
-card closes them. Cards go where the rules say; what a hand does the croupier's keys say
-(``hand.…``). ``card.expected`` tells where the next card belongs. The result comes by itself when
-no hand and no rule wants another card.
+A round begins when a person sets its boxes (``boxes.set``), or opens or closes its bets; its first
+card closes them. Cards go where the rules say; the croupier's keys say what a hand does
+(``hand.…``). ``card.expected`` says where the next card belongs. The result comes by itself when no
+hand and no rule wants another card.
 
-At a table without keys (``keys = false``) the shoe is counted and the cut card told; a round ends
-when the next begins or by ``round.confirm``. The dealer's hand is told then only where boxes and
-cards leave one possibility; else it is unresolved.
+At a table without keys (``keys = false``) the shoe is counted and the cut card reported; a round
+ends when the next begins or with ``round.confirm``. Then the dealer's hand is published only where
+boxes and cards leave one possibility; else it is unresolved.
 
 In the triple game each play of the dealer against the same hands is a round of its own, settled by
 itself; only the first opens its bets.
 
 Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves,
-``blackjack.readings`` for what the shoe says, ``blackjack.commands`` and ``blackjack.decisions``
-for what people say.
+``blackjack.readings`` for what the shoe reports, ``blackjack.commands`` and ``blackjack.decisions``
+for what people command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Black jack hands: points, winners, and what a box's first cards make. Pure functions over cards."""
+"""Black jack hands: points, winners, and what a box's first cards make. Pure functions over
+cards.
+"""
 
 from __future__ import annotations
 

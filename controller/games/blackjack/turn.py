@@ -200,7 +200,9 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
     # Its outcome: a result, void, or unresolved
 
     def conclude(self) -> None:
-        """End the round. In a game of several plays the dealer keeps his first card for the next."""
+        """End the round. In a game of several plays the dealer keeps his first card for the
+        next.
+        """
         deal = self.state.deal
         assert deal is not None
         if deal.insurance:

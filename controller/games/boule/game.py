@@ -1,6 +1,6 @@
-"""Boule: a ball, eighteen holes, nine numbers, and one among them that no simple chance has.
+"""Boule: a ball, eighteen holes, nine numbers, one of which has no simple chance.
 
-It is a game of a wheel that tells places (see ``cells``). What it has of its own: the chances
+It is a game of a wheel that reports places (see ``cells``). Its own: the chances
 (``boule.chances``), and that the minimum of a cloth is the authorised one or twice as much.
 """
 

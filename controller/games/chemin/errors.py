@@ -59,7 +59,9 @@ def _first_doubt(turn: CheminTurn) -> int | None:
 
 
 def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """The shoe was right: discard the card, the one it reported or the one that the person names."""
+    """The shoe was right: discard the card, the one it reported or the one that the person
+    names.
+    """
     was = turn.current.cards[at]
     card = (
         was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)

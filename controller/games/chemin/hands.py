@@ -198,7 +198,9 @@ def shows(book: Chemin, coup: CheminCoup) -> bool:
 
 
 def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether the cards of all hands are face up; a hand whose cards are in the basket lacks none."""
+    """Whether the cards of all hands are face up; a hand whose cards are in the basket lacks
+    none.
+    """
     return all(
         card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who)
     )

@@ -107,7 +107,9 @@ def missed(turn: CheminTurn) -> None:
 
 
 def take_cut(turn: CheminTurn, _given: CardCut) -> None:
-    """The cut card came: the round in progress is the last; with none in progress the shoe is over."""
+    """The cut card came: the round in progress is the last; with none in progress the shoe is
+    over.
+    """
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return

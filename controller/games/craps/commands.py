@@ -61,7 +61,9 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: CrapsTurn, given: SessionClose) -> None:
-    """Close the table. A throw without a result stays unresolved; today's dice are not tomorrow's."""
+    """Close the table. A throw without a result stays unresolved; today's dice are not
+    tomorrow's.
+    """
     session(turn)
     current, dice = turn.state.current, turn.state.set
     if current and (current.closed or current.asks):

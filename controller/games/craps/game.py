@@ -1,13 +1,13 @@
 """Craps: one state machine; the rulebook makes the difference.
 
 A throw is a round. Bets open and close (``round.opened``, ``bets.closed``), the shooter throws, and
-the throw has its result (``round.result``) with what becomes of every bet, or it ends as
-``round.void`` or ``round.unresolved``. The point is what the results so far make it, so a throw
-that waits for a person holds up all that come after it.
+the throw has its result (``round.result``) with the outcome of every bet, or it ends as
+``round.void`` or ``round.unresolved``. The results so far give the point, so a throw that waits for
+a person holds up all that come after it.
 
 Where to read on: ``craps.bets`` for what a throw does to each bet, ``craps.readings`` for what the
-device says, ``craps.commands``, ``craps.dice`` and ``craps.players`` for what persons say,
-``craps.turn`` for the moves that all are made of, ``craps.state`` for what is remembered.
+device reports, ``craps.commands``, ``craps.dice`` and ``craps.players`` for what people command,
+``craps.turn`` for the moves that all consist of, ``craps.state`` for what is remembered.
 """
 
 from __future__ import annotations

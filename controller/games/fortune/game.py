@@ -63,7 +63,9 @@ class FortuneTurn(CellsTurn):
 
 
 def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
-    """The outcome of each bet when this symbol is under the tongue: it wins and pays, or it loses."""
+    """The outcome of each bet when this symbol is under the tongue: it wins and pays, or it
+    loses.
+    """
     return tuple(
         Settled(bet=name, outcome="win", pays=pays(name, book, settings))
         if symbol(name) == number

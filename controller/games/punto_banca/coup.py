@@ -1,5 +1,5 @@
-"""What the cards of a coup amount to: whether all are known, where the next belongs, what the hands
-make. No state changes.
+"""What the cards of a coup amount to: whether all are known, where the next belongs, the points. No
+state changes.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Punto y banca, at the full table, mini and midi: one state machine; the rulebook makes the
 difference.
 
-A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets open
-(``round.opened``) and close (``bets.closed``), four cards come, player, bank, player, bank
-(``card.dealt``), lie face up by the croupier's word (``card.turned``), and the rules say which hand
-takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A round may end as
-``round.void`` or ``round.unresolved`` too. The cut card lets the round in progress end; then
-``shoe.ended``.
+A coup is a round. A shoe begins with ``shoe.start`` and the burn; then bets open (``round.opened``)
+and close (``bets.closed``), and four cards come: player, bank, player, bank (``card.dealt``). The
+croupier turns them (``card.turned``), and the rules say which hand takes a third (``hand.decided``,
+``card.expected``) until ``round.result``. A round may also end as ``round.void`` or
+``round.unresolved``. After the cut card the round in progress is played; then ``shoe.ended``.
 
-Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and
-``punto_banca.decisions`` for what a person says, ``punto_banca.turn`` for the moves that both are
-made of, ``punto_banca.state`` for what is remembered.
+Where to read on: ``punto_banca.readings`` for what the shoe reports, ``punto_banca.commands`` and
+``punto_banca.decisions`` for what a person commands, ``punto_banca.turn`` for the moves that both
+consist of, ``punto_banca.state`` for what is remembered.
 """
 
 from __future__ import annotations

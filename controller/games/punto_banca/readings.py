@@ -245,7 +245,9 @@ def _late(turn: PuntoBancaTurn, given: CardDrawn) -> None:
 
 
 def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
-    """The cut card came: the round in progress is the last; with none in progress the shoe is over."""
+    """The cut card came: the round in progress is the last; with none in progress the shoe is
+    over.
+    """
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return

@@ -80,7 +80,9 @@ class RouletteTurn(WheelTurn):
     def void(
         self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """Void the spin: the ball goes back into the last valid number before it is launched again."""
+        """Void the spin: the ball goes back into the last valid number before it is launched
+        again.
+        """
         if (
             isinstance(of, WheelRound)
             and of.launched

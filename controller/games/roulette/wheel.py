@@ -36,7 +36,9 @@ def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
 
 
 def neighbours(number: int, order: tuple[int, ...], each_side: int = 2) -> tuple[int, ...]:
-    """The pockets on both sides of a number, in the order of the wheel, without the number itself."""
+    """The pockets on both sides of a number, in the order of the wheel, without the number
+    itself.
+    """
     at = order.index(number)
     return tuple(
         order[(at + step) % len(order)] for step in range(-each_side, each_side + 1) if step

@@ -197,7 +197,9 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
 
 
 def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
-    """The waiting card: accept it, read it, remove it, or keep it as the first of the next round."""
+    """The waiting card: accept it, read it, remove it, or keep it as the first of the next
+    round.
+    """
     coup, now = turn.state.current, turn.state.shoe
     assert now is not None
     if given.action == "remove":

@@ -41,7 +41,9 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The chances, and the insurance of a bet against 31-31, which costs a fraction of the bet."""
+        """The chances, and the insurance of a bet against 31-31, which costs a fraction of
+        the bet.
+        """
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
         part = Fraction(*self.book.insurance)
         return {

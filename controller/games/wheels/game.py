@@ -1,12 +1,13 @@
-"""What the games of a wheel, roulette, boule and the wheel of fortune, are made of alike.
+"""What roulette, boule and the wheel of fortune have in common.
 
 A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close
-(``bets.closed``), and it is told where it lies (``round.result``), or the round ends as
+(``bets.closed``), and the place where it stops is reported (``round.result``); or the round ends as
 ``round.void`` or ``round.unresolved``. Each launch has an outcome of its own, so a relaunch after a
 void spin is a new round. Round numbers count from 1 in each session and are never used twice.
 
-Where to read on: ``wheels.readings`` for what a wheel says, ``wheels.commands`` for what a person
-says, ``wheels.turn`` for the moves that both are made of, ``wheels.state`` for what is remembered.
+Where to read on: ``wheels.readings`` for what a wheel reports, ``wheels.commands`` for what a
+person commands, ``wheels.turn`` for the moves that both consist of, ``wheels.state`` for what is
+remembered.
 """
 
 from __future__ import annotations

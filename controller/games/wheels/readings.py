@@ -342,7 +342,9 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
 
 
 def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """A number known only after a silence: a candidate for its spin's round, whose end nobody saw."""
+    """A number known only after a silence: a candidate for its spin's round, whose end
+    nobody saw.
+    """
     of = _round_of_late(turn, seen)
     if of is not None:
         candidate(turn, of, seen, "silence")

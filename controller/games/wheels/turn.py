@@ -102,7 +102,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether the wheel has bets open, where the wheel reports it, and no round is in progress."""
+        """Whether the wheel has bets open, where the wheel reports it, and no round is in
+        progress.
+        """
         state = self.state
         return (
             self.settings.phases == "device"
