@@ -18,10 +18,10 @@ Pays = tuple[int, int]
 
 
 class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Black jack. The dealer has one card until the players are done, stands on every 17 and draws
-    below. Boxes are numbered from the croupier's left, clockwise.
+    """Black jack.
 
-    Boxes are numbered from the croupier's left, clockwise.
+    The dealer has one card until the players are done, stands on every 17 and draws below. Boxes
+    are numbered from the croupier's left, clockwise.
     """
 
     title: Announcement
@@ -53,7 +53,7 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     pays: dict[str, Pays]
     """``win blackjack insurance``, and ``three_sevens`` where the decree has it."""
     insurance_limits: dict[str, tuple[int, int]]
-    """``most``, of the bet; ``least``, of the table's minimum, where it is said."""
+    """``most``, of the bet; ``least``, of the table's minimum, where the decree says so."""
     pair_bets: dict[str, Pays] = {}
     """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no
     such bet.

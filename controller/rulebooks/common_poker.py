@@ -34,7 +34,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     the person in charge decides.
     """
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
     """Calls: ``bets_closed``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]

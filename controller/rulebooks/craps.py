@@ -12,15 +12,12 @@ from controller.rulebooks.law import Doubt, Law
 
 
 class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One kind of bet. ``win``, ``lose`` and ``void`` are the totals that decide it with one throw;
-    any other leaves it where it is. A bet with a ``side`` moves to a number: to the table's point,
-    or (``on = "own"``) to one of its own, ``numbers`` being those available. The ``right`` side
-    then wins with the number and loses with 7, the ``wrong`` side the other way round.
+    """One kind of bet.
 
-    ``win``, ``lose`` and ``void`` are totals that decide it at one throw; any other leaves it where
-    it lies. A bet with a ``side`` comes to stand on a number: on the table's point, or (``on =
-    "own"``) on one of its own, ``numbers`` being those that there are; the ``right`` side then wins
-    with the number and loses with 7, the ``wrong`` side the other way round.
+    ``win``, ``lose`` and ``void`` are the totals that decide it with one throw; any other leaves it
+    where it is. A bet with a ``side`` moves to a number: to the table's point, or (``on = "own"``)
+    to one of its own, ``numbers`` being those available. The ``right`` side then wins with the
+    number and loses with 7, the ``wrong`` side the other way round.
     """
 
     name: Announcement

@@ -27,14 +27,11 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bet beside the game, on the player's hand alone. It is placed before the deal, and with an
-    ante. ``least`` and ``most``: its stake as a multiple of the table's minimum; None: the decree
-    does not say. ``tables``: what it pays, one for each choice that the decree offers; empty for
-    the bet that takes part in the jackpot.
+    """A bet beside the game, on the player's hand alone.
 
-    ``least`` and ``most``: its stake as a multiple of the table's minimum; None: not said.
-    ``tables``: what it pays, one for each choice that the decree offers; none for the bet that
-    takes part in the jackpot.
+    It is placed before the deal, and with an ante. ``least`` and ``most``: its stake as a multiple
+    of the table's minimum; None: the decree does not say. ``tables``: what it pays, one for each
+    choice that the decree offers; empty for the bet that takes part in the jackpot.
     """
 
     least: Fraction | None = None

@@ -14,9 +14,9 @@ Order = Literal["higher", "equal", "lower"]
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One row of the decree's table: how both hands of a client compare, and what happens to the
-    bet. ``void``: the game is void, the bet is returned.
+    bet.
 
-    ``void``: a void game, the bet is given back.
+    ``void``: the game is void, the bet is returned.
     """
 
     case: str

@@ -31,7 +31,9 @@ Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 
 
 class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One decree.
+    """One decree. Where a decree says that one game follows another except for what it says itself,
+    its file does the same: ``follows = "roulette-french"`` takes over every key, and every table
+    entry, that the game does not state itself.
 
     Where a decree says that one game follows another except for what it says itself, so does its
     file: ``follows = "roulette-french"`` takes over every key, and every entry of its tables, that

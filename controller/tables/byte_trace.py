@@ -1,6 +1,4 @@
-"""What the devices of one table sent and the journal does not hold yet: the ``bytes`` entries. They
-are stored with the reading that they led to, or by themselves once a minute; nothing waits for
-them.
+"""What the devices of one table sent and the journal does not hold yet: the ``bytes`` entries.
 
 They are stored with the reading that they led to, or by themselves once a minute; nothing waits for
 them.

@@ -45,8 +45,8 @@ class NotStoredError(RejectedError):
 
 
 def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes | None:
-    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew,
-    and says so.
+    """The last saved state of a table. One that cannot be decrypted is passed on as it is: the
+    table then begins anew, and reports it.
     """
     saved = journal.last_saved(table)
     if saved is None or cipher is None:
@@ -63,10 +63,10 @@ def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes
 class TableRunner:
     """A table and the journal behind it.
 
-    ``make`` gives the table as the journal knows it; it is called again where the table has run
-    ahead of what could be stored. ``clock`` stamps what the runner itself says. ``changed`` is
-    called when there is something new to publish. ``cipher`` is needed where cards lie face down.
-    Raises ``ValueError`` where it is missing.
+    ``make`` gives the table as the journal knows it; it is called again if the table has run ahead
+    of what could be stored. ``clock`` stamps the runner's own events. ``changed`` is called when
+    there is something new to publish. ``cipher`` is needed where cards are face down. Raises
+    ``ValueError`` if it is missing.
     """
 
     def __init__(

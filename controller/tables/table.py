@@ -214,8 +214,7 @@ class Table:
 
     def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
         """The readings to :meth:`take` after a restart, or any time in which the table missed
-        readings; one per device. They are inputs like any other: the game sees that it has missed
-        something, and the journal shows it.
+        readings; one per device.
 
         They are inputs like any other: the game sees that it has missed something, and the journal
         shows it.
@@ -226,10 +225,9 @@ class Table:
         ]
 
     def retained(self) -> dict[str, bytes | None]:
-        """The body of each retained topic of the table; None clears the retained message. Publish
-        what it was when a record was appended only after that record is committed.
+        """The body of each retained topic of the table; None clears the retained message.
 
-        Give out what it was when a record was appended only after that record is committed.
+        Publish what it was when a record was appended only after that record is committed.
         """
         names: dict[str, Any] = {
             "site": self.site,

@@ -102,8 +102,8 @@ def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
 
 
 def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
-    """At most a part of the bet that it insures, as far as that is known; at least a part of the
-    minimum, where that is said.
+    """At most a part of the bet that it insures, if known; at least a part of the minimum, where
+    the decree says so.
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.deal.bets if turn.state.deal else ()

@@ -48,9 +48,10 @@ def dealer_draws(cards: tuple[str, ...]) -> bool:
 
 
 def dealer_hands(first: str, rest: tuple[str, ...], *, alone: bool) -> tuple[tuple[str, ...], ...]:
-    """Every hand that the dealer may have who got ``first``, where ``rest`` are all cards after the
-    second round of the deal and nobody said whose they are. His are the last ones, and his rule
-    says where he stops. ``alone``: every hand may have lost before, and he has not drawn.
+    """Every hand that a dealer with ``first`` may have, where ``rest`` are all cards after the
+    second round of the deal and nobody reported whose they are. The dealer's are the last ones, and
+    the rule says where the dealer stops. ``alone``: every hand may have lost before, and the dealer
+    has not drawn.
     """
     found: list[tuple[str, ...]] = [(first,)] if alone else []
     for start in range(len(rest)):

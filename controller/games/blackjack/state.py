@@ -34,16 +34,13 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``seats``: its hands in the order in which they play; none until the
-    boxes are set. ``play``: which of the dealer's hands this is, where he has several.
-    ``unplaced``: cards whose hand nobody has named. ``insurance``: whether it may be taken now.
-    ``latest``: who got the latest card. ``confirmed_by``: who decided about a card. ``last``: the
-    cut card has come. ``bets``: those reported.
+    """The round in progress.
 
-    ``play``: which of the dealer's hands this is, where he has several. ``unplaced``: cards of
-    which nobody said whose they are. ``insurance``: whether it may be taken now. ``latest``: who
-    got the latest card. ``confirmed_by``: who decided about a card. ``last``: the cut card has
-    come. ``bets``: those that were told.
+    ``seats``: its hands in the order in which they play; none until the boxes are set. ``play``:
+    which of the dealer's hands this is, where he has several. ``unplaced``: cards whose hand nobody
+    has named. ``insurance``: whether it may be taken now. ``latest``: who got the latest card.
+    ``confirmed_by``: who decided about a card. ``last``: the cut card has come. ``bets``: those
+    reported.
     """
 
     round: int
@@ -122,15 +119,12 @@ class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of black jack between two inputs. ``past``: the shoes of the last sessions. ``burn``:
-    cards still to be burned, unseen. ``held``: cards that wait for a place, in their order.
-    ``doubt``: why a person must decide before anything goes on. ``silent``: the device is silent
-    now. ``asked``, ``expected``: what was last announced of it.
+    """A table of black jack between two inputs.
 
-    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees.
-    ``held``: cards that wait for a place, in their order. ``doubt``: why a person must speak before
-    anything goes on. ``silent``: the device is not heard now. ``asked``, ``expected``: what was
-    last said of it.
+    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``held``:
+    cards that wait for a place, in their order. ``doubt``: why a person must decide before anything
+    goes on. ``silent``: the device is silent now. ``asked``, ``expected``: what was last announced
+    of it.
     """
 
     limit: BlackjackLimit | None = None

@@ -1,7 +1,6 @@
-"""One step of a table of black jack: the moves that readings and commands consist of. Each move
-changes the state and emits its event together, so that the two cannot diverge.
+"""One step of a table of black jack: the moves that readings and commands consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part.
+Each move changes the state and emits its event together, so that the two cannot diverge.
 """
 
 from __future__ import annotations

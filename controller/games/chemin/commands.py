@@ -23,7 +23,7 @@ from controller.games.chemin.hands import waits
 from controller.games.chemin.readings import missed
 from controller.games.chemin.state import CheminCoup, CheminEntry
 from controller.games.chemin.turn import CheminTurn
-from controller.games.session import another_round, confirmer, session
+from controller.games.session import another_round, confirmer, sent, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -210,5 +210,5 @@ def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in progress, its bets closed. ``unasked``: reject it if a decision is pending."""
     coup = _round(turn)
     if unasked and waits(coup):
-        raise RejectedError("table_waits_for", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     return coup

@@ -19,7 +19,7 @@ from controller.games.chemin.hands import any_third, cards_of, first, next_dealt
 from controller.games.chemin.readings import face_up
 from controller.games.chemin.state import CheminCard, Fate
 from controller.games.chemin.turn import CheminTurn
-from controller.games.session import confirmer
+from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
 
 IN_BASKET = "card_in_basket"
@@ -176,7 +176,7 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise RejectedError("table_waits_for", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -334,7 +334,7 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were exposed too early."""
     coup = closed_round(turn, unasked=False)
     if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
-        raise RejectedError("table_waits_for", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_current(question=None)

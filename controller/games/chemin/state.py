@@ -1,4 +1,4 @@
-"""What a table of chemin de fer or two-cloth baccarat remembers: cards that lie face down too, so
+"""What a table of chemin de fer or two-cloth baccarat remembers. Face-down cards are included, so
 it is never shown.
 """
 
@@ -24,16 +24,13 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 
 
 class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card out of the shoe. ``card`` is None if it was not read and nobody has named it. ``to``:
-    its hand; None while it waits. ``last_announced_to``: the hand it was last announced to.
-    ``third``: it came after the deal. ``kept``: a person placed it. ``up``: it is face up.
-    ``doubt``: the irregularity that a person must decide; it and all later cards wait. ``out``: it
-    has left the game; one in the basket still counts as dealt.
+    """A card out of the shoe.
 
-    ``to``: the hand it belongs to, None while it waits. ``last_announced_to``: the hand it was last
-    said to lie with. ``third``: it came after the deal. ``kept``: a person has put it there.
-    ``up``: it lies face up. ``doubt``: the irregularity about which a person must decide; it and
-    all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
+    ``card`` is None if it was not read and nobody has named it. ``to``: its hand; None while it
+    waits. ``last_announced_to``: the hand it was last announced to. ``third``: it came after the
+    deal. ``kept``: a person placed it. ``up``: it is face up. ``doubt``: the irregularity that a
+    person must decide; it and all later cards wait. ``out``: it has left the game; one in the
+    basket still counts as dealt.
     """
 
     card: str | None = None
@@ -53,22 +50,16 @@ class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``cards``: all that came, in their order. ``words``: each hand's
-    decision. ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards
-    went into the basket. ``table``: the bank keeps to the table of plays. ``optional``: it draws in
-    the optional cells. ``restored``: a wrong decision was put right. ``bank_fault``: the banker has
-    shown both cards of a cloth. ``shown``: cards exposed too early, by hand. ``owed``: the bank's
-    cards that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
-    ``said``: what was already reported. ``question``: the irregularity that a person must decide.
-    ``confirmed_by``: who let it go on. ``bets``: those reported.
+    """The round in progress.
 
-    ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into
-    the basket. ``table``: the bank keeps to the table of plays; ``optional``: it draws in the
-    optional cells. ``restored``: a wrong word was put right; ``bank_fault``: the banker has shown
-    both cards of a cloth. ``shown``: cards that were exposed before their time, by hand; ``owed``:
-    those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two
-    first cards. ``said``: what was reported already. ``question``: the irregularity that waits for
-    a person. ``confirmed_by``: who let it go on. ``bets``: those that were told.
+    ``cards``: all that came, in their order. ``words``: each hand's decision. ``banco``: one player
+    plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``:
+    the bank keeps to the table of plays. ``optional``: it draws in the optional cells.
+    ``restored``: a wrong decision was put right. ``bank_fault``: the banker has shown both cards of
+    a cloth. ``shown``: cards exposed too early, by hand. ``owed``: the bank's cards that must be
+    shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what was
+    already reported. ``question``: the irregularity that a person must decide. ``confirmed_by``:
+    who let it go on. ``bets``: those reported.
     """
 
     round: int
@@ -114,14 +105,11 @@ class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
-    """A table between two inputs. ``past``: the shoes of the last sessions. ``unplaced``: cards
-    that came between rounds. ``silent``: the device is silent now. ``expected``: where the next
-    card was last announced to go. ``last``: announced last rounds still to play, from round
-    ``last_since`` on.
+    """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``unplaced``: cards that came while no round was in
-    hand. ``silent``: the device is not heard now. ``expected``: what was last said of the next
-    card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``unplaced``: cards that came between rounds.
+    ``silent``: the device is silent now. ``expected``: where the next card was last announced to
+    go. ``last``: announced last rounds still to play, from round ``last_since`` on.
     """
 
     past: Past = ()

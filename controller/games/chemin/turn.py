@@ -1,9 +1,8 @@
 """One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands
-consist of. Each move changes the state and emits its event together, so that the two cannot
-diverge. No card is revealed before it is face up.
+consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A card is
-told only once it lies up.
+Each move changes the state and emits its event together, so that the two cannot diverge. No card is
+revealed before it is face up.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.topics import level
 from controller.games import shoe
 from controller.games.baccarat import WINNERS, Winner
 from controller.games.chemin.hands import expected, hands_of, placed
@@ -72,10 +70,6 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         if any(card.doubt for card in (*self.state.unplaced, *(coup.cards if coup else ()))):
             return ("card.decide", "round.void") if coup else ("card.decide",)
         return QUESTIONS[coup.question] if coup and coup.question else ()
-
-    def asked(self) -> tuple[str, ...]:
-        """The same, as their topics name them."""
-        return tuple(map(level, self.asks()))
 
     def offered(self) -> Mapping[str, Bounds]:
         """The hands that take bets. They may win what the bank has, which is not reported."""

@@ -11,6 +11,7 @@ from controller.games.chemin.course import is_open, restore, settle
 from controller.games.chemin.hands import first, next_to_act, thirds
 from controller.games.chemin.state import Word
 from controller.games.chemin.turn import CheminTurn
+from controller.games.session import sent
 
 
 def draw(turn: CheminTurn, given: HandDraw) -> None:
@@ -65,7 +66,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The decision that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise RejectedError("table_waits_for", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
         raise RejectedError("hand_acts_now", who=whose)
@@ -97,9 +98,9 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that said no. By the table the bank has the first card
-    where it makes 0 to 5, and no other card counts; the banker says it, and it is held against his
-    cards when they are turned.
+    """The croupier called a card for a hand that said no. By the table of plays the bank has the
+    first card where it makes 0 to 5, and no other card counts. The banker says so, and it is
+    checked against the bank's cards when they are turned.
     """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
@@ -118,7 +119,7 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     if given.who is not None and given.who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     if any(card.doubt for card in coup.cards):
-        raise RejectedError("table_waits_for", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if coup.question == "words_contradict" and all(

@@ -19,12 +19,11 @@ from controller.contract.commands import (
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.contract.refusals import Field, RejectedError
-from controller.contract.topics import level
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
-from controller.games.session import confirmer, corrects, named, session
+from controller.games.session import confirmer, corrects, named, sent, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -94,7 +93,7 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if lacking := turn.lacking():
-        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=level(lacking))
+        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=given.by)
 
@@ -124,9 +123,7 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
         raise RejectedError("dice_not_due")
     _in_order(turn, current.round)
     if current.dice is not None:
-        raise RejectedError(
-            "round_has_dice", round=current.round, commands=tuple(map(level, current.asks))
-        )
+        raise RejectedError("round_has_dice", round=current.round, commands=sent(current.asks))
     if not current.closed:
         if not turn.by_itself:
             raise refuse(turn, "throw_before_close", "bets_still_open")

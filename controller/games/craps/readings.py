@@ -1,7 +1,6 @@
-"""What a table of craps makes of its dice's readings. Only what is live and complete becomes a
-result. A throw that a silence has hidden is unresolved, and a person decides.
+"""What a table of craps makes of its dice's readings.
 
-Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved,
+Only what is live and complete becomes a result. A throw that a silence has hidden is unresolved,
 and a person decides.
 """
 

@@ -16,11 +16,9 @@ SHOWN = 20
 
 
 class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The dice of the table, by serial number. ``lost``: those that left the table and were not
-    found. ``unfit``: why they may not be used.
+    """The dice of the table, by serial number.
 
-    ``lost``: those that left the table and were not found. ``unfit``: why they may not be played
-    with.
+    ``lost``: those that left the table and were not found. ``unfit``: why they may not be used.
     """
 
     serials: tuple[str, ...]
@@ -35,13 +33,11 @@ class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress: one throw. ``throw``: the device's own count of it. ``frames``: its
-    evidence so far, oldest first. ``early``: the dice moved before its bets were closed. ``said``:
-    breaches already reported. ``asks``: commands that would answer its question. ``dice``: the
-    total held back meanwhile. ``confirmed_by``: who let it go on.
+    """The round in progress: one throw.
 
-    ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported.
-    ``asks``: the commands one of which it waits for; ``dice``: what lies there and waits with it.
+    ``throw``: the device's own count of it. ``frames``: its evidence so far, oldest first.
+    ``early``: the dice moved before its bets were closed. ``said``: breaches already reported.
+    ``asks``: commands that would answer its question. ``dice``: the total held back meanwhile.
     ``confirmed_by``: who let it go on.
     """
 
@@ -86,14 +82,15 @@ class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of craps between two inputs.
 
-    ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this
-    session that were put away; ``past``: those of the session before. ``seats`` in play, clockwise
-    from the croupiers' left; ``thrown``: where the dice were last; ``taken_over``: the shooter
-    began in the middle of a series. ``last``: announced last shooters left. ``dice`` and ``throw``:
-    what the device last said of them, live; ``tells``: it is one that says when they move;
-    ``moved``: they have, since the last outcome. ``gap``: the device was silent since then, and
-    ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round was
-    reported since. ``relaunch``: the throw before was void.
+    ``before``: the point before the oldest entry. ``set``: the present dice. ``used``: those of
+    this session that were put away. ``past``: those of the session before. ``seats``: in play,
+    clockwise from the croupiers' left. ``thrown``: where the dice were last. ``taken_over``: the
+    shooter began in the middle of a series. ``last``: announced last shooters left.
+
+    ``dice`` and ``throw``: the device's last live report. ``tells``: the device reports when they
+    move. ``moved``: they have, since the last outcome. ``gap``: the device was silent since then,
+    and ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round
+    was reported since. ``relaunch``: the throw before was void.
     """
 
     kept: ClassVar[int] = 60

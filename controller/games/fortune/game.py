@@ -52,7 +52,7 @@ class FortuneTurn(CellsTurn):
         }
 
     def outcome(self, entry: WheelEntry) -> FortuneOutcome:
-        """The symbol, and its cell if that was told."""
+        """The symbol, and its cell if reported."""
         assert entry.number is not None
         return FortuneOutcome(number=entry.number, cell=entry.cell, last_of_session=entry.last)
 

@@ -22,9 +22,7 @@ class RouletteLaunch(msgspec.Struct, frozen=True):
     spin: int | None
 
     def just_before(self, spin: int | None) -> bool:
-        """Whether the wheel's counter shows that no spin lies between that launch and one for
-        ``spin``.
-        """
+        """Whether the wheel's counter shows no spin between that launch and one for ``spin``."""
         return self.spin is not None and spin is not None and spin - self.spin in (0, 1)
 
 

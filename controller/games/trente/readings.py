@@ -1,10 +1,8 @@
-"""What a table of trente et quarante makes of its shoe's readings. All cards are face up except the
-last five, which are only counted. A card that should not have come waits in the queue with all that
-follow until a person decides. A round of which a silence has hidden something is left unresolved.
+"""What a table of trente et quarante makes of its shoe's readings.
 
-All cards lie face up but the last five, which are only counted. A card that should not have come
-waits in the queue with all that follow it until a person decides; what a silence has hidden leaves
-its round unresolved.
+All cards are face up except the last five, which are only counted. A card that should not have come
+waits in the queue with all that follow until a person decides. A round of which a silence has
+hidden something is left unresolved.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def counts(state: TrenteState) -> dict[int, int]:
 
 
 def outcome(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> TrenteOutcome:
-    """What a coup that has a result came to: of a refait, how many are running and what may be done
-    with the bets that lie.
+    """The outcome of a coup with a result: of a refait, how many are consecutive and what may be
+    done with the bets placed.
     """
     assert entry.winner is not None
     is_refait = entry.winner == "refait"

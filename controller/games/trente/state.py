@@ -73,22 +73,15 @@ class TrenteEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaults=True):
-    """A table of trente et quarante between two inputs. ``past``: the shoes of the last sessions.
-    ``tail``: cards that came after the cut card. ``queue``: cards that need a decision.
-    ``carried``: cards decided to be the first of the next round. ``queue_overflowed``: more came
-    than can wait. ``silent``: the device is silent now. ``out_of_sync``: cards go to no round until
-    a person opens one. ``unseen``: a round may have begun in a silence, at a table without keys.
-    ``reset``: the shoe restarted, and nobody has said what is in it. ``expected``: where the next
-    card was last announced to go. ``last``: announced last rounds still to play, from round
-    ``last_since`` on.
+    """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card.
-    ``queue``: cards that wait for a decision, ``carried``: cards decided to be the first of the
-    next round; ``queue_overflowed``: more came than can wait. ``silent``: the device is not heard
-    now. ``out_of_sync``: cards go to no round until a person opens one; ``unseen``: one may have
-    begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
-    has not said what is in it. ``expected``: what was last said of the next card. ``last``:
-    announced last hands that are left, from round ``last_since`` on.
+    ``queue``: cards that need a decision. ``carried``: cards decided to be the first of the next
+    round. ``queue_overflowed``: more came than can wait. ``silent``: the device is silent now.
+    ``out_of_sync``: cards go to no round until a person opens one. ``unseen``: a round may have
+    begun in a silence, at a table without keys. ``reset``: the shoe restarted, and nobody has said
+    what is in it. ``expected``: where the next card was last announced to go. ``last``: announced
+    last rounds still to play, from round ``last_since`` on.
     """
 
     past: Past = ()

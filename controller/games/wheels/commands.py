@@ -169,15 +169,15 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
 
 
 def _told(turn: WheelTurn) -> dict[int, AnyOutcome]:
-    """What each result came to, as it was told."""
+    """The outcome of each result, as published."""
     return {
         entry.round: turn.outcome(entry) for entry in turn.state.entries if entry.number is not None
     }
 
 
 def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by: Command) -> None:
-    """Say the later results anew of which something has changed with this round: at roulette, how
-    many zeros run.
+    """Announce later results again if they changed with this round; at roulette, the count of
+    consecutive zeros.
     """
     for entry in turn.state.entries:
         if (
