@@ -18,7 +18,7 @@ Winner = Literal["player", "banker", "tie"]
 WINNERS: Mapping[str, Winner] = {"player": "player", "banker": "banker", "tie": "tie"}
 SIDES: tuple[Side, ...] = ("player", "banker")
 ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
-"""To whom the first four cards go."""
+"""The hands that the first four cards go to."""
 
 
 def value(card: str) -> int:
@@ -47,23 +47,21 @@ def player_draws(third: ThirdCards, total: int) -> Cell:
 
 
 def banker_draws(third: ThirdCards, total: int, player_third: int | None) -> Cell:
-    """What the bank's first two cards, worth 0 to 7, call for after the player's third card; None:
+    """What the bank's first two cards, worth 0 to 7, require after the player's third card; None:
     the player stood.
     """
     return CELLS[third.banker[total][10 if player_third is None else player_third]]
 
 
 def winner(player: Sequence[str], banker: Sequence[str]) -> Side | None:
-    """The hand that is nearer to nine; None for a tie."""
+    """The hand nearer to nine; None for a tie."""
     more = points(player) - points(banker)
     return None if more == 0 else "player" if more > 0 else "banker"
 
 
 def next_card(third: ThirdCards, player: Sequence[str], banker: Sequence[str]) -> Side | None:
     """Where the next card of a coup without any choice belongs; None: none may come, the coup is
-    complete.
-
-    A choice (``O``) is not this function's: it counts as standing.
+    complete. A choice (``O``) is not made here: it counts as standing.
     """
     dealt = len(player) + len(banker)
     if dealt < len(ORDER):

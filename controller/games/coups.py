@@ -1,5 +1,5 @@
-"""Coups dealt from a shoe in which no hand has a choice, punto y banca and trente et quarante: what
-both tables make alike.
+"""Coups dealt from a shoe in which no hand has a choice: punto y banca and trente et quarante. What
+both tables do alike.
 
 Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of
 the next round are ``carried``. ``out_of_sync``: cards go to no round, since a silence may have
@@ -29,14 +29,14 @@ from devices.readings import CardDrawn
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that waits for a person's decision, and what the shoe's count says against it."""
+    """A card that waits for a person's decision. ``trouble``: the shoe's objection by its count."""
 
     given: CardDrawn
     trouble: str | None = None
 
 
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. Its fields each game's has for itself, as those of its state."""
+    """The round in progress. Each game declares its own fields, as in its state."""
 
     if TYPE_CHECKING:
         round: int
@@ -45,7 +45,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CoupEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. Its fields each game's has for itself, as those of its state."""
+    """The outcome of one round. Each game declares its own fields, as in its state."""
 
     if TYPE_CHECKING:
         round: int
@@ -54,8 +54,8 @@ class CoupEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
-    """Such a table between two inputs. Its fields each state has for itself: where they stand is
-    where they are written down.
+    """Such a table between two inputs. Each state declares its own fields and documents them
+    there.
     """
 
     if TYPE_CHECKING:
@@ -72,17 +72,17 @@ class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def astray(self) -> bool:
-        """Whether cards go to no round, and a person may open one that they go to."""
+        """Whether cards go to no round, and a person may open one for them."""
         playable = self.shoe is not None and not self.shoe.over and self.last != 0
         return self.open and self.out_of_sync and self.current is None and playable
 
 
 class CoupBook(Lawful, Protocol):
-    """A rulebook, as far as it is needed here."""
+    """The part of a rulebook that is needed here."""
 
     @property
     def announcements(self) -> dict[str, Announcement]:
-        """What is called."""
+        """The calls."""
         ...
 
 
@@ -92,8 +92,8 @@ T = TypeVar("T", bound=CoupState[Any])
 
 
 class CoupTurn(RoundMoves[B, S, T]):
-    """One step of such a table. A game names its coup and its outcome of one, and how many cards
-    may wait.
+    """One step of such a table. Each game names its coup, its outcome and how many cards may
+    wait.
     """
 
     coup: ClassVar[type[Coup]]
@@ -102,7 +102,7 @@ class CoupTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
 
     @abstractmethod
     def unresolved(
@@ -114,14 +114,14 @@ class CoupTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def clear_shoe(self, left: int | None = None) -> None:
-        """The talla is over and its cards leave the table; ``left``: as counted by a person."""
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
 
     @abstractmethod
     def record(self, entry: Any) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
 
     def open_bets(self, by: str | None = None) -> None:
-        """Bets are open for the next round."""
+        """Open bets for the next round."""
         number = self.state.round + 1
         self.change(round=number, current=self.coup(round=number), out_of_sync=False, unseen=False)
         self.say(
@@ -135,14 +135,14 @@ class CoupTurn(RoundMoves[B, S, T]):
         self.say(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
 
     def lose(self, cards: tuple[Any, ...] = ()) -> None:
-        """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+        """Count a round that nobody saw begin; a person gives its result."""
         number = self.state.round + 1
         self.change(round=number, out_of_sync=True, unseen=False)
         self.record(self.outcome(round=number, kind="unresolved", cards=cards))
         self.say(RoundUnresolved(round=number, why="silence", candidate=None))
 
     def count_down(self, number: int) -> None:
-        """One of the last rounds is over, if they are announced."""
+        """Count down the announced last rounds, if any."""
         count_down(self, number)
 
 
@@ -153,7 +153,7 @@ Turn = CoupTurn[Any, Any, Any]
 
 
 def arrived(turn: Turn, given: CardDrawn) -> Waiting | None:
-    """A card left the shoe, and counts wherever it goes; None where the table takes none."""
+    """Count a card that left the shoe, wherever it goes. None where the table takes none."""
     state, trouble = turn.state, None
     if state.shoe is not None:
         counted, trouble = shoe.draw(state.shoe, given.card)
@@ -182,8 +182,8 @@ def waits(turn: Turn, waiting: Waiting) -> bool:
 
 
 def late(turn: Turn, card: Any) -> None:
-    """A card known only after a silence. It is never acted upon: it is kept for the person who
-    decides about its round.
+    """Keep a card known only after a silence for the person who decides about its round. It is
+    never acted upon.
     """
     state = turn.state
     turn.change(shoe=shoe.lose_count(state.shoe))
@@ -207,18 +207,18 @@ def late(turn: Turn, card: Any) -> None:
     turn.expect()
 
 
-# What persons say
+# What people command
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
-    """The table opens, without a shoe."""
+    """Open the table, without a shoe."""
     turn.open_session(given)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
     turn.clear_alert("card_while_closed")
 
 
 def end_shoe(turn: Turn, given: ShoeEnd) -> None:
-    """The cards leave the shoe."""
+    """Take the cards out of the shoe."""
     session(turn)
     no_round(turn)
     talla.end(turn, given)
@@ -238,24 +238,22 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
     if state.queue:
         raise RejectedError("card_waits")
     if state.shoe.over:
-        raise RejectedError("cut_card_came", law=f"{law.rule}, {law.article}")
+        raise RejectedError("cut_card_came", law=law.cited)
 
 
 def same_cards(turn: Turn, given: CardDecide) -> None:
-    """The shoe started afresh, with the same cards in it."""
+    """The shoe restarted with the same cards in it."""
     if given.action != "accept":
         raise RejectedError("shoe_restarted")
     turn.change(reset=False)
 
 
 def to_correct(turn: Turn, given: ResultCorrect) -> Any:
-    """The outcome of the round that is corrected. Rejects one that has no result."""
+    """The outcome to correct; a round without a result is rejected."""
     corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("no_result_to_correct", round=given.round)
     return entry

@@ -3,13 +3,19 @@
 All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last
 sessions; it says the events and cites the law. In the order of a talla:
 
-- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and cards;
-- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event ``shoe.started``;
-- ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same table, session after session;
-- ``draw(shoe, card)``: a card left the shoe; with it comes the :data:`Trouble` that a person must decide about, or None;
+- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and
+  cards;
+- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event
+  ``shoe.started``;
+- ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same
+  table, session after session;
+- ``draw(shoe, card)``: a card left the shoe; with it comes the :data:`Trouble` that a person must
+  decide about, or None;
 - ``cut(shoe)`` and ``cut_misplaced(rules, shoe)``: the cut card came;
-- ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is counted;
-- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not come to the composition.
+- ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is
+  counted;
+- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not
+  come to the composition.
 
 Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each
 of :data:`LAWS`. What is said of a shoe tells no card that was not turned: only one drawn to its
@@ -48,39 +54,37 @@ LAWS = (
 )
 """The irregularities that this module names."""
 OF_A_CARD = ("unread", "overdraw", "card_code")
-"""Faults of a shoe that are about a card: the device may name it."""
+"""Shoe faults about a card, which the device may name."""
 _CARD = re.compile(
     r"(?<![a-z0-9])(?:(?:10|[a2-9tjqk])[-_ ]?[cdhs]|[cdhs][-_ ]?(?:10|[a2-9tjqk]))(?![a-z0-9])"
     r"|\b(?:ace|king|queen|jack|club|diamond|heart|spade|joker)s?\b|[\u2660-\u2667]|\\x",
     re.IGNORECASE,
 )
-"""What the words of a device may name a card with; also bytes that are none of a text."""
+"""What a device's words may name a card with; also bytes that are not text."""
 SESSIONS = 12
 """Sessions whose shoes are remembered."""
 
 
 class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a site says of the shoes at a table: the base of the settings of every game dealt from
+    """A site's settings for the shoes at a table: the base of the settings of every game dealt from
     one.
     """
 
     models: tuple[str, ...] = ()
-    """The homologated models; none: the model is not looked at."""
+    """The homologated models; if empty, models are not checked."""
     continuous: bool = False
-    """The shoe shuffles by itself without end: no cut card, no count."""
+    """The shoe shuffles continuously: no cut card, no count."""
     same_shoe_sessions: Times = 3
-    """After so many sessions running with the same shoe it is said to be given systematically. No
-    decree has a number.
+    """After this many consecutive sessions with the same shoe, it counts as given systematically.
+    No decree has a number.
     """
 
 
 class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One talla. ``behind``: cards behind the cut card; ``drawn``: cards that left, ``unread`` of
-    them without a value.
-
-    ``seen``: how often each card was read, turned or not, so this is never shown. ``cut_at``: cards
-    drawn before the cut card came. ``counted``: no silence has hidden a card so far. ``over``: no
-    round may begin any more.
+    """One shoe of rounds. ``behind``: cards behind the cut card. ``drawn``: cards that left,
+    ``unread`` of them without a value. ``seen``: how often each card was read, turned or not; never
+    shown. ``cut_at``: cards drawn before the cut card came. ``counted``: no silence has hidden a
+    card so far. ``over``: no further round may begin.
     """
 
     number: str
@@ -97,24 +101,24 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def cards(self) -> int:
-        """How many it held at first."""
+        """How many cards it held at first."""
         return self.decks * DECK
 
     @property
     def left(self) -> int | None:
-        """How many are in it still; None where that is not known."""
+        """How many cards are left in it; None if unknown."""
         return self.cards - self.drawn if self.counted and not self.continuous else None
 
 
 def own_word(given: ShoeFault) -> str | None:
-    """What a device says of its fault in its own words, where they are about no card and name none:
-    else nobody is told them.
+    """A device's own words about its fault. None if they concern or name a card: then nobody is
+    shown them.
     """
     return None if given.fault in OF_A_CARD or _CARD.search(given.detail or "") else given.detail
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
-    """What the decree does not allow of the shoe and its cards, as far as it is said of them."""
+    """What the decree does not allow of the shoe and its cards, as far as they are reported."""
     allowed_cut = given.cut is None or (
         given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind
     )
@@ -130,7 +134,7 @@ def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tu
 
 
 def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
-    """The cards are in the shoe."""
+    """The shoe with its cards."""
     behind = rules.behind if given.cut is None else given.cut
     return Shoe(
         number=given.shoe,
@@ -142,7 +146,7 @@ def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
 
 
 def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = None) -> ShoeStarted:
-    """The event: a talla begins."""
+    """The event that a shoe begins."""
     return ShoeStarted(
         shoe=shoe.number,
         model=shoe.model,
@@ -156,30 +160,30 @@ def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = No
 
 
 Past = tuple[tuple[str, ...], ...]
-"""The numbers of the shoes at a table, session by session; the session in course is the last."""
+"""The numbers of the shoes at a table, session by session, the current one last."""
 
 
 def new_session(past: Past) -> Past:
-    """A session begins, without a shoe so far."""
+    """Begin a session, without a shoe so far."""
     return (*past, ())[-SESSIONS:]
 
 
 def assign(past: Past, number: str) -> Past:
-    """The shoe goes to the table in this session."""
+    """Assign the shoe to the table in this session."""
     *before, now = past or ((),)
     return (*before, now if number in now else (*now, number))
 
 
 def systematic(past: Past, number: str, sessions: int) -> bool:
-    """Whether the shoe was at the table in each of the last ``sessions`` sessions, this one among
-    them.
+    """Whether the shoe was at the table in each of the last ``sessions`` sessions, including this
+    one.
     """
     return len(past) >= sessions > 0 and all(number in used for used in past[-sessions:])
 
 
 def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
-    """A card left the shoe; None: it was not read. A card that is none of the game, or was there
-    too often, is trouble.
+    """A card left the shoe; None: it was not read. A card not of the game, or drawn too often, is
+    trouble.
     """
     shoe = replace(shoe, drawn=shoe.drawn + 1)
     if card is None:
@@ -195,16 +199,12 @@ def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
 
 
 def read(shoe: Shoe, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person has read the card that the shoe could not read, and it is told now. Same troubles as
-    :func:`draw`.
-    """
+    """A person read the card that the shoe could not read. Same troubles as :func:`draw`."""
     return draw(replace(shoe, drawn=shoe.drawn - 1, unread=max(0, shoe.unread - 1)), card)
 
 
 def reread(shoe: Shoe, was: str | None, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person says that the card last told as ``was`` is another. Same troubles as
-    :func:`draw`.
-    """
+    """A person says that the card reported as ``was`` is another. Same troubles as :func:`draw`."""
     if was is None:
         return read(shoe, card)
     times = shoe.seen.get(was, 0) - 1
@@ -220,9 +220,7 @@ def cut(shoe: Shoe) -> Shoe:
 
 
 def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
-    """Whether the cut card came, and by the count not as many cards are behind it as the decree
-    wants.
-    """
+    """Whether the cut card came with another count of cards behind it than the decree wants."""
     if shoe.cut_at is None or shoe.continuous or not shoe.counted:
         return False
     behind = shoe.cards - shoe.cut_at
@@ -230,24 +228,24 @@ def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
 
 
 def lose_count(shoe: Shoe) -> Shoe:
-    """Cards may have gone unseen."""
+    """Cards may have passed unseen: stop counting."""
     return replace(shoe, counted=False)
 
 
 def miscounted(shoe: Shoe, left: int | None) -> bool:
-    """Whether ``left`` cards, counted in the shoe at its end, are not those that must be left."""
+    """Whether ``left`` cards, counted in the shoe at its end, differ from those that must be
+    left.
+    """
     return left is not None and shoe.left is not None and left != shoe.left
 
 
 def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None = None) -> ShoeEnded:
-    """The event: the talla is over. ``left``: as counted by a person, else by the shoe's
-    own count.
-    """
+    """The event that the shoe is over. ``left``: a person's count, else the shoe's own."""
     left = shoe.left if left is None else left
     seen, held = Counter(shoe.seen), composition(shoe.decks)
     whole = (
         left == shoe.left == 0 and shoe.unread == 0
-    )  # else what is missing would tell what was drawn, seen or not
+    )  # else the missing cards would reveal those drawn, seen or not
     return ShoeEnded(
         why=why,
         drawn=shoe.drawn,
@@ -259,7 +257,7 @@ def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None =
 
 
 def show(shoe: Shoe | None) -> dict[str, Any] | None:
-    """What the retained topics tell of the shoe: counts, never cards."""
+    """What the retained topics show of the shoe: counts, never cards."""
     if shoe is None:
         return None
     return {

@@ -1,5 +1,5 @@
-"""How a talla begins and ends, and what else a shoe says of itself, for every game that is dealt
-from one.
+"""How a shoe of rounds begins and ends, and what else the shoe reports, for every game dealt from
+one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from devices.readings import CardDrawn, Reading, ShoeFault
 
 
 class AtTheShoe(Protocol):
-    """A game's turn, as far as it is needed here: ``book.shoe`` are the decree's rules,
-    ``state.past`` the shoes of before.
+    """The part of a game's turn that is needed here. ``book.shoe``: the decree's rules.
+    ``state.past``: earlier shoes.
     """
 
     book: Any
@@ -26,7 +26,7 @@ class AtTheShoe(Protocol):
 
     @property
     def settings(self) -> ShoeSettings:
-        """What the site says of shoes."""
+        """The site's settings for shoes."""
         ...
 
     def change(
@@ -47,7 +47,7 @@ class AtTheShoe(Protocol):
     def irregular(
         self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None
     ) -> None:
-        """Say what is not as it should be."""
+        """Report an irregularity."""
         ...
 
     def raise_alert(
@@ -62,23 +62,25 @@ class AtTheShoe(Protocol):
 
 
 class Dealt(AtTheShoe, Protocol):
-    """The same of a game with a round in hand."""
+    """The same for a game with a round in progress."""
 
     def unresolved(self, coup: Any, why: Literal["undecided"]) -> None:
-        """The result is not known for certain."""
+        """The result is not certain."""
         ...
 
     def clear_shoe(self, left: int | None = None) -> None:
-        """The talla is over and its cards leave the table; ``left``: as counted by a person."""
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
         ...
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         ...
 
 
 def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -> None:
-    """Put the cards in the shoe: say so, and what is wrong with shoe and cards."""
+    """Put the cards in the shoe, announce it, and report what is wrong with shoe and cards.
+    ``fields``: what else begins with it.
+    """
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
     now = shoe.put_in(turn.book.shoe, turn.settings, given)
     fresh = given.shoe not in (past or ((),))[-1]
@@ -93,13 +95,15 @@ def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -
 
 
 def numbered(given: ShoeStart, where: str) -> None:
-    """Reject a shoe without a number; ``where`` that stands."""
+    """Reject a shoe without a number. ``where``: the law."""
     if not given.shoe.strip():
         raise RejectedError("shoe_unnumbered", law=where)
 
 
 def end(turn: Dealt, given: ShoeEnd) -> None:
-    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    """Take the cards out of the shoe; if they were counted, check the count against the
+    composition.
+    """
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
     turn.clear_shoe(given.left)
@@ -107,7 +111,7 @@ def end(turn: Dealt, given: ShoeEnd) -> None:
 
 
 def close_session(turn: Dealt, given: SessionClose) -> None:
-    """The table closes. A round that has begun is left unresolved, and the talla is over."""
+    """Close the table. A round that has begun is left unresolved, and the shoe is over."""
     session(turn)
     coup = turn.state.current
     if coup is not None and coup.begun:
@@ -121,14 +125,14 @@ def close_session(turn: Dealt, given: SessionClose) -> None:
 
 
 def missing(turn: AtTheShoe, given: CardDrawn) -> None:
-    """A card came, and no shoe is at the table."""
+    """A card came while no shoe is at the table."""
     if "shoe_missing" not in turn.state.alerts:
         turn.irregular("shoe_missing", asks=("shoe.start",))
     turn.raise_alert("shoe_missing", given)
 
 
 def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
-    """The cut card came, in the round of this number; 0 for none."""
+    """The cut card came in round ``number``; 0 between rounds."""
     now = turn.state.shoe
     turn.say(
         ShoeCut(
@@ -140,7 +144,7 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
 
 
 def read_card(given: CardDecide) -> str:
-    """The card that a person has read. Rejects what is none."""
+    """The card that a person has read; anything else is rejected."""
     if given.card is None:
         raise RejectedError("card_missing")
     if not is_card(given.card):
@@ -149,14 +153,14 @@ def read_card(given: CardDecide) -> str:
 
 
 def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer; two cards at once are told as what they are."""
+    """The shoe reports a fault, or its end; two cards at once are also an irregularity."""
     if given.active and given.fault == "overdraw":
         turn.irregular("overdraw")
     heed_fault(turn, given)
 
 
 def heed_fault(turn: AtTheShoe, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. What it says of a card is not told."""
+    """The shoe reports a fault, or its end. What it reports of a card is not published."""
     alert = f"shoe_{given.fault}"
     if given.active:
         turn.raise_alert(alert, given, shoe.own_word(given))

@@ -18,10 +18,10 @@ Pays = tuple[int, int]
 
 
 class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Black jack. The dealer has one card until the players have done, stands on every 17 and draws
-    below.
+    """Black jack.
 
-    Boxes are numbered from the croupier's left, clockwise.
+    The dealer has one card until the players are done, stands on every 17 and draws below. Boxes
+    are numbered from the croupier's left, clockwise.
     """
 
     title: Announcement
@@ -32,31 +32,28 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     there is one.
     """
     least_hands: int = 1
-    """Fewer hands with a bet may not begin or continue."""
+    """The least number of hands with a bet to begin or continue a round."""
     bets_per_box: int | None = None
-    """How many may bet on one box; None: not said."""
+    """How many may bet on one box; None: the decree does not say."""
     plays: int = 1
-    """How often the dealer draws to his first card, each time against the bets in the next box of
+    """How often the dealer draws to the first card, each time against the bets in the next box of
     each player.
     """
     double_on: tuple[int, ...] = ()
-    """What two cards must make to be doubled; none: whatever they make."""
+    """The totals of two cards that may be doubled; empty: any."""
     double_ace_low: bool = False
     """Whether an ace among the first two cards of a doubled hand counts one."""
     surrender: Literal["none", "right", "option"]
-    """Whether a hand may give up for half its bet: not at all, always, or where the casino allows
-    it.
+    """Whether a hand may surrender for half its bet: never, always, or where the casino allows it.
     """
     surrender_until: Literal["table", "hand"] = "table"
-    """Before the first third card of the table, or before that of the hand itself."""
+    """Until when: before the first third card of the table, or before that of the hand itself."""
     dealer_alone: Literal["stops", "open"]
-    """Whether the dealer draws when no hand is left against him: he does not, or the decree leaves
-    it open.
-    """
+    """Whether the dealer draws when no hand is left: no, or the decree leaves it open."""
     pays: dict[str, Pays]
     """``win blackjack insurance``, and ``three_sevens`` where the decree has it."""
     insurance_limits: dict[str, tuple[int, int]]
-    """``most``, of the bet; ``least``, of the table's minimum, where it is said."""
+    """``most``, of the bet; ``least``, of the table's minimum, where the decree says so."""
     pair_bets: dict[str, Pays] = {}
     """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no
     such bet.
@@ -72,10 +69,10 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     limit_change: Literal["none", "upward", "any"]
     """Whether the minimum of an open table may change within a session, as at roulette."""
     limit_after: Literal["shoe", "rounds"]
-    """What is announced before it does: the last shoe at the old one, or the last rounds."""
+    """What is announced before the change: the last shoe at the old minimum, or the last rounds."""
     last_rounds: int = 3
     announcements: dict[str, Announcement]
-    """``last_round`` and whatever else is worded."""
+    """Calls: ``last_round`` and whatever else the decree words."""
     void: dict[VoidReason, Law] = {}
     """No decree has a list for this game."""
     void_by: tuple[Role, ...]

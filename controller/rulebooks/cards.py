@@ -1,5 +1,5 @@
-"""What a decree says of cards and shoes, as data: the part of a rulebook that all games from a shoe
-share.
+"""What a decree says about cards and shoes, as data: the part of a rulebook that all games from a
+shoe share.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ class ShoeRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     behind_exact: bool = True
     """Whether ``behind`` is the number, or the least number."""
     after_cut: Literal["finish", "void"] = "finish"
-    """What becomes of the round in hand when the cut card comes: it is played to its end, or it is
-    null.
+    """What happens to the round in progress when the cut card comes: it is played to its end, or it
+    is void.
     """
     burn: int | Literal["shown"] = 0
-    """Cards burned before the first round: so many, or as many as the first card says, which is
-    shown.
+    """Cards burned before the first round: this number, or as many as the first card, shown, says.
     """
     backs: tuple[int, ...]
     """Decks of each back colour: ``[3, 3]``, or ``[6]`` for one colour."""
     index: bool | None = None
-    """Whether the cards have indices; None: not said."""
+    """Whether the cards have indices; None: the decree does not say."""
     new: bool | None = None
-    """Whether only cards never used are allowed (true), or used ones too (false); None:
-    not said.
+    """Whether only cards never used are allowed (true), or used ones too (false); None: the decree
+    does not say.
     """
 
 
 class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Cells of a table that the copy of the decree has lost or damaged, and from where they are
-    read instead.
+    """Cells of a table that the copy of the decree has lost or damaged, and where we read them
+    instead.
     """
 
     bank: int
@@ -50,7 +49,7 @@ class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     the player stood.
     """
     printed: str
-    """What stands there; empty where the table is lost."""
+    """What the copy prints; empty where the table is lost."""
     read: str
     """What we read instead, one letter per column."""
     lines: str

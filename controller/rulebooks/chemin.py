@@ -21,18 +21,18 @@ Error = Literal[
     "false_card",
     "basket_nine",  # a hand whose card the bank dropped into the basket has nine
     "basket_loses",  # whose own cards go into the basket unseen has lost
-    # cards that fall into the basket unseen are null for their cloth, the bank's for both
+    # cards that fall into the basket unseen are void for their cloth, the bank's for both
     "basket_void",
     "basket_zero",  # cards thrown into the basket unshown count as zero
-    "words_contradict",  # a cloth says both words: with five the first holds
+    "words_contradict",  # a cloth says both yes and no: with five the first holds
     # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
     "restored",
 ]
 
 
 class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Chemin de fer, or baccarat at two cloths, which follows it but for what its own
-    section says.
+    """Chemin de fer, or baccarat at two cloths, which follows it except for what its own section
+    says.
     """
 
     title: Announcement
@@ -44,40 +44,39 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     bank: str
     """What the bank's hand is called in the events: ``banker`` or ``bank``."""
     players: int
-    """How many players there must be all the time: at the table, or at each cloth."""
+    """The least number of players at all times: at the table, or at each cloth."""
     shoe: ShoeRules
     third: ThirdCards
     """The rule of the hands, and the bank's table of plays with its optional cells."""
     banco: Literal["authorised", "always"]
-    """Who plays alone for the whole bank is free to draw: if the director of games has authorised
-    it, or always.
+    """When a player alone for the whole bank is free to draw: if the director of games has
+    authorised it, or always.
     """
     natural_beats: bool = False
     """Whether an eight of two cards beats an eight or nine of three."""
     errors: tuple[Error, ...]
-    """The errors for which the decree itself says in this game what follows."""
+    """The errors whose consequence the decree itself gives in this game."""
     deductions: dict[Literal["limited", "free"], tuple[int, int]]
     """The house's share of what the bank wins in a round, as a fraction, with a limited bank and
     with a free one.
     """
     bank_maximum: int = 0
-    """A limited bank may be this many times the minimum of the point; 0: the
-    authorisation says it.
+    """A limited bank may be this many times the minimum of the point; 0: the authorisation sets it.
     """
     garage: int = 0
     """The bank may keep winnings out of the game beyond this many times the minimum of the point;
-    0: nothing is said.
+    0: the decree does not say.
     """
     last_rounds: int | None = None
-    """How many last hands are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``cards_pass bank bets_closed card no last_rounds``; a call that the section
-    does not word is empty.
+    """Calls: ``cards_pass bank bets_closed card no last_rounds``; a call that the section does not
+    word is empty.
     """
     void: dict[VoidReason, Law]
-    """What makes a round null, and where that stands."""
+    """What voids a round, and by which law."""
     void_by: tuple[Role, ...]
-    """Who may declare a round null."""
+    """Who may void a round."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
     doubts: dict[str, Doubt] = {}

@@ -15,30 +15,30 @@ Pays = dict[str, tuple[int, int]]
 
 
 class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What games have that are played from one deck, box by box, against the house or whoever has
+    """What games dealt from one deck, box by box, have in common, against the house or whoever has
     the bank.
     """
 
     title: Announcement
     article: str
     boxes: int
-    """The most there may be."""
+    """The most boxes."""
     deck: str
-    """The deck that it is played with."""
+    """The deck in use."""
     decks: int = 1
-    """How many may be in use, one after the other, a deck to a round."""
+    """How many decks may be in use in turn, one per round."""
     ranking: str
     errors: dict[str, VoidReason] = {}
-    """Errors of dealing that make the round null, as ``deal.error`` names them; ``exposed dealer``
-    is one of the dealer's cards. What becomes of an error that is not here, and for which the game
-    has no other rule, the person in charge says.
+    """Errors of dealing that void the round, named as in ``deal.error``; ``exposed dealer`` is one
+    of the dealer's cards. For an error that is not here, and for which the game has no other rule,
+    the person in charge decides.
     """
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed``, ``pass``, ``last_rounds``."""
+    """Calls: ``bets_closed``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """Reasons that void a round, and their laws."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
@@ -63,9 +63,7 @@ class CommonPoker(Banked, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Three cards of one's own and two common ones, three equal bets; two of them may be
-    withdrawn.
-    """
+    """Three own cards and two common ones, three equal bets; two of them may be withdrawn."""
 
     bets: tuple[str, ...]
     """By our names; all but the last may be withdrawn, each before the common card of its number is
@@ -75,11 +73,11 @@ class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     pair_from: str
     """The lowest pair that wins."""
     void_from: str
-    """The lowest rank of a common card that makes the round null where it is seen too early."""
+    """The lowest rank of a common card that voids the round if seen too early."""
 
 
 class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Two cards of one's own and five common ones against the bank's. Bets ``ante``, ``second`` and
+    """Two own cards and five common ones against the bank's. Bets ``ante``, ``second`` and
     ``txb``.
     """
 

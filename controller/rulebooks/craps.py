@@ -14,10 +14,10 @@ from controller.rulebooks.law import Doubt, Law
 class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One kind of bet.
 
-    ``win``, ``lose`` and ``void`` are totals that decide it at one throw; any other leaves it where
-    it lies. A bet with a ``side`` comes to stand on a number: on the table's point, or (``on =
-    "own"``) on one of its own, ``numbers`` being those that there are; the ``right`` side then wins
-    with the number and loses with 7, the ``wrong`` side the other way round.
+    ``win``, ``lose`` and ``void`` are the totals that decide it with one throw; any other leaves it
+    where it is. A bet with a ``side`` moves to a number: to the table's point, or (``on = "own"``)
+    to one of its own, ``numbers`` being those available. The ``right`` side then wins with the
+    number and loses with 7, the ``wrong`` side the other way round.
     """
 
     name: Announcement
@@ -35,14 +35,14 @@ class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     base: str | None = None
     """The simple bet that it is associated with: the same player must hold it."""
     locked: bool = False
-    """It may not be taken back."""
+    """It may not be withdrawn."""
     pays: tuple[int, int] = (1, 1)
     """To 1, as a fraction ``[numerator, denominator]``."""
     pays_on: dict[str, tuple[int, int]] = {}
-    """What it pays instead, by the number that it stands on, else by the total that wins."""
+    """What it pays instead, by the number that it is on, else by the total that wins."""
     maximum: dict[str, int] = {}
     """The highest stake, by number, in per cent: of the ``base`` bet, or of the highest simple bet;
-    absent: not said.
+    absent: the decree does not say.
     """
 
 
@@ -52,26 +52,24 @@ class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     title: Announcement
     article: str
     dice: int
-    """How many dice a table has in one session; two of them are in play."""
+    """How many dice a table has in one session; two are in play."""
     side: tuple[int, int]
-    """How long a side of a die is, from and to, in tenths of a millimetre."""
+    """The side of a die in tenths of a millimetre: from, to."""
     points: tuple[int, ...]
     bets: dict[str, CrapsBet]
     """By our name."""
     simple_limits: tuple[int, int]
-    """Between what multiples of the table's minimum the highest simple bet is."""
+    """The highest simple bet as multiples of the table's minimum: from, to."""
     multiple_gain: tuple[int, int]
-    """Between what multiples of the gain on the highest simple bet the gain on the highest multiple
-    bet is.
+    """The highest gain on a multiple bet as multiples of that on the highest simple bet: from, to.
     """
     last_rounds: int | None = None
-    """How many last shooters are announced before closing; None: not said."""
+    """How many last shooters are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed void change last_rounds``; a call that the decree does not word
-    is absent.
+    """Calls: ``bets_closed void change last_rounds``; one that the decree does not word is absent.
     """
     void: dict[VoidReason, Law]
-    """What a throw is null for, and by what right."""
+    """Reasons that void a throw, and their laws."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report, and behind each refusal that cites

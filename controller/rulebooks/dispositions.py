@@ -1,4 +1,4 @@
-"""What becomes of each numbered rule of the decrees, and how many are still without an answer.
+"""What happens to each numbered rule of the decrees, and how many are still without an answer.
 
 ``rules.tsv`` counts the rules of the digests by decree and subject: their numbers are fixed.
 ``own_rules.tsv`` has those that the digests lack, found when the decrees were read again:

@@ -27,11 +27,11 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bet beside the game, by the player's hand alone. It lies before the deal, and with an ante.
+    """A bet beside the game, on the player's hand alone.
 
-    ``least`` and ``most``: its stake as a multiple of the table's minimum; None: not said.
-    ``tables``: what it pays, one for each choice that the decree offers; none for the bet that
-    takes part in the jackpot.
+    It is placed before the deal, and with an ante. ``least`` and ``most``: its stake as a multiple
+    of the table's minimum; None: the decree does not say. ``tables``: what it pays, one for each
+    choice that the decree offers; empty for the bet that takes part in the jackpot.
     """
 
     least: Fraction | None = None
@@ -52,7 +52,7 @@ class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """
     several: Literal["remainder", "highest"] | None = None
     """Several prizes in one play: each out of what the higher ones have left, or only the highest;
-    None: not said.
+    None: the decree does not say.
     """
     of: Literal["table", "all_tables"]
     """What a share is a fraction of: the table's own jackpot, which may be connected with others
@@ -69,10 +69,10 @@ class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Purchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A card may be bought of the bank for one that is discarded. None: the decree does not say."""
+    """A card may be bought from the bank for a discarded one. None: the decree does not say."""
 
     up: bool | None = None
-    """Whether it lies face up."""
+    """Whether it is dealt face up."""
     forfeits: bool | None = None
     """Whether who buys loses his side bets."""
 
@@ -85,7 +85,7 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     title: Announcement
     article: str
     boxes: int
-    """The most there may be."""
+    """The most boxes."""
     bets_per_box: int
     """How many may bet on one box."""
     others_optional: bool = False
@@ -116,13 +116,13 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     offers.
     """
     last_rounds: int | None = None
-    """How many last hands are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
     """What is called: ``bets_closed go pass last_rounds``; a call that the decree does not word is
     absent.
     """
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """Reasons that void a round, and their laws."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

@@ -1,5 +1,5 @@
-"""Where a rule stands, and where the law leaves a question open: what every game's rulebook is made
-of.
+"""Where a rule is printed, and where the law leaves a question open: what every game's rulebook
+consists of.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import msgspec
 
 
 class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a rule stands: its number in ``rules.tsv`` and the place in the decree, as an inspector
-    would cite it.
+    """Where a rule is printed: its number in ``rules.tsv`` and the place in the decree, as an
+    inspector would cite it.
     """
 
     rule: str

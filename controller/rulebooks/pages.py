@@ -81,5 +81,5 @@ def _rule(rule: Numbered, title: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that a reader of Markdown sees as it stands."""
+    """Text escaped so that Markdown shows it literally."""
     return re.sub(r"([\\`*_<>|\[\]#~$])", r"\\\1", text)

@@ -9,13 +9,14 @@ import msgspec
 from controller.rulebooks.common_poker import Banked
 
 Order = Literal["higher", "equal", "lower"]
-"""How a client's hand lies against the one that it is compared with."""
+"""How a client's hand compares with the bank's."""
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One row of the decree's table: how both hands of a client lie, and what becomes of the bet.
+    """One row of the decree's table: how both hands of a client compare, and what happens to the
+    bet.
 
-    ``void``: a null game, the bet is given back.
+    ``void``: the game is void, the bet is returned.
     """
 
     case: str
@@ -25,7 +26,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class PaiGow(Banked, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The game. Its boxes are counted clockwise; the croupier's position is the one after them."""
+    """The game. Its boxes are counted clockwise; the croupier's position comes after them."""
 
     hand: int
     """Cards of a hand; it is set in two, ``low`` of them in the low one."""

@@ -22,13 +22,13 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     shoe: ShoeRules
     third: ThirdCards
     seats: dict[TableKind, int]
-    """The most seated players, where the decree has a number; the full table has one for each
+    """The most seated players, where the decree gives a number; the full table has one for each
     numbered department.
     """
     seat_13: bool
     """Whether the numbering may leave out 13."""
     face_up: tuple[TableKind, ...]
-    """Tables for which the decree does not say that the first four cards lie face down."""
+    """Tables for which the decree does not say that the first four cards are dealt face down."""
     commission: tuple[int, int]
     """What is deducted from winning bets on the bank, as a fraction."""
     commission_six: tuple[int, int] | None = None
@@ -36,23 +36,23 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     does not have it.
     """
     tie_pays: tuple[int, int]
-    """What a bet on the tie wins, to one. All other bets may be taken back then."""
+    """What a bet on the tie wins, to one. All other bets may then be withdrawn."""
     tie_limit: tuple[int, int] | None = None
-    """The highest bet on the tie as a fraction of the table's maximum; None: not said."""
+    """The highest bet on the tie as a fraction of the table's maximum; None: the decree does not
+    say.
+    """
     limits: tuple[int, ...]
     """The highest bet as a multiple of the table's minimum."""
     limits_are: Literal["choices", "range"]
     """Whether ``limits`` are the values there are, or the lowest and the highest."""
     last_rounds: int | None = None
-    """How many last hands are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands
-    for the points.
+    """Calls: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands for the
+    points.
     """
     void: dict[VoidReason, Law]
-    """What a round may be called null for, and by what right. No decree has a list for
-    this game.
-    """
+    """Reasons that may void a round, and their laws. No decree has a list for this game."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

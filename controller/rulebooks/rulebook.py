@@ -1,5 +1,7 @@
-"""A rulebook: what one decree says of the games it has, as data. A folder per decree in
-``controller/rulebooks/``, and in it one TOML file per game beside ``decree.toml``.
+"""A rulebook: what one decree says about its games, as data.
+
+A folder per decree in ``controller/rulebooks/``, and in it one TOML file per game beside
+``decree.toml``.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 
 
 class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One decree.
+    """One decree. Where a decree says that one game follows another except for what it says itself,
+    its file does the same: ``follows = "roulette-french"`` takes over every key, and every table
+    entry, that the game does not state itself.
 
     Where a decree says that one game follows another except for what it says itself, so does its
     file: ``follows = "roulette-french"`` takes over every key, and every entry of its tables, that
@@ -115,7 +119,7 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
 
 
 def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What is followed, with what is stated anew laid over it: tables entry by entry, all else
+    """The followed game's file, overridden by what this one states: tables entry by entry, all else
     whole.
     """
     return followed | {

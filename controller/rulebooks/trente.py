@@ -17,7 +17,7 @@ class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     article: str
     shoe: ShoeRules
     chances: dict[str, Announcement]
-    """What the decree calls each chance, by our name."""
+    """The decree's name of each chance, by ours."""
     settlement: tuple[str, ...]
     """The order in which chances are paid, losers having been collected before."""
     insurance: tuple[int, int]
@@ -27,13 +27,12 @@ class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     offers.
     """
     last_rounds: int | None = None
-    """How many last hands are announced before closing; None: not said."""
+    """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``colour_wins colour_loses last_rounds``; a call that the decree does not
-    word is absent.
+    """Calls: ``colour_wins colour_loses last_rounds``; one that the decree does not word is absent.
     """
     void: dict[VoidReason, Law]
-    """What a round is null for, and by what right."""
+    """Reasons that void a round, and their laws."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""

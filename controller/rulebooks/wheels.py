@@ -14,7 +14,7 @@ from controller.rulebooks.law import Doubt, Law
 
 
 class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the decree has for the game of any wheel."""
+    """What the decree says for the game of any wheel."""
 
     title: Announcement
     article: str
@@ -23,15 +23,15 @@ class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     last_rounds: int
     """How many last balls are announced before a limit change and before closing."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_open last_call bets_closed void relaunch last_rounds``; a call that
-    the decree does not word is absent.
+    """Calls: ``bets_open last_call bets_closed void relaunch last_rounds``; one that the decree
+    does not word is absent.
     """
     void: dict[VoidReason, Law]
-    """What makes a spin null, and where that stands."""
+    """What voids a spin, and by which law."""
     void_by: tuple[Role, ...]
-    """Who may declare a spin null."""
+    """Who may void a spin."""
     void_alone: tuple[Role, ...] = ()
-    """Those of them who may only where none of the others is there."""
+    """Those of them who may do so only while none of the others is there."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
     doubts: dict[str, Doubt] = {}
@@ -72,7 +72,7 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     bets: dict[str, Bet]
     """By our name."""
     chances: dict[str, Announcement]
-    """What the decree calls each simple chance, by our name."""
+    """The decree's name of each simple chance, by ours."""
     zero_streets: tuple[tuple[int, ...], ...]
     """Bets that touch zero besides the splits: the trios 0-1-2 and 0-2-3, and 0-1-2-3 where the
     decree has it.
@@ -87,7 +87,7 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """
     simple_minimum_factor: int | None = None
     """The minimum on simple chances may be up to this many times the one on a single number; None:
-    not said.
+    the decree does not say.
     """
 
 
@@ -108,9 +108,9 @@ class Boule(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     holes: int
     rows: int
-    """In how many rows the holes lie."""
+    """The number of rows of holes."""
     numbers: int
-    """Each of the numbers from 1 to this one is there equally often."""
+    """The highest number; each from 1 to this one has equally many holes."""
     black: tuple[int, ...]
     red: tuple[int, ...]
     """The one number that is neither belongs to no simple chance: below it is falta,
@@ -120,7 +120,7 @@ class Boule(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the minimum of a cloth may be, as multiples of the authorised one."""
     bets: dict[str, BouleBet]
     chances: dict[str, Announcement]
-    """What the decree calls each simple chance, by our name."""
+    """The decree's name of each simple chance, by ours."""
 
 
 class FortuneBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -140,12 +140,12 @@ class FortuneWheel(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=T
     apart: bool = False
     """Whether two cells of the same symbol may never be neighbours."""
     opposite: bool = False
-    """Whether each cell has the same symbol as the one that lies opposite."""
+    """Whether each cell has the same symbol as the opposite one."""
     sectors: int | None = None
-    """Into how many sectors the wheel is divided, where the decree counts the cells of each."""
+    """The number of sectors of the wheel, where the decree counts the cells of each."""
     in_each_sector: dict[str, int] = {}
     """How many cells of a symbol each sector has."""
     alternate: tuple[str, ...] = ()
-    """Symbols that are in every other sector."""
+    """Symbols in every other sector."""
     highest: int | None = None
     """The highest bet as a multiple of the lowest, where the decree fixes it."""

@@ -11,22 +11,22 @@ from typing import NamedTuple
 from devices.calls import AnyCall, Heard, Missed, write_calls
 
 PERIOD = 60.0
-"""Seconds after which bytes are stored that led to no reading."""
+"""Seconds after which bytes that led to no reading are stored."""
 MOST = 262_144
-"""Bytes that are kept of one device between two entries: more than a full line of 9600 baud sends
-in a minute.
+"""Bytes kept of one device between two entries: more than a full line of 9600 baud sends in a
+minute.
 """
 
 
 class Sent(NamedTuple):
-    """Bytes that came, and how many of them were not kept."""
+    """Bytes received, and how many of them were not kept."""
 
     all: int
     dropped: int
 
 
 class ByteTrace:
-    """The calls to one device's watch that wait to be stored, in order and bounded."""
+    """The calls to one device's watch that are not stored yet, in order and bounded."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -50,7 +50,7 @@ class ByteTrace:
         self._size += size
 
     def sent(self) -> Sent:
-        """How much came since this was asked last."""
+        """Bytes received since the last call."""
         sent, self._sent, self._dropped = Sent(self._sent, self._dropped), 0, 0
         return sent
 
@@ -63,5 +63,5 @@ class ByteTrace:
         return write_calls(self._device, calls) if calls else None
 
     def lose(self) -> None:
-        """What was taken could not be stored."""
+        """Count what was taken as lost: it could not be stored."""
         self._missed = max(self._missed, 1)

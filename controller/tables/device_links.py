@@ -1,4 +1,4 @@
-"""What a table makes of its devices: how their links stand, and what a person commands them."""
+"""A table's devices: the state of their links, and the commands that people give them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, 
 
 
 def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
-    """Reject a command that is not for this role, these devices or this moment; ``halted``: why
+    """Reject a command that this role, these devices or this moment does not allow. ``halted``: why
     nothing can be stored.
     """
     allow_role(given.role, may_command(given.command))
@@ -28,7 +28,7 @@ def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) ->
 def commanded(
     given: DeviceCommand, devices: Collection[str], halted: str | None
 ) -> DeviceCommanded:
-    """What is told of a command. What the daemon adds to it is never refused."""
+    """The events of a command. What the daemon adds to it is never refused."""
     if given.unsent is None:
         allow(given, devices, halted)
     return DeviceCommanded(
@@ -42,12 +42,12 @@ def commanded(
 
 
 def link_alert(device: str) -> str:
-    """The alert that the link of a device is not well."""
+    """The alert for a bad link of a device."""
     return f"{device or 'device'}-link"
 
 
 def link_state(given: object) -> tuple[LinkState, str | None] | None:
-    """The state of a link that this reading tells of, and why; None if it tells of none."""
+    """The link state that this reading reports, and why; None if it reports none."""
     match given:
         case LinkUp():
             return "up", None

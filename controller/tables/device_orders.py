@@ -11,9 +11,7 @@ from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import CommandRefusedError, Device
 
 LATE = "it was not stored in time"
-"""Why a command is not sent that is stored later than a person waits: nobody expects it
-any more.
-"""
+"""Why a command stored too late is not sent: nobody expects it any more."""
 
 
 async def command_device(

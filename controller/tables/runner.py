@@ -31,22 +31,22 @@ from devices.calls import AnyCall
 from devices.readings import AnyReading, Reading
 
 PATIENCE = 5.0
-"""Seconds that a person waits for a command to be stored."""
+"""Seconds to wait until a person's command is stored."""
 MARK = 20
-"""Bytes by which an event grows that is marked historical, and its comma."""
+"""Bytes by which the historical mark and its comma lengthen an event."""
 REASON = 1024
-"""Characters of a reason that is stored; a command holds no longer text."""
+"""Characters of a stored reason; a command holds no longer text."""
 COARSE = 4096
-"""Bytes of which whole multiples alone are told, where cards lie face down."""
+"""Where cards are face down, byte counts are published only in multiples of this."""
 
 
 class NotStoredError(RejectedError):
-    """A command was taken, and may be stored yet: nobody could wait for that."""
+    """A command was taken and may still be stored, but not within the time that a person waits."""
 
 
 def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes | None:
-    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew,
-    and says so.
+    """The last saved state of a table. One that cannot be decrypted is passed on as it is: the
+    table then begins anew, and reports it.
     """
     saved = journal.last_saved(table)
     if saved is None or cipher is None:
@@ -63,10 +63,10 @@ def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes
 class TableRunner:
     """A table and the journal behind it.
 
-    ``make`` gives the table as the journal knows it; it is called again where the table has run
-    ahead of what could be stored. ``clock`` stamps what the runner itself says. ``changed`` is
-    called when there is something new to publish. ``cipher`` is needed where cards lie face down.
-    Raises ``ValueError`` where it is missing.
+    ``make`` gives the table as the journal knows it; it is called again if the table has run ahead
+    of what could be stored. ``clock`` stamps the runner's own events. ``changed`` is called when
+    there is something new to publish. ``cipher`` is needed where cards are face down. Raises
+    ``ValueError`` if it is missing.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TableRunner:
         self.commits: deque[float] = deque(maxlen=1000)
         """Seconds from an input to its place on the disk: the latest ones."""
         self.lost = 0
-        """Readings that were not taken, because too much waited for the disk."""
+        """Readings not taken, because too much waited for the disk."""
         self._make = make
         self._journal = journal
         self._changed = changed
@@ -96,14 +96,14 @@ class TableRunner:
             )
         self._cipher = cipher if self.table.face_down else None
         self.retained = self.table.retained()
-        """What the retained topics hold: nothing that is not stored."""
+        """The retained topics' bodies; nothing that is not stored."""
         self._log = structlog.get_logger().bind(table=self.table.id)
         self._note_state("boot", remembered(journal, self.table.id, self._cipher))
         self.take(self.table.gap(clock()))
 
     @property
     def oldest_pending_seconds(self) -> float:
-        """Seconds for which the oldest input waits to be stored; 0 if none does."""
+        """Seconds that the oldest input has waited to be stored; 0 if none waits."""
         return time.monotonic() - self._since[0] if self._since else 0.0
 
     async def idle(self) -> None:
@@ -112,7 +112,7 @@ class TableRunner:
             await asyncio.wait([self._latest])
 
     def take(self, readings: Sequence[AnyReading]) -> None:
-        """Take what a device said."""
+        """Take a device's reading."""
         if self._overrun and not self._since and self._journal.failed is None:
             self._take_up()
         for reading in readings:
@@ -122,7 +122,7 @@ class TableRunner:
                 self._step(reading)
 
     def note(self, device: str, call: AnyCall) -> None:
-        """Keep what a device sent. It is stored with what it leads to, or by :meth:`flush`."""
+        """Keep what a device sent. It is stored with its reading, or by :meth:`flush`."""
         self._traces.setdefault(device, ByteTrace(device)).note(call)
 
     def flush(self) -> None:
@@ -136,8 +136,8 @@ class TableRunner:
                 trace.lose()
 
     def sent(self) -> dict[str, Sent]:
-        """How much each device sent since this was asked last; where cards lie face down roughly,
-        since codes differ in length.
+        """Bytes that each device sent since the last call; rounded where cards are face down, since
+        codes differ in length.
         """
         coarse = 1 if self._cipher is None else COARSE
         sent = {device: trace.sent() for device, trace in self._traces.items()}
@@ -151,7 +151,7 @@ class TableRunner:
             self._note_state("day", self.table.saved())
 
     def halt(self, reason: str | None) -> None:
-        """The journal cannot be written, or can be again: the table says so at once, which needs no
+        """The journal cannot be written, or can be again: publish that at once, which needs no
         disk.
         """
         self.table.halted = reason
@@ -184,7 +184,7 @@ class TableRunner:
             raise RejectedError("not_stored", reason=str(error)) from None
 
     def unsent(self, command: DeviceCommand, why: str) -> None:
-        """A command to a device was taken, and could not be sent."""
+        """Record that a command to a device was taken but could not be sent."""
         if self._overrun:
             self.lost += 1
         else:
@@ -264,8 +264,8 @@ class TableRunner:
             stored.get_loop().call_soon(self._take_up)
 
     def _go_back(self) -> None:
-        """Make the table anew as the journal knows it: at once, or when that is stored
-        which waits.
+        """Rebuild the table as the journal knows it: at once, or when everything pending is
+        stored.
         """
         if self._since:
             self._overrun = True
@@ -275,8 +275,8 @@ class TableRunner:
         self.table.halted = halted
 
     def _take_up(self) -> None:
-        """If all is stored, then what the table knows may be shown; if it knows more than that, it
-        is made anew.
+        """If all is stored, publish what the table knows; if it knows more than that,
+        rebuild it.
         """
         if self._since:
             return
@@ -288,7 +288,7 @@ class TableRunner:
                 )
             except (
                 JournalUnusableError
-            ) as error:  # tried again at the next reading; the journal looks what is wrong
+            ) as error:  # tried again at the next reading; the journal finds out what is wrong
                 self._log.error("table cannot be taken up", reason=str(error))
                 return
             self._log.warning("readings were lost", count=self.lost)
@@ -304,7 +304,7 @@ class TableRunner:
         self._note_entry("state", begun(why, saved))
 
     def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
-        """Store an entry that is no input. Nobody waits for it; None: it is not taken."""
+        """Store an entry that is not an input. Nobody waits for it; None: it was not taken."""
         table, now = self.table, utc(time.time())
         record = Record(
             table=table.id,
@@ -323,7 +323,7 @@ class TableRunner:
         return stored
 
     def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:
-        """The body of an entry. Where cards lie face down, only surveillance can read it."""
+        """The body of an entry. Where cards are face down, only surveillance can read it."""
         if self._cipher is None:
             return body
         return self._cipher.seal(
@@ -331,5 +331,5 @@ class TableRunner:
         )
 
     def _locked(self, saved: bytes) -> bytes:
-        """What the table remembers. Where cards lie face down, only this daemon can read it."""
+        """What the table remembers. Where cards are face down, only this daemon can read it."""
         return saved if self._cipher is None else self._cipher.lock(saved)

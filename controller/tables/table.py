@@ -1,6 +1,4 @@
-"""One gaming table: everything that happens there goes through it, one input at a time, and comes
-out as events.
-"""
+"""One gaming table: every input goes through it, one at a time, and comes out as events."""
 
 from __future__ import annotations
 
@@ -59,18 +57,18 @@ FAULT = "table-fault"
 """The alert that the game failed on a reading: no results until the daemon is started again."""
 
 ANEW = "table-anew"
-"""The alert that the table could not go on where it was, and has begun anew; cleared at the next
+"""The alert that the table could not continue where it was and has begun anew; cleared at the next
 restart.
 """
 
 RESTART = "restart"
-"""Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
+"""Why every device counts as lost when a table is resumed; it raises no alert of its own."""
 
 OUTAGE = "the journal could not be written"
 """Why every device counts as lost when a table has missed what could not be stored."""
 
 CORRECTABLE = 20
-"""Results of which a correction can say the event that it replaces: the latest that were told."""
+"""Latest results whose event a correction can name."""
 
 UNJUDGED = (
     LinkGarbage,
@@ -191,34 +189,32 @@ class Table:
         return self._game.face_down
 
     def confidential(self, given: Input) -> bool:
-        """Whether this input, if it is taken now, is for surveillance alone. In doubt it is."""
+        """Whether this input, if taken now, is for surveillance only. In doubt it is."""
         if not self._game.face_down or isinstance(given, DeviceCommand):
             return False
         if self._fault or isinstance(given, UNJUDGED):
             return True
         if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
-            return True  # the reader could not name it; whoever knows its codes may
+            return True  # the reader could not name it, but its codes may
         try:
             return self._game.confidential(self._state, given)
         except Exception:
             return True
 
     def allow(self, given: DeviceCommand) -> None:
-        """Reject a command to a device that is not for this role, this table or this moment. The
-        game has no say in it.
+        """Reject a command to a device that this role, this table or this moment does not allow.
+        The game has no say in it.
         """
         allow(given, self._about.devices, self.halted)
 
     @property
     def sound(self) -> bool:
-        """Whether the game has not failed: what :meth:`saved` gives is then all there is
-        to know.
-        """
+        """Whether the game has not failed, so that :meth:`saved` is complete."""
         return self._fault is None and not self._due
 
     def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
-        """After a restart, or any time in which the table was not told: readings to :meth:`take`,
-        one per device.
+        """The readings to :meth:`take` after a restart, or any time in which the table missed
+        readings; one per device.
 
         They are inputs like any other: the game sees that it has missed something, and the journal
         shows it.
@@ -229,9 +225,9 @@ class Table:
         ]
 
     def retained(self) -> dict[str, bytes | None]:
-        """What each retained topic of the table holds now; None: nothing any more.
+        """The body of each retained topic of the table; None clears the retained message.
 
-        Give out what it was when a record was appended only after that record is committed.
+        Publish what it was when a record was appended only after that record is committed.
         """
         names: dict[str, Any] = {
             "site": self.site,
@@ -266,7 +262,7 @@ class Table:
         }
 
     def saved(self) -> bytes:
-        """Everything that the table needs to go on after a restart."""
+        """Everything that the table needs to continue after a restart."""
         return msgspec.json.encode(
             _Saved(
                 game=self.game_id,
@@ -284,7 +280,7 @@ class Table:
         )
 
     def _restore(self, body: bytes) -> None:
-        """Raises ``ValueError`` that says why the table cannot go on from there."""
+        """Check that the table can continue from there. Raises ``ValueError`` with the reason."""
         if is_locked(body):
             raise ValueError(
                 "what was saved is locked, and the key is another: see the log of the daemon"
@@ -311,7 +307,7 @@ class Table:
         self._devices = {
             device: standing for device, standing in saved.devices.items() if device in known
         }
-        # A fault is over with the restart, and a device that is configured no more cannot be
+        # A restart ends a fault, and a device that is no longer configured cannot be
         # missing.
         gone = {
             FAULT,
@@ -333,9 +329,7 @@ class Table:
             state, said = self._game.step(self._state, given)
         except RejectedError:
             raise
-        except (
-            Exception
-        ) as error:  # a defect; the command is not followed, and its author is told so
+        except Exception as error:  # a defect: reject the command
             raise RejectedError("game_failed", error=self._told(error)) from error
         return state, list(said)
 
@@ -349,7 +343,7 @@ class Table:
         ) as error:  # a defect: what the game knows stands, nothing is derived from what came after
             self._fault = (
                 f"the game failed on a reading ({self._told(error)}); restart the "
-                "daemon, and decide the round in hand"
+                "daemon, and decide the round in progress"
             )
             return self._state, [
                 AlertRaised(
@@ -359,11 +353,11 @@ class Table:
         return state, list(said)
 
     def _told(self, error: Exception) -> str:
-        """A defect as it may be told: its text may hold a card."""
+        """A defect, as far as it may be published: its text may hold a card."""
         return type(error).__name__ if self._game.face_down else repr(error)
 
     def _link(self, given: Any, time: str) -> Iterable[AnyEvent]:
-        """What the table itself makes of a link's reading."""
+        """The table's own events for a link's reading."""
         device = given.device
         if isinstance(given, LinkGarbage):
             self.garbage[device] = self.garbage.get(device, 0) + given.bytes
@@ -372,7 +366,7 @@ class Table:
         elif (link := link_state(given)) is not None:
             state, detail = link
             if self._game.face_down and isinstance(given, LinkUnintelligible):
-                detail = "no frame among its bytes"  # how many they are may depend on a card
+                detail = "no frame among its bytes"  # their number may depend on a card
             was, alert = self._devices.get(device), link_alert(device)
             if was and was.state == state and (state != "lost" or was.detail == detail):
                 return  # said before
@@ -410,10 +404,10 @@ class Table:
             )
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
 
-    # What the table keeps of its events
+    # What the table keeps from its events
 
     def _note(self, event: AnyEvent, time: str, mono_ns: int) -> AnyEvent:
-        """Number the event, and keep what the retained topics tell of it."""
+        """Number the event, and keep what the retained topics show of it."""
         self.seq += 1
         event = replace(
             event,
@@ -462,7 +456,7 @@ class Table:
         return event
 
     def _hold(self, event: RoundResult | ResultCorrected) -> None:
-        """Remember where the result of a round is told."""
+        """Remember the event that holds the result of a round."""
         others = [(number, held) for number, held in self._holds.items() if number != event.round]
         self._holds = dict([*others, (event.round, (self.boot, self.seq))][-CORRECTABLE:])
 

@@ -1,5 +1,5 @@
-"""The bets that a table of black jack is told of: on hands, their insurance, and what the casino
-offers beside them.
+"""The bets reported to a table of black jack: on hands, their insurance, and what the casino offers
+beside them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from controller.games.stakes import Bounds
 
 
 def place(turn: BlackjackTurn, given: BetPlace) -> None:
-    """A bet lies. All bets on a box together are held to what one hand may have."""
+    """Place a bet. All bets on a box together must keep within the limits of one hand."""
     session(turn)
     box = _box(turn, given)
     between = stakes.of(given.bet, _offered(turn, given.who))
@@ -41,18 +41,20 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
-    """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is
-    accumulated rises by it.
+    """Reject an accumulated bet of another amount than agreed, or without an amount: the
+    accumulated sum rises by it.
     """
     stake = turn.settings.accumulated_stake
-    if stake is not None and amount != stake:
-        raise RejectedError("amount_agreed", amount=stake)
+    if stake is not None and amount is None:
+        raise RejectedError("jackpot_stake_required", stake=stake)
+    if stake is not None and amount is not None and amount != stake:
+        raise RejectedError("jackpot_stake_wrong", amount=amount, stake=stake)
     if amount is None:
-        raise RejectedError("amount_missing")
+        raise RejectedError("jackpot_amount_required")
 
 
 def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
-    """A bet is taken back, as long as it may be placed."""
+    """Withdraw a bet while it may be placed."""
     session(turn)
     _box(turn, given)
     stakes.of(given.bet, _offered(turn, given.who))
@@ -69,8 +71,8 @@ def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
 
 
 def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal:
-    """The round that takes this bet: before its cards, or, insurance, while that is offered.
-    Rejects one that comes out of time.
+    """The round that takes this bet: before its cards or, for insurance, while that is offered. At
+    any other time it is rejected.
     """
     deal = turn.state.deal
     if given.bet != "insurance":
@@ -82,7 +84,7 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
 
 
 def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
-    """The bets of this table, and between what each is."""
+    """The bets of this table, and the limits of each."""
     book, settings, minimum = turn.book, turn.settings, turn.state.minimum
     hands = stakes.bounds(minimum, book.limits, settings.highest.get("hands"))
     found = {"bet": hands, "insurance": _insurance(turn, who, hands)}
@@ -100,8 +102,8 @@ def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
 
 
 def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
-    """At most a part of the bet that it insures, as far as that is known; at least a part of the
-    minimum, where that is said.
+    """At most a part of the bet that it insures, if known; at least a part of the minimum, where
+    the decree says so.
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.deal.bets if turn.state.deal else ()

@@ -1,7 +1,7 @@
-"""What a table of black jack makes of a person's commands. One that cannot be followed is rejected,
-with the reason.
+"""Commands of a person at a table of black jack. One that cannot be followed is rejected with the
+reason.
 
-What hands do and what a person decides about a card is in ``blackjack.decisions``.
+Hands' decisions and a person's decisions about a card are in ``blackjack.decisions``.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from controller.rulebooks.law import Law
 
 
 def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
-    """The table opens, without a shoe."""
+    """Open the table, without a shoe."""
     turn.open_session(given)
     turn.change(past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
 
 
 def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
-    """The table closes. A round that was dealt and has no result is left unresolved, and the talla
-    is over.
+    """Close the table. A round that was dealt and has no result is left unresolved, and the shoe is
+    over.
     """
     session(turn)
     _leave_round(turn)
@@ -56,7 +56,7 @@ def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
 
 
 def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
-    """Cards are in the shoe: a talla begins, with the burn."""
+    """Start a shoe; its burn cards come first."""
     session(turn)
     _no_round(turn)
     talla.numbered(given, turn.book.article)
@@ -70,7 +70,9 @@ def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
 
 
 def end_shoe(turn: BlackjackTurn, given: ShoeEnd) -> None:
-    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    """Take the cards out of the shoe; if they were counted, check the count against the
+    composition.
+    """
     session(turn)
     _no_round(turn)
     if turn.state.shoe is None:
@@ -97,12 +99,12 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
 
 
 def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
-    """The boxes with a bet in this round. Until its first card is dealt they may be said anew."""
+    """Set the boxes with a bet in this round. They may be set again until its first card is
+    dealt.
+    """
     boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
-    if not boxes:
-        raise RejectedError("boxes_missing")
-    if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise RejectedError("boxes_wrong", most=most)
+    if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise RejectedError("boxes_out_of_range", most=most)
     _begin(turn, given)
     turn.change_deal(seats=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
@@ -113,7 +115,7 @@ def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
 
 
 def open_bets(turn: BlackjackTurn, given: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     deal = turn.state.deal
     if deal is not None and not deal.begun:
         raise RejectedError("bets_open_already", round=deal.round)
@@ -132,7 +134,9 @@ def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
 
 
 def _begin(turn: BlackjackTurn, given: Command) -> None:
-    """A round is in hand of which no card is dealt: a new one, if there is none."""
+    """Make sure that a round is in progress of which no card is dealt; begin one if there is
+    none.
+    """
     another_round(turn, turn.state.last_rounds)
     state, deal = turn.state, turn.state.deal
     if state.shoe is None:
@@ -149,18 +153,16 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
         )
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
+        raise RejectedError("shoe_over", law=law.cited)
     if state.doubt is not None:
-        raise RejectedError("table_waits", doubt=state.doubt)
+        raise RejectedError("table_in_doubt", doubt=state.doubt)
     if turn.state.deal is not None:
         turn.conclude_unkeyed()
     turn.open_round(given.by)
 
 
 def void(turn: BlackjackTurn, given: RoundVoid) -> None:
-    """The round in hand is null. No decree has a list of reasons: it is the word of the person in
-    charge.
-    """
+    """Void the round in progress. No decree has a list of reasons: the person in charge decides."""
     session(turn)
     _in_progress(turn, given.round)
     law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
@@ -170,9 +172,7 @@ def void(turn: BlackjackTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
-    """A person lets a round begin with too few hands; or says that a round is over whose course
-    nobody told.
-    """
+    """Let a round begin with too few hands; or end a round whose course nobody reported."""
     session(turn)
     deal = _in_progress(turn, given.round)
     if given.number is not None or given.winner is not None:
@@ -184,7 +184,7 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
         turn.change_deal(confirmed_by=confirmer(given))
         turn.conclude_unkeyed()
     else:
-        raise RejectedError("round_needs_no_decision", round=deal.round)
+        raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.settle()
 
 
@@ -199,8 +199,8 @@ def _leave_round(turn: BlackjackTurn) -> None:
 
 
 def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
-    """A new minimum, after what the decree wants announced: the last rounds at the old one, or its
-    last shoe.
+    """Announce a new minimum, which holds after what the decree requires: the last rounds at the
+    old one, or its last shoe.
     """
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
@@ -224,10 +224,10 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
 
 
 def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
-    """The last rounds before closing."""
+    """Announce the last rounds before closing."""
     session(turn)
     if turn.state.last_rounds is not None:
-        raise RejectedError("last_rounds_announced")
+        raise RejectedError("last_rounds_already_announced")
     turn.change(last_rounds=turn.book.last_rounds)
     turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
 
@@ -241,7 +241,7 @@ def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
     if deal is None:
         raise RejectedError("no_round_in_progress")
     if number not in (None, deal.round):
-        raise RejectedError("other_round_in_progress", round=deal.round)
+        raise RejectedError("round_not_in_progress", round=number)
     return deal
 
 

@@ -1,5 +1,5 @@
 """The course of a round of black jack: whose turn it is, what a hand may do, where the next card
-belongs, what comes out.
+belongs, what the result is.
 
 Pure functions of the round, the rulebook and the settings. Nothing here is remembered, so a card
 taken back leaves no trace.
@@ -59,7 +59,7 @@ class BlackjackRules(msgspec.Struct, frozen=True):
 
     @property
     def surrender(self) -> bool:
-        """Whether a hand may give up for half its bet."""
+        """Whether a hand may surrender for half its bet."""
         return self.book.surrender == "right" or (
             self.book.surrender == "option" and self.settings.surrender
         )
@@ -83,8 +83,8 @@ def natural(seat: BlackjackSeat) -> bool:
 
 
 def closed(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
-    """Whether a hand has done: 21 or more, its own word, or its one card after a doubling or on a
-    split ace.
+    """Whether a hand is complete: 21 or more, its own decision, or its one card after a doubling or
+    on a split ace.
     """
     if seat.surrendered or seat.stood:
         return True
@@ -105,9 +105,7 @@ def against(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
 
 
 def remains(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
-    """Whether a hand is neither given up nor over 21: it is there for the dealer's other
-    plays too.
-    """
+    """Whether a hand is neither surrendered nor over 21: it stays for the dealer's other plays."""
     return not seat.surrendered and worth(rules, seat) <= 21
 
 
@@ -119,7 +117,7 @@ def between_plays(deal: BlackjackDeal) -> bool:
 
 
 def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
-    """The hand that must say what it does now; None while a card is due or when all have done."""
+    """The hand to act; None while a card is due or when all are complete."""
     return (
         None
         if next_card(rules, deal) is not None
@@ -128,7 +126,7 @@ def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
 
 
 def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
-    """Where the next card belongs; None where a person must speak first, or none may come."""
+    """Where the next card belongs; None where a hand must act first, or no card may come."""
     if not deal.seats:
         return None if rules.settings.keys else TABLE
     split = any(seat.split for seat in deal.seats)
@@ -237,7 +235,7 @@ def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str
     return tuple(seat.who for seat in deal.seats if _no_even_money(rules, deal, seat) is None)
 
 
-# What comes out
+# The result
 
 
 def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
@@ -295,7 +293,7 @@ def _outcome(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) ->
 def _settled(
     rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat
 ) -> tuple[Settled, ...]:
-    """What becomes of the bet on a hand. Of one that gave up half goes back, which is neither won
+    """The outcome of the bet on a hand. Half of a surrendered one is returned, which is neither won
     nor lost.
     """
     if seat.surrendered:

@@ -1,5 +1,5 @@
-"""What the hands of black jack do, by the croupier's keys, and what a person decides
-about a card.
+"""The hands' decisions at black jack, by the croupier's keys, and a person's decisions about a
+card.
 """
 
 from __future__ import annotations
@@ -38,24 +38,22 @@ DONE: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], BlackjackSeat]]]
     HandEvenMoney: ("even_money", lambda seat: replace(seat, even_money=True)),
     HandSplit: ("split", lambda seat: seat),
 }
-"""What each key is called, and what it makes of the hand."""
+"""The decision of each key, and its effect on the hand."""
 
 
 def take_key(turn: BlackjackTurn, given: Key) -> None:
-    """A hand says what it does."""
+    """Take a hand's decision."""
     session(turn)
     if not turn.settings.keys:
         raise RejectedError("keys_none")
     deal = turn.state.deal
     if deal is None or turn.state.doubt == "hands_too_few":
-        raise RejectedError("no_hand_in_play")
+        raise RejectedError("hands_none_in_play")
     seat = _seat(turn, deal, given)
     if why := course.refusal(turn.rules, deal, seat, given):
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
         key, fields = why
-        raise RejectedError(
-            key, law=f"{law.rule}, {law.article}" if law else turn.book.article, **fields
-        )
+        raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)
     decision, done = DONE[type(given)]
     turn.change(
         deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
@@ -65,14 +63,16 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:
-    """The hand that the key is about: the one whose turn it is; any hand that still may, where it
-    gives up or is paid at par.
+    """The hand that the key concerns: the one to act; any hand that still may, if it surrenders or
+    takes even money.
     """
     now = course.turn(turn.rules, deal)
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
         if given.who is not None:
-            raise RejectedError("hand_not_in_play", who=given.who)
+            raise RejectedError(
+                "who_not_in_play", who=given.who, hands=tuple(seat.who for seat in deal.seats)
+            )
         raise RejectedError("no_hand_to_act")
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
@@ -84,8 +84,8 @@ def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat
 
 
 def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
-    """Two hands of one. The first stays to the player's right and plays first; the other is named
-    by its number in the box.
+    """Split one hand into two. The first stays to the player's right and plays first; the other is
+    named by its number in the box.
     """
     box = seat.who.partition(".")[0]
     count = sum(each.who.partition(".")[0] == box for each in deal.seats)
@@ -102,17 +102,15 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
 
 
 def decide(turn: BlackjackTurn, given: CardDecide) -> None:
-    """A person decides about the first card that waits; about what a silence hid; or takes the
-    latest card out of the game.
-    """
+    """Decide about the first waiting card, about what a silence hid, or remove the latest card."""
     session(turn)
     decision = DECISIONS.get(given.action)
     if decision is None:
-        raise RejectedError("action_unknown", action=given.action, actions=tuple(DECISIONS))
+        raise RejectedError("action_not_allowed", action=given.action, actions=tuple(DECISIONS))
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
     if question(turn.rules, turn.state) is None and given.action != "remove":
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     decision(turn, given)
     if turn.state.deal is not None:
         turn.change_deal(confirmed_by=confirmer(given))
@@ -120,15 +118,13 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
 
 
 def _read(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The card that was not read, or one that came in a silence and goes where the next one
-    belongs.
-    """
+    """Read the unread card, or one that came in a silence and goes where the next one belongs."""
     state, card = turn.state, talla.read_card(given)
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
         to = expected(turn.rules, state)
         if to is None:
-            raise RejectedError("no_card_due")
+            raise RejectedError("decision_before_card")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
         turn.place(BlackjackHeld(card=card), to)
@@ -148,7 +144,7 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
 
 
 def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
-    """The card counts as it came; or nothing was missed. While the shoe is not heard, that is
+    """Accept the card as it came, or that none was missed. While the shoe is silent, that is
     certain only where no card is due.
     """
     state = turn.state
@@ -163,14 +159,12 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     if head.trouble is None:
         deal = state.deal
         hands = tuple(seat.who for seat in deal.seats) if deal is not None else ()
-        raise RejectedError("hand_unnamed", hands=(*hands, course.DEALER))
+        raise RejectedError("who_one_of", players=(*hands, course.DEALER))
     _replace_head(turn, replace(head, trouble=None))
 
 
 def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
-    """The card leaves the game: the first that waits, else the latest that was dealt, which lay
-    face up in the shoe.
-    """
+    """Remove the first waiting card, else the latest one dealt, which was face up in the shoe."""
     state, why = turn.state, question(turn.rules, turn.state)
     if state.held and (not state.burn or why == "card_exposed"):
         head = state.held[0]
@@ -187,8 +181,8 @@ def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
 
 
 def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The first card that waits does lie face up, as the shoe says: it is told, and leaves the
-    game.
+    """The first waiting card is indeed face up, as the shoe reported: it is published, and leaves
+    the game.
     """
     state = turn.state
     if question(turn.rules, state) != "card_exposed":
@@ -202,7 +196,7 @@ def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
 
 
 def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
-    """After a silence in the burn: it is over, and the next card is the first of a round."""
+    """After a silence in the burn: end it; the next card is the first of a round."""
     state = turn.state
     if not state.burn or state.doubt is None:
         raise RejectedError("card_waits_already")
@@ -212,19 +206,21 @@ def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
 
 
 def _for(turn: BlackjackTurn, given: CardDecide) -> None:
-    """The first card that waits is for this hand: a decision of the person in charge, whatever the
-    order is.
+    """Give the first waiting card to this hand: the person in charge decides, whatever the order
+    is.
     """
     deal, head = turn.state.deal, _head(turn)
     if deal is None:
-        raise RejectedError("no_hand_in_play")
+        raise RejectedError("hands_none_in_play")
     if turn.state.doubt is not None:
-        raise RejectedError("table_waits", doubt=turn.state.doubt)
+        raise RejectedError("table_in_doubt", doubt=turn.state.doubt)
     if head.card is None or not is_card(head.card):
         raise RejectedError("card_not_read")
     seat = deal.seat(given.who or "")
     if seat is None and given.who != course.DEALER:
-        raise RejectedError("hand_not_in_play", who=given.who or "")
+        raise RejectedError(
+            "who_not_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
+        )
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
@@ -243,7 +239,7 @@ DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
 
 def _head(turn: BlackjackTurn) -> BlackjackHeld:
     if not turn.state.held:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     return turn.state.held[0]
 
 

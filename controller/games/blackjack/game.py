@@ -1,20 +1,20 @@
 """Black jack, and the triple game: one state machine; the rulebook makes the difference.
 
-A round begins when a person says its boxes (``boxes.set``), or opens or closes its bets; its first
-card closes them. Cards go where the rules say; what a hand does the croupier's keys say
-(``hand.…``). ``card.expected`` tells where the next card belongs. The result comes by itself when
-no hand and no rule wants another card.
+A round begins when a person sets its boxes (``boxes.set``), or opens or closes its bets; its first
+card closes them. Cards go where the rules say; the croupier's keys say what a hand does
+(``hand.…``). ``card.expected`` says where the next card belongs. The result comes by itself when no
+hand and no rule wants another card.
 
-At a table without keys (``keys = false``) the shoe is counted and the cut card told; a round ends
-when the next begins or by ``round.confirm``. The dealer's hand is told then only where boxes and
-cards leave one possibility; else it is unresolved.
+At a table without keys (``keys = false``) the shoe is counted and the cut card reported; a round
+ends when the next begins or with ``round.confirm``. Then the dealer's hand is published only where
+boxes and cards leave one possibility; else it is unresolved.
 
 In the triple game each play of the dealer against the same hands is a round of its own, settled by
 itself; only the first opens its bets.
 
 Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves,
-``blackjack.readings`` for what the shoe says, ``blackjack.commands`` and ``blackjack.decisions``
-for what people say.
+``blackjack.readings`` for what the shoe reports, ``blackjack.commands`` and ``blackjack.decisions``
+for what people command.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
 
-    Every card is dealt face up, but those that are burned nobody sees; one that waits for a
-    decision is not told either.
+    Every card is dealt face up, but nobody sees the burn cards; a card that waits for a decision is
+    not published either.
     """
 
     state_type = BlackjackState
@@ -93,7 +93,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
         return BlackjackTurn(self.rules, state)
 
     def show(self, state: BlackjackState) -> dict[str, Any]:
-        """What the retained state tells: every card on the table lies face up."""
+        """The retained state. Every card on the table is face up."""
         deal, to_act = state.deal, seat_in_turn(self.rules, state)
         return {
             "phase": self._phase(state),

@@ -1,5 +1,5 @@
-"""Black jack hands: what cards are worth, who wins, what a box's first cards make. Pure functions
-over cards.
+"""Black jack hands: points, winners, and what a box's first cards make. Pure functions over
+cards.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Outcome = Literal["win", "lose", "tie"]
 
 
 def points(cards: tuple[str, ...], low: int = 0) -> int:
-    """What the cards make: one ace counts 11 where that is not over 21. An ace among the first
+    """The points of the cards: one ace counts 11 if that keeps within 21. An ace among the first
     ``low`` cards counts 1.
     """
     hard = sum(map(pips, cards))
@@ -26,7 +26,7 @@ def both(cards: tuple[str, ...]) -> frozenset[int]:
 
 
 def is_blackjack(cards: tuple[str, ...]) -> bool:
-    """21 with two cards. Whether they are the first two the caller knows."""
+    """21 with two cards. The caller knows whether they are the first two."""
     return len(cards) == 2 and points(cards) == 21
 
 
@@ -48,9 +48,10 @@ def dealer_draws(cards: tuple[str, ...]) -> bool:
 
 
 def dealer_hands(first: str, rest: tuple[str, ...], *, alone: bool) -> tuple[tuple[str, ...], ...]:
-    """Every hand that the dealer may have who got ``first``, where ``rest`` are all cards after the
-    second round of the deal and nobody said whose they are. His are the last ones, and his rule
-    says where he stops. ``alone``: every hand may have lost before, and he has not drawn.
+    """Every hand that a dealer with ``first`` may have, where ``rest`` are all cards after the
+    second round of the deal and nobody reported whose they are. The dealer's are the last ones, and
+    the rule says where the dealer stops. ``alone``: every hand may have lost before, and the dealer
+    has not drawn.
     """
     found: list[tuple[str, ...]] = [(first,)] if alone else []
     for start in range(len(rest)):

@@ -14,8 +14,8 @@ WHOLE = "sevens_3_suited"
 
 
 def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | JackpotStaked, ...]:
-    """Who has a right to what was accumulated, and what the play has brought to it. Of several
-    winners the decree says nothing.
+    """Who is entitled to the accumulated sum, and what the play added to it. The decree does not
+    mention several winners.
     """
     staked = [each for each in deal.bets if each.bet == "accumulated"] if deal.play == 1 else []
     boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}

@@ -1,7 +1,7 @@
 """What a table of black jack makes of its shoe's readings.
 
-A card goes where the rules say that the next one belongs. One of which that cannot be said waits,
-with all that follow it, until a key or a person says it.
+A card goes where the rules say that the next one belongs. If that is unknown, it waits with all
+that follow until a key or a person decides.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def take_card(turn: BlackjackTurn, given: CardDrawn) -> None:
     if burned and trouble not in (
         None,
         "card_unread",
-    ):  # nobody sees it; that there is such a card is told, not which
+    ):  # nobody sees it: report that there is such a card, not which
         turn.irregular(str(trouble))
     if burned and not (given.exposed or state.held):
         turn.place(BlackjackHeld(card=None), "burn")
@@ -52,8 +52,8 @@ def take_card(turn: BlackjackTurn, given: CardDrawn) -> None:
 
 
 def _goes_to_a_hand(turn: BlackjackTurn) -> bool:
-    """Whether the next card is dealt, face up; one that is burned, or waits, nobody sees, and a
-    device's word tells it not.
+    """Whether the next card is dealt face up. A card burned or waiting is unseen, and not disclosed
+    on a device's word.
     """
     state = turn.state
     return (
@@ -64,8 +64,8 @@ def _goes_to_a_hand(turn: BlackjackTurn) -> bool:
 
 
 def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
-    """The cut card: the round in hand is the last. With none in hand the last one was, if anybody
-    says when one begins.
+    """The cut card came: the round in progress is the last. With none in progress the previous one
+    was, if anybody reports when one begins.
     """
     now, deal = turn.state.shoe, turn.state.deal
     if now is None or not turn.state.open or now.continuous or now.cut_at is not None:
@@ -84,21 +84,19 @@ def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
 
 
 def take_silence(turn: BlackjackTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing. What lies on the table a person
-    knows.
-    """
+    """The shoe is silent, or was: a card may be missing. A person knows what is on the table."""
     state = turn.state
     again = isinstance(given, LinkUp)
     if again and not state.silent:
-        return  # it is heard for the first time
+        return  # heard for the first time
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=not again)
     _doubt(turn, "silence")
 
 
 def take_reset(turn: BlackjackTurn, _given: ShoeReset) -> None:
-    """The shoe started afresh: whether the same cards are in it, and all of them on the table, a
-    person knows.
+    """The shoe restarted: a person knows whether the same cards are in it, and all of them on the
+    table.
     """
     if turn.state.shoe is not None and turn.state.shoe.drawn:
         _doubt(turn, "shoe_reset")

@@ -84,15 +84,19 @@ black jack may be paid at par.
 
 def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:
     """What the decree does not allow of these settings."""
+    most = " or ".join(map(str, book.boxes))
+    without_accumulated = (
+        "split_sevens, accumulated_stake, linked: the table has no accumulated bet"
+    )
     wrong = {
-        f"boxes = {settings.boxes}: the decree has {' or '.join(map(str, book.boxes))} at most": not (
+        f"boxes = {settings.boxes}: the decree has {most} at most": not (
             settings.boxes is None or 0 < settings.boxes <= max(book.boxes)
         ),
         "surrender: the decree does not have it": settings.surrender and book.surrender == "none",
         "pair_bets: the decree does not have them": settings.pair_bets and not book.pair_bets,
         "accumulated_bets: the decree does not describe them": settings.accumulated_bets
         and not book.accumulated_bets,
-        "split_sevens, accumulated_stake, linked: the table has no accumulated bet": not settings.accumulated_bets
+        without_accumulated: not settings.accumulated_bets
         and (
             settings.split_sevens == "third"
             or settings.linked

@@ -13,14 +13,14 @@ from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
 
 REMEMBERED = 20
-"""Rounds that the retained history shows."""
+"""Rounds in the retained history."""
 
 Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
 class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked
-    for. ``even_money``: a black jack that has taken its win at par, in this play of the dealer.
+    """One hand of one box. ``split``: the pair it was part of. ``asked``: it asked for its next
+    card. ``even_money``: a black jack that has taken even money in this play of the dealer.
     """
 
     who: str
@@ -34,13 +34,13 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes
-    are said.
+    """The round in progress.
 
-    ``play``: which of the dealer's hands this is, where he has several. ``unplaced``: cards of
-    which nobody said whose they are. ``insurance``: whether it may be taken now. ``latest``: who
-    got the latest card. ``confirmed_by``: who decided about a card. ``last``: the cut card has
-    come. ``bets``: those that were told.
+    ``seats``: its hands in the order in which they play; none until the boxes are set. ``play``:
+    which of the dealer's hands this is, where he has several. ``unplaced``: cards whose hand nobody
+    has named. ``insurance``: whether it may be taken now. ``latest``: who got the latest card.
+    ``confirmed_by``: who decided about a card. ``last``: the cut card has come. ``bets``: those
+    reported.
     """
 
     round: int
@@ -77,14 +77,14 @@ class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         return next((seat for seat in self.seats if seat.who == who), None)
 
     def with_seat(self, seat: BlackjackSeat) -> BlackjackDeal:
-        """With this hand in the place of the one of its name."""
+        """The round with this hand in place of the one of its name."""
         return replace(
             self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
         )
 
 
 class BlackjackHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that left the shoe and lies nowhere yet. ``trouble``: why a person must look at it, if
+    """A card that left the shoe and has no place yet. ``trouble``: why a person must look at it, if
     so.
     """
 
@@ -121,10 +121,10 @@ class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
-    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees.
-    ``held``: cards that wait for a place, in their order. ``doubt``: why a person must speak before
-    anything goes on. ``silent``: the device is not heard now. ``asked``, ``expected``: what was
-    last said of it.
+    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``held``:
+    cards that wait for a place, in their order. ``doubt``: why a person must decide before anything
+    goes on. ``silent``: the device is silent now. ``asked``, ``expected``: what was last announced
+    of it.
     """
 
     limit: BlackjackLimit | None = None
@@ -141,5 +141,5 @@ class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     entries: tuple[BlackjackEntry, ...] = ()
 
     def with_entry(self, entry: BlackjackEntry) -> BlackjackState:
-        """With the outcome of one more round; the oldest too many is forgotten."""
+        """The state with the outcome of one more round; the oldest surplus one is forgotten."""
         return replace(self, entries=(*self.entries, entry)[-REMEMBERED:])

@@ -1,6 +1,6 @@
-"""One step of a table of black jack: the moves that readings and commands are made of.
+"""One step of a table of black jack: the moves that readings and commands consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part.
+Each move changes the state and emits its event together, so that the two cannot diverge.
 """
 
 from __future__ import annotations
@@ -52,31 +52,31 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         self.rules = rules
 
     def change_deal(self, **fields: Any) -> None:
-        """Change the round in hand."""
+        """Change the round in progress."""
         assert self.state.deal is not None
         self.change(deal=replace(self.state.deal, **fields))
 
     @property
     def number(self) -> int:
-        """The round in hand; 0 without one."""
+        """The round in progress; 0 without one."""
         return self.state.deal.round if self.state.deal else 0
 
     # The course of a round
 
     def open_round(self, by: str) -> None:
-        """A round begins. A device that is not heard may hide cards of it."""
+        """Begin a round. A silent device may hide cards of it."""
         number = self.state.round + 1
         doubt: Doubt | None = "silence" if self.state.silent else None
         self.change(round=number, deal=BlackjackDeal(round=number), doubt=doubt)
         self.say(RoundOpened(round=number, by=by))
 
     def close_bets(self, by: str | None = None) -> None:
-        """No more bets: a person says so, or the first card shows it."""
+        """No more bets: a person closes them, or the first card shows it."""
         self.change_deal(closed=True)
         self.say(BetsClosed(round=self.number, by=by))
 
     def settle(self) -> None:
-        """Go on as far as the rules force it; say what is asked then, and where the next card
+        """Proceed as far as the rules require; then announce what is asked, and where the next card
         belongs.
         """
         while True:
@@ -114,7 +114,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             self.say(CardExpected(round=self.number, to=to))
 
     def place(self, held: BlackjackHeld, to: str) -> None:
-        """The card lies there now, face up; or it is burned, and nobody has seen it."""
+        """Put the card there face up; or burn it unseen."""
         if to == BURN:
             self.change(burn=self.state.burn - 1)
             if self.state.burn == 0:
@@ -123,7 +123,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             return
         card, deal = held.card, self.state.deal
         assert card is not None
-        if deal is None:  # nobody says when a round begins
+        if deal is None:  # nobody reports when a round begins
             assert self.state.shoe is not None
             self.say(CardDealt(to=TABLE, index=self.state.shoe.drawn, card=card))
             return
@@ -152,7 +152,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         return len(seat.cards) + 1
 
     def _after(self, to: str) -> None:
-        """What the rules make of a card at once."""
+        """What follows from a card at once, by the rules."""
         deal = self.state.deal
         assert deal is not None
         seat = deal.seat(to)
@@ -172,7 +172,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             self.say(Insurance(round=deal.round, offered=True))
 
     def take_back(self, who: str) -> str:
-        """The latest card of a hand leaves it; where it was asked for, another is due."""
+        """Take back the latest card of a hand; if it was asked for, another is due."""
         deal = self.state.deal
         assert deal is not None
         self.change_deal(latest=None)
@@ -184,7 +184,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             self.change_deal(unplaced=deal.unplaced[:-1])
             return deal.unplaced[-1]
         left = seat.cards[:-1]
-        if deal.insurance:  # it is offered anew when the hand has its two cards
+        if deal.insurance:  # it is offered again when the hand has its two cards
             deal = replace(deal, insurance=None)
             self.say(Insurance(round=deal.round, offered=False))
         self.change(
@@ -196,10 +196,10 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         )
         return seat.cards[-1]
 
-    # Its outcome: a result, null, or unresolved
+    # Its outcome: a result, void, or unresolved
 
     def conclude(self) -> None:
-        """The round is over. In a game of several plays the dealer keeps his first card for the
+        """End the round. In a game of several plays the dealer keeps his first card for the
         next.
         """
         deal = self.state.deal
@@ -234,8 +234,8 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             )
 
     def conclude_unkeyed(self) -> None:
-        """The round is over, and nobody said what the hands did: the dealer's own is told where his
-        rule leaves one only.
+        """End a round whose decisions nobody reported: the dealer's hand is published where his
+        rule leaves only one.
         """
         deal = self.state.deal
         assert deal is not None
@@ -279,7 +279,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         self._count_down(deal.round)
 
     def void(self, reason: VoidReason, law: Law, by: Command) -> None:
-        """The round is null."""
+        """Void the round."""
         deal = self.state.deal
         assert deal is not None
         self.say_void(deal.round, reason, law, by)
@@ -288,7 +288,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         )
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
-        """What came out is not known; nobody invents it."""
+        """The result is not known; nobody invents it."""
         deal = self.state.deal
         assert deal is not None
         self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=deal.frames))
@@ -303,14 +303,14 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         self.state = self.state.with_entry(entry)
 
     def end_talla(self) -> None:
-        """The last round before the cut card is over: no other begins."""
+        """The last round of the shoe is over: no other begins."""
         now = self.state.shoe
         if now is not None and not now.over:
             self.change(shoe=replace(now, over=True))
             self.say(shoe.ended(now, "cut"))
 
     def _count_down(self, number: int) -> None:
-        """One announced last round fewer; after the last of them a new minimum holds."""
+        """Count down the announced last rounds; after the last of them the new minimum holds."""
         state = self.state
         if state.last_rounds:
             self.change(last_rounds=state.last_rounds - 1)
@@ -323,7 +323,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
                 self.change_limit()
 
     def change_limit(self) -> None:
-        """The announced minimum holds from now."""
+        """Apply the announced minimum."""
         state = self.state
         if state.limit is not None:
             self.change(minimum=state.limit.minimum, limit=None)
@@ -333,10 +333,10 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
                 )
             )
 
-    # What is not as it should be
+    # Irregularities
 
     def remove(self, why: str, card: str | None) -> None:
-        """A card leaves the game, and no hand has had it."""
+        """Remove a card that no hand has had."""
         law = self.book.laws[why]
         self.say(
             CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
@@ -360,7 +360,7 @@ def expected(rules: BlackjackRules, state: BlackjackState) -> str | None:
 
 
 def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
-    """Why the table waits for a person, by the name of the irregularity; None if it does not."""
+    """The irregularity for which the table waits for a person; None if it does not."""
     if state.doubt is not None:
         return state.doubt
     over = state.shoe is not None and state.shoe.over
@@ -371,7 +371,7 @@ def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
     trouble = state.held[0].trouble
     if trouble is not None and (
         trouble == "card_exposed" or not state.burn
-    ):  # nobody sees what is burned, if it lies face down
+    ):  # burn cards are unseen if face down
         return trouble
     if expected(rules, state) is not None:
         return None
@@ -381,7 +381,7 @@ def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
 
 
 def asks(rules: BlackjackRules, state: BlackjackState) -> tuple[str, ...]:
-    """The commands one of which the table waits for."""
+    """Commands that would answer the table's question."""
     what = question(rules, state)
     void = ("round.void",) if state.deal else ()
     if what is None:
@@ -396,5 +396,5 @@ def asks(rules: BlackjackRules, state: BlackjackState) -> tuple[str, ...]:
 
 
 def seat_in_turn(rules: BlackjackRules, state: BlackjackState) -> BlackjackSeat | None:
-    """The hand that must say what it does."""
+    """The hand to act."""
     return course.turn(rules, state.deal) if state.deal else None

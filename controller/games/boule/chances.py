@@ -1,4 +1,4 @@
-"""What a number wins at boule, and whether a map of the holes is one that the decree allows."""
+"""What a number wins at boule, and whether the decree allows a map of the holes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from controller.rulebooks.wheels import Boule
 
 
 class BouleChances(msgspec.Struct, frozen=True):
-    """The simple chances that a number belongs to. The number in the middle belongs to none, and
-    all of them lose.
-    """
+    """The simple chances of a number. The middle number has none, and all of them lose."""
 
     colour: Colour | None = None
     parity: Parity | None = None
@@ -52,7 +50,7 @@ def bets(book: Boule) -> tuple[str, ...]:
 
 
 def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled, ...]:
-    """What becomes of each bet that was told when this number comes."""
+    """The outcome of each reported bet when this number comes."""
     won = winning(number, book)
     return tuple(
         Settled(
@@ -68,9 +66,7 @@ def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled,
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
-    """What the decree would not allow in this map of the holes, in words; empty when it
-    is sound.
-    """
+    """What the decree does not allow in this map of the holes, in words; empty when it is sound."""
     there = Counter(number for row in holes for number in row)
     each = book.holes // book.numbers
     found = []

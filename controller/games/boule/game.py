@@ -1,6 +1,6 @@
-"""Boule: a ball, eighteen holes, nine numbers, and one among them that no simple chance has.
+"""Boule: a ball, eighteen holes, nine numbers, one of which has no simple chance.
 
-It is a game of a wheel that tells places (see ``cells``). What it has of its own: the chances
+It is a game of a wheel that reports places (see ``cells``). Its own: the chances
 (``boule.chances``), and that the minimum of a cloth is the authorised one or twice as much.
 """
 
@@ -29,8 +29,8 @@ from devices.readings import Number
 
 
 class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):
-    """A boule table between two inputs. ``thrower``: the croupier who closed the bets last, as the
-    one does who throws; ``throws``: in how many rounds running.
+    """A boule table between two inputs. ``thrower``: the croupier who last closed the bets, since
+    whoever throws does so. ``throws``: how many consecutive rounds that was.
     """
 
     thrower: str | None = None
@@ -55,7 +55,7 @@ class BouleTurn(CellsTurn):
 
     def offered(self) -> Mapping[str, Bounds]:
         """The numbers and the simple chances. The highest stakes are multiples of the authorised
-        minimum, and hold for each player by himself.
+        minimum, and hold for each player separately.
         """
         authorised = self.settings.authorised_minimum or self.state.minimum
         kinds = {
@@ -67,7 +67,7 @@ class BouleTurn(CellsTurn):
         return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
 
     def forget(self) -> None:
-        """Whose turn it is to throw begins anew with a session."""
+        """Whose turn it is to throw starts afresh with a session."""
         super().forget()
         self.change(thrower=None, throws=0)
 
@@ -90,14 +90,14 @@ class BouleTurn(CellsTurn):
 
 
 def open_session(turn: BouleTurn, given: SessionOpen) -> None:
-    """The table opens, at a minimum that it may have."""
+    """Open the table at an allowed minimum."""
     _authorised(turn, given.minimum)
     wheel_commands.open_session(turn, given)
 
 
 def close_bets(turn: BouleTurn, given: BetsClose) -> None:
-    """No more bets: the call of the croupier who threw the ball. They have to take turns, and none
-    may always throw.
+    """No more bets, called by the croupier who threw the ball. Croupiers must take turns; none may
+    throw always.
     """
     wheel_commands.close_bets(turn, given)
     running = turn.state.throws + 1 if given.by == turn.state.thrower else 1
@@ -105,7 +105,7 @@ def close_bets(turn: BouleTurn, given: BetsClose) -> None:
 
 
 def announce_limit(turn: BouleTurn, given: LimitAnnounce) -> None:
-    """A new minimum, one that the table may have, after the last balls at the old one."""
+    """Announce a new allowed minimum, which holds after the last balls at the old one."""
     _authorised(turn, given.minimum)
     wheel_commands.announce_limit(turn, given)
 
@@ -124,7 +124,7 @@ def _authorised(turn: BouleTurn, minimum: int | None) -> None:
             "minimum_not_authorised",
             minimum=minimum,
             allowed=tuple(map(str, may)),
-            law=f"{law.rule}, {law.article}",
+            law=law.cited,
         )
 
 

@@ -1,5 +1,5 @@
-"""What a table of chemin de fer or two-cloth baccarat makes of a person's commands; what cannot be
-followed is rejected.
+"""Commands of a person at a table of chemin de fer or two-cloth baccarat. One that cannot be
+followed is rejected with the reason.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from controller.games.chemin.hands import waits
 from controller.games.chemin.readings import missed
 from controller.games.chemin.state import CheminCoup, CheminEntry
 from controller.games.chemin.turn import CheminTurn
-from controller.games.session import another_round, confirmer, session
+from controller.games.session import another_round, confirmer, sent, session
 from controller.rulebooks.law import Law
 
 # Sessions
 
 
 def open_session(turn: CheminTurn, given: SessionOpen) -> None:
-    """The table opens, without a shoe."""
+    """Open the table, without a shoe."""
     turn.open_session(given)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
 
@@ -39,7 +39,7 @@ def open_session(turn: CheminTurn, given: SessionOpen) -> None:
 
 
 def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
-    """Cards are in the shoe: a talla begins."""
+    """Start a shoe."""
     session(turn)
     _no_cards(turn)
     law = turn.book.laws["shoe_systematic"]
@@ -51,7 +51,9 @@ def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
 
 
 def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
-    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    """Take the cards out of the shoe; if they were counted, check the count against the
+    composition.
+    """
     session(turn)
     _no_cards(turn)
     turn.change(current=None)
@@ -62,7 +64,7 @@ def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
 
 
 def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
-    """The bank is called: bets are open up to its amount."""
+    """Call the bank: bets are open up to its amount."""
     another_round(turn, turn.state.last)
     state = turn.state
     if state.current is not None:
@@ -71,7 +73,7 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
         raise RejectedError("no_shoe")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=f"{law.rule}, {law.article}")
+        raise RejectedError("shoe_over", law=law.cited)
     turn.change(
         round=state.round + 1,
         current=CheminCoup(round=state.round + 1, cards=state.unplaced),
@@ -96,7 +98,7 @@ def close_bets(turn: CheminTurn, given: BetsClose) -> None:
 
 
 def follow_table(turn: CheminTurn, given: TableFollow) -> None:
-    """The bank keeps to the table of plays in this round."""
+    """Hold the bank to the table of plays in this round."""
     coup = _round(turn)
     if turn.book.bank in coup.words:
         raise RejectedError("bank_acted")
@@ -111,18 +113,18 @@ def follow_table(turn: CheminTurn, given: TableFollow) -> None:
 
 
 def void(turn: CheminTurn, given: RoundVoid) -> None:
-    """The round is null: no bet wins or loses, and its cards are out of the game."""
+    """Void the round: no bet wins or loses, and its cards are out of the game."""
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(_undecided(turn, given.round), given.reason, law, given)
     turn.expect()
 
 
 def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
-    """The round stands as it lies, or a person says who has won where the cards are not known."""
+    """Confirm the round as it is, or give its winner where the cards are not known."""
     of = _undecided(turn, given.round)
     who = confirmer(given)
     if isinstance(of, CheminEntry) or of.question == "silence":
@@ -130,10 +132,10 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         turn.expect()
         return
     if "round.confirm" not in turn.asks():
-        raise RejectedError("confirmation_not_due")
+        raise RejectedError("nothing_to_confirm", round=of.round)
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
-        raise RejectedError("baccarat_card", law=f"{law.rule}, {law.article}")
+        raise RejectedError("baccarat_card", law=law.cited)
     if of.question == "two_third_cards" and any(
         each.startswith("two_third_cards ") for each in of.said
     ):
@@ -143,7 +145,7 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
 
 
 def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
-    """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a
+    """The winner: a hand's name, the bank's or ``tie``. At two cloths, one for each, separated by a
     comma.
     """
     given = (said or "").split(",")
@@ -157,14 +159,14 @@ def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
 
 
 def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
-    """What has been settled stands."""
+    """Reject every correction: what has been settled stands."""
     law = turn.book.laws["no_claim"]
-    raise RejectedError("no_claim", law=f"{law.rule}, {law.article}")
+    raise RejectedError("no_claim", law=law.cited)
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
-    """The round that a decision is about: the one in hand, else the one unresolved, else it must be
-    named.
+    """The round that a decision concerns: the one in progress, else the only unresolved one, else
+    the one named.
     """
     coup, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
@@ -173,8 +175,8 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
         if len(waiting) == 1:
             return waiting[0]
         if not waiting:
-            raise RejectedError("no_round_waits")
-        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in waiting))
+            raise RejectedError("no_round_to_decide")
+        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in waiting))
     if coup is not None and coup.round == number:
         return coup
     entry = turn.state.entry(number)
@@ -182,7 +184,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
         raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "unresolved":
         law: Law = turn.book.laws["no_claim"]
-        raise RejectedError("no_claim_decided", round=number, law=f"{law.rule}, {law.article}")
+        raise RejectedError("no_claim_decided", round=number, law=law.cited)
     return entry
 
 
@@ -197,14 +199,16 @@ def _no_cards(turn: CheminTurn) -> None:
 
 def _round(turn: CheminTurn) -> CheminCoup:
     coup = turn.state.current
-    if coup is None or not coup.closed:
-        raise RejectedError("bets_not_closed")
+    if coup is None:
+        raise RejectedError("no_round_in_progress")
+    if not coup.closed:
+        raise RejectedError("bets_still_open")
     return coup
 
 
 def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
-    """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
+    """The round in progress, its bets closed. ``unasked``: reject it if a decision is pending."""
     coup = _round(turn)
     if unasked and waits(coup):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     return coup

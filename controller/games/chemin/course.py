@@ -1,8 +1,8 @@
-"""How a round goes on by itself after each input: cards find their hands, words are held against
-cards, the result follows.
+"""How a round proceeds by itself after each input: cards go to their hands, decisions are compared
+with cards, the result follows.
 
-Whatever the cards say, the table is told nothing of it before they lie face up: a word that breaks
-the rule is found when the hand is turned, and then put right as the decree has it.
+Whatever the cards are, nothing about them is published before they are face up: a decision that
+breaks the rule is found when the hand is turned, and then put right as the decree says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from controller.games.chemin.turn import CheminTurn
 
 
 def settle(turn: CheminTurn) -> None:
-    """Go on as far as the rules leave no choice."""
+    """Proceed as far as the rules leave no choice."""
     while (before := turn.state.current) is not None and before.closed and before.question is None:
         turn.place()
         for move in (_naturals, _words, _two_thirds, _unclaimed, _finish):
@@ -42,21 +42,19 @@ def settle(turn: CheminTurn) -> None:
 
 
 def exempt(turn: CheminTurn) -> bool:
-    """Whether the rule does not hold for the hand: who plays alone for the whole bank may
-    be free.
-    """
+    """Whether the hand is free of the rule: whoever plays alone for the whole bank may be."""
     free = turn.book.banco == "always" or turn.settings.banco == "free"
     return turn.current.banco and free and "ruled" not in turn.current.said
 
 
 def is_open(coup: CheminCoup, who: str) -> bool:
-    """Whether the first two cards of a hand lie face up."""
+    """Whether the first two cards of a hand are face up."""
     cards = first(coup, who)
     return len(cards) >= 2 and all(card.up for card in cards)
 
 
 def _naturals(turn: CheminTurn) -> None:
-    """Eight or nine on two cards that lie face up."""
+    """Eight or nine with two cards that are face up."""
     if next_dealt(turn.book, turn.current) is not None:
         return
     for who in turn.book.hands:
@@ -73,7 +71,7 @@ def _naturals(turn: CheminTurn) -> None:
         return
     if coup.words.get(bank) == "natural" or any(card.third for card in cards_of(coup, bank)):
         return
-    if any_third(coup):  # he has given a card, and with it away his right
+    if any_third(coup):  # giving a card forfeits the natural
         if bank not in coup.words:
             turn.once(
                 f"natural_forgotten {bank}",
@@ -87,7 +85,7 @@ def _naturals(turn: CheminTurn) -> None:
 
 
 def _words(turn: CheminTurn) -> None:
-    """What hands have said against what their cards make, once they lie face up."""
+    """Compare the hands' decisions with their cards, once these are face up."""
     for who in turn.book.hands:
         coup = turn.current
         if not is_open(coup, who) or who not in coup.words:
@@ -105,7 +103,7 @@ def _words(turn: CheminTurn) -> None:
 
 
 def _wrong(turn: CheminTurn, who: str, what: str) -> None:
-    """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears
+    """Chemin de fer: the banker gives or denies the card, and a player alone against the bank bears
     the error.
     """
     drew = turn.current.words[who] == "draw"
@@ -120,13 +118,13 @@ def _wrong(turn: CheminTurn, who: str, what: str) -> None:
 
 
 def baccarat(turn: CheminTurn, who: str) -> bool:
-    """Whether a hand that has zero was denied its card: that may not be."""
+    """Whether a hand with zero was denied its card, which may not be."""
     return opening(turn.book, turn.current, who) == 0 and turn.current.words.get(who) == "stand"
 
 
 def _restore(turn: CheminTurn, who: str, what: str) -> None:
-    """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides
-    anew.
+    """Two cloths: the decision is put right, third cards go where they belong, and the banker
+    decides again.
     """
     if what == "natural_forgotten":
         turn.irregular(what, detail=who)
@@ -137,7 +135,7 @@ def _restore(turn: CheminTurn, who: str, what: str) -> None:
 
 
 def restore(turn: CheminTurn, who: str, right: str) -> None:
-    """The play is put right: this is what the hand has said."""
+    """Put the play right: this is the hand's decision."""
     turn.irregular("restored", detail=f"{who} {right}")
     if turn.current.words.get(turn.book.bank) != "natural":
         turn.unsay(turn.book.bank)
@@ -148,8 +146,8 @@ def restore(turn: CheminTurn, who: str, right: str) -> None:
 
 
 def _hold_before(turn: CheminTurn, who: str) -> None:
-    """Third cards of the hands before this one stay; its own and all later ones go anew, also where
-    a person had put them.
+    """Third cards of the hands before this one stay; its own and all later ones are placed again,
+    even those that a person had placed.
     """
     before = turn.book.everyone[: turn.book.everyone.index(who)]
     for at, card in enumerate(turn.current.cards):
@@ -158,8 +156,8 @@ def _hold_before(turn: CheminTurn, who: str) -> None:
 
 
 def _two_thirds(turn: CheminTurn) -> None:
-    """Of two third cards a hand has the one that makes more, the bank the one that makes less: now
-    that it lies open.
+    """Of two third cards, now face up, a hand keeps the one that makes more and the bank the one
+    that makes less.
     """
     for who in turn.book.everyone:
         key = f"two_third_cards {who}"
@@ -172,8 +170,8 @@ def _two_thirds(turn: CheminTurn) -> None:
 
 
 def keep_one(turn: CheminTurn, who: str) -> None:
-    """The other leaves the game. If a person has said which, and it is the wrong one, a person says
-    what becomes of it.
+    """The other leaves the game. If a person chose the wrong one, a person decides what becomes of
+    it.
     """
     coup = turn.current
     both = [
@@ -195,7 +193,7 @@ def keep_one(turn: CheminTurn, who: str) -> None:
 
 
 def _unclaimed(turn: CheminTurn) -> None:
-    """A third card that nobody has asked for."""
+    """A third card that nobody asked for."""
     lying = unplaced(turn.current)
     if not lying:
         return
@@ -210,7 +208,7 @@ def _unclaimed(turn: CheminTurn) -> None:
             turn.remove(at, "restored" if coup.restored else "false_card")
     elif any(
         f"fifth_card {at}" in coup.said for at in lying
-    ):  # it came too early, and nobody may have it
+    ):  # it came too early, and no hand may have it
         for at in lying:
             turn.remove(at, "fifth_card")
     else:
@@ -218,8 +216,8 @@ def _unclaimed(turn: CheminTurn) -> None:
 
 
 def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
-    """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one
-    that lay there before, because a play is put right, the banker says whether he takes it.
+    """All hands have decided and have their cards: a card that comes now was drawn by the bank. If
+    a play is put right, the banker says whether he takes one that was there before.
     """
     if all(turn.current.cards[at].last_announced_to is None for at in lying):
         turn.decide(turn.book.bank, "draw")
@@ -233,7 +231,7 @@ def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
 
 
 def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
-    """A card came before the hand has spoken."""
+    """A card came before the hand decided."""
     for at in lying:
         if (
             turn.current.restored
@@ -250,8 +248,8 @@ def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
 
 
 def _finish(turn: CheminTurn) -> None:
-    """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then
-    the result.
+    """Nothing is left to draw and all cards are face up: check what the bank had to do, then
+    publish the result.
     """
     book, coup = turn.book, turn.current
     if not shows(book, coup) or not is_face_up(book, coup):
@@ -279,7 +277,7 @@ def _finish(turn: CheminTurn) -> None:
 
 
 def made_natural(turn: CheminTurn) -> bool:
-    """Whether the bank has drawn to an eight or nine."""
+    """Whether the bank drew to an eight or nine."""
     bank = turn.book.bank
     return (
         turn.current.words.get(bank) == "draw" and opening(turn.book, turn.current, bank) >= NATURAL

@@ -19,15 +19,15 @@ from controller.games.chemin.hands import any_third, cards_of, first, next_dealt
 from controller.games.chemin.readings import face_up
 from controller.games.chemin.state import CheminCard, Fate
 from controller.games.chemin.turn import CheminTurn
-from controller.games.session import confirmer
+from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
 
 IN_BASKET = "card_in_basket"
 
 
 def decide(turn: CheminTurn, given: CardDecide) -> None:
-    """About a fact that people saw; else about the first card that waits, the question, or the last
-    card.
+    """Decide about a fact that people saw; else about the first waiting card, the question, or the
+    last card.
     """
     act, first = _SEEN.get(given.action), _first_doubt(turn)
     if (
@@ -49,18 +49,18 @@ def decide(turn: CheminTurn, given: CardDecide) -> None:
     settle(turn)
 
 
-# A card that waits
+# A waiting card
 
 
 def _first_doubt(turn: CheminTurn) -> int | None:
-    """Which card of the round in hand waits first."""
+    """The first waiting card of the round in progress."""
     cards = () if turn.state.current is None else turn.current.cards
     return next((at for at, card in enumerate(cards) if card.doubt), None)
 
 
 def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """The shoe was right: the card is of no use, the one that it said or, where the person names
-    another, that one.
+    """The shoe was right: discard the card, the one it reported or the one that the person
+    names.
     """
     was = turn.current.cards[at]
     card = (
@@ -72,7 +72,7 @@ def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
 
 
 def _loose(turn: CheminTurn, given: CardDecide) -> None:
-    """No round is in hand: the card is the first of the next one, or it goes."""
+    """Between rounds: keep the card as the first of the next round, or remove it."""
     at = next(at for at, card in enumerate(turn.state.unplaced) if card.doubt)
     card, others = turn.state.unplaced[at], list(turn.state.unplaced)
     if given.action == "remove":
@@ -87,7 +87,7 @@ def _loose(turn: CheminTurn, given: CardDecide) -> None:
 
 
 def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
-    """The card with nothing against it any more."""
+    """The card without its doubt."""
     now = turn.state.shoe
     if card.doubt == "shoe_over":
         raise RejectedError("shoe_over_remove_card")
@@ -99,7 +99,7 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
                     shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name)
                 )[0]
             )
-        # What the shoe took it for, nobody has seen: its frame is told no more.
+        # Drop the frame: it encodes the misread card.
         return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
     if card.card is None or not is_card(card.card):
         raise RejectedError("card_not_read")
@@ -107,7 +107,7 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
 
 
 def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """It counts as it came, or it is what the person has read."""
+    """Accept the card as it came, or as the person read it."""
     card = turn.current.cards[at]
     if card.doubt == "card_surplus" and given.action != "read":
         raise RejectedError("card_unplaced")
@@ -130,13 +130,13 @@ def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
 
 
 def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """It leaves the game."""
+    """Remove the card."""
     turn.remove(at, turn.current.cards[at].doubt or "card_exposed")
     turn.change_current(confirmed_by=confirmer(given))
 
 
 def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """It is the first card of the next round."""
+    """Keep the card as the first of the next round."""
     now = turn.state.shoe
     card = turn.current.cards[at]
     if now is None or now.over or now.cut_at is not None:
@@ -149,7 +149,7 @@ def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
 
 
 def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """It belongs to a hand."""
+    """Give the card to a hand."""
     if turn.current.cards[at].doubt not in ("card_surplus", "irregular_deal"):
         raise RejectedError("card_first_decided")
     turn.change_card(at, doubt=None)
@@ -176,7 +176,7 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     )
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -204,11 +204,11 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
 
 
 def _last(turn: CheminTurn, given: CardDecide) -> None:
-    """The last card came face up, or it was given to the wrong hand."""
+    """The last card came face up, or went to the wrong hand."""
     coup = closed_round(turn)
     at = max((at for at, card in enumerate(coup.cards) if card.out is None), default=None)
     if at is None or given.action not in ("remove", "for"):
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     if given.action == "for":
         _give(turn, given, at)
         return
@@ -221,11 +221,11 @@ def _last(turn: CheminTurn, given: CardDecide) -> None:
 
 
 def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
-    """A card belongs to another hand than the order says."""
+    """Give the card to another hand than the order says."""
     coup, who, bank = turn.current, given.who, turn.book.bank
     card = coup.cards[at]
     if who not in turn.book.everyone or who is None:
-        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if card.to == who:
         raise RejectedError("card_with_already", who=who)
     dealing = not card.third or (card.to is None and not coup.words)
@@ -249,14 +249,14 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
 
 
 def _keep_thirds(turn: CheminTurn) -> None:
-    """Third cards stay where they are, whatever is said from now on."""
+    """Keep third cards where they are, whatever is decided from now on."""
     for at, card in enumerate(turn.current.cards):
         if card.third and card.to is not None and card.out is None:
             turn.change_card(at, kept=True)
 
 
 def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
-    """The banker has given himself more than two first cards; a hand can have only two."""
+    """The banker has given himself more than two first cards; any other hand can have only two."""
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.current, who)) >= 2 and not over:
         raise RejectedError("hand_has_two", who=who)
@@ -268,8 +268,8 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
 
 
 def _one_of_two(turn: CheminTurn, who: str) -> None:
-    """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a
-    person tells.
+    """Of two third cards the law leaves the hand one. Which one depends on the cards: they are
+    turned, or a person says.
     """
     if len(thirds(turn.current, who)) > 1:
         _keep_thirds(turn)
@@ -298,10 +298,10 @@ def _which(turn: CheminTurn, given: CardDecide) -> None:
 
 
 def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
-    """The hand that is named, and where the cards lie that are meant."""
+    """The named hand, and the positions of the cards meant."""
     who = given.who
     if who is None or who not in turn.book.everyone:
-        raise RejectedError("hand_unnamed", hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
     meant = (
         mine
@@ -310,8 +310,10 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
         if given.index > 0
         else []
     )
+    if not meant and given.index is None:
+        raise RejectedError("no_cards", who=who)
     if not meant:
-        raise RejectedError("no_such_card", who=who)
+        raise RejectedError("no_card_at_index", who=who, index=given.index or 0)
     return who, meant
 
 
@@ -322,17 +324,17 @@ def _fault(given: CardDecide) -> str:
 
 
 def _floor(turn: CheminTurn, given: CardDecide) -> None:
-    """It keeps its value; who works for the house picks it up."""
+    """A card on the floor keeps its value; the house's staff pick it up."""
     closed_round(turn)
     who, _ = _whose(turn, given)
     turn.irregular("card_on_floor", detail=who)
 
 
 def _exposed(turn: CheminTurn, given: CardDecide) -> None:
-    """Cards were shown before their time."""
+    """Cards were exposed too early."""
     coup = closed_round(turn, unasked=False)
     if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_current(question=None)
@@ -357,7 +359,7 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
 
 
 def _basket(turn: CheminTurn, given: CardDecide) -> None:
-    """Cards fell, or were thrown, into the basket before they were seen."""
+    """Cards fell or were thrown into the basket before they were seen."""
     coup = closed_round(turn)
     who, meant = _whose(turn, given)
     fault = _fault(given)
@@ -381,11 +383,11 @@ _BASKET: dict[Fate, str] = {
     "void": "basket_void",
     "zero": "basket_zero",
 }
-"""What decides the fate."""
+"""Which cards of the hand decide its fate."""
 
 
 def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | None:
-    """What the decree makes of it; None: nothing by itself."""
+    """The fate that the decree gives the hand; None: none by itself."""
     errors, bank = turn.book.errors, turn.book.bank
     if "basket_nine" in errors:
         if who == bank:
@@ -410,7 +412,7 @@ def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | No
 
 
 def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
-    """The hand has met its fate: it says no more."""
+    """Record the hand's fate: it makes no more decisions."""
     coup = turn.current
     if fate == "void" and who == turn.book.bank:
         turn.void(coup, "misdeal", turn.book.laws["basket_void"])

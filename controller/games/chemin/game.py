@@ -1,16 +1,16 @@
 """Chemin de fer and two-cloth baccarat: one state machine; the rulebook makes the difference.
 
 A round begins when the bank is called (``round.opened``), its bets close (``bets.closed``), and the
-banker draws: one card at a time to each hand and to himself, twice, face down (``card.dealt``
-without a card). Hands speak in order, the bank last (``hand.decided``), third cards lie face up,
-and when all cards do (``card.turned``) the round has its ``round.result``. What nobody at the table
-has seen yet the machine keeps to itself, though it knows it: a wrong word is found when cards are
-turned.
+banker deals one card at a time to each hand and to himself, twice, face down (``card.dealt``
+without a card). Hands act in order, the bank last (``hand.decided``); third cards are dealt face
+up. When all cards are face up (``card.turned``) the round has its ``round.result``. The machine
+reveals nothing that nobody at the table has seen yet, even if it knows it: a wrong decision is
+found when cards are turned.
 
-Where to read on: ``chemin.readings`` for what the shoe says; ``chemin.commands``, ``chemin.words``
-and ``chemin.errors`` for what a person says; ``chemin.course`` for what follows by itself;
-``chemin.hands`` for the rules as pure functions; ``chemin.turn`` for the moves that all are made
-of, ``chemin.state`` for what is remembered.
+Where to read on: ``chemin.readings`` for what the shoe reports; ``chemin.commands``,
+``chemin.words`` and ``chemin.errors`` for what a person commands; ``chemin.course`` for what
+follows by itself; ``chemin.hands`` for the rules as pure functions; ``chemin.turn`` for the moves
+that all consist of; ``chemin.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
     def confidential(
         self, state: CheminState, given: device.AnyReading | person.AnyCommand
     ) -> bool:
-        """So is what a shoe may say of a round in hand."""
+        """The shoe's verdict on a round in progress is confidential too."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.current is not None
         return super().confidential(state, given)
 
     def show(self, state: CheminState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that lie face up."""
+        """The retained state: of the cards, those face up."""
         coup = state.current
         turn = self.turn(state)
         last = state.last_result()

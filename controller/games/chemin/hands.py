@@ -1,5 +1,5 @@
-"""What the rules make of the cards of a round: whose each one is, who speaks, what the bank must
-do, who wins. All pure.
+"""The rules about the cards of a round: whose each one is, who acts, what the bank must do, who
+wins. All pure.
 """
 
 from __future__ import annotations
@@ -19,56 +19,56 @@ NATURAL = 8
 Outcome = Literal["win", "lose", "tie"]
 
 _SETTLED: tuple[Fate, ...] = ("natural_nine", "loses", "void")
-"""Fates of a hand against which the bank does not play any more."""
+"""Fates of a hand against which the bank no longer plays."""
 
 
 def cards_of(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
-    """The cards that a hand has."""
+    """The cards of a hand."""
     return tuple(card for card in coup.cards if card.to == who and card.out is None)
 
 
 def first(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
-    """Those of the deal."""
+    """Its cards of the deal."""
     return tuple(card for card in cards_of(coup, who) if not card.third)
 
 
 def thirds(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
-    """Those that came after it."""
+    """Its cards after the deal."""
     return tuple(card for card in cards_of(coup, who) if card.third)
 
 
 def any_third(coup: CheminCoup) -> bool:
-    """Whether a hand other than the bank has been given one."""
+    """Whether a hand other than the bank has a third card."""
     return any(card.third and card.to is not None for card in coup.cards)
 
 
 def worth(cards: Sequence[CheminCard]) -> int:
-    """What cards make together; every card on the table was read."""
+    """The points of these cards; every card on the table was read."""
     return points([card.card for card in cards if card.card is not None])
 
 
 def opening(book: Chemin, coup: CheminCoup, who: str) -> int:
-    """What the first two cards make. More than two first cards make the bank zero."""
+    """The points of the first two cards. More than two first cards make the bank zero."""
     if coup.fates.get(who) == "natural_nine":
         return 9
     return 0 if coup.overdealt and who == book.bank else worth(first(coup, who))
 
 
 def total(book: Chemin, coup: CheminCoup, who: str) -> int:
-    """What the hand makes in the end."""
+    """The points of the hand in the end."""
     match coup.fates.get(who):
         case "nine" | "natural_nine":
             return 9
-        case "zero" | "loses" | "void":  # of what it held nothing more is told
+        case "zero" | "loses" | "void":  # its cards are not published
             return 0
     return (opening(book, coup, who) + worth(thirds(coup, who))) % 10
 
 
-# Whose a card is
+# Which hand a card belongs to
 
 
 def next_dealt(book: Chemin, coup: CheminCoup) -> str | None:
-    """To whom the next card of the deal goes; None: all have their two."""
+    """The hand that the next card of the deal goes to; None: all have two."""
     given = Counter(card.to for card in coup.cards if not card.third and card.out != "removed")
     due = [
         (2 if who in coup.fates else given[who], at, who) for at, who in enumerate(book.everyone)
@@ -83,7 +83,7 @@ def waits(coup: CheminCoup) -> bool:
 
 
 def entitled(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
-    """Who has asked for a third card, in order, as far as all before have spoken."""
+    """The hands that asked for a third card, in order, as far as all before them have decided."""
     if coup.words.get(book.bank) == "natural":
         return ()
     found = []
@@ -99,13 +99,13 @@ def entitled(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
 
 
 def awaited(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
-    """Those of them who do not have it yet."""
+    """Those of them that do not have it yet."""
     has = {card.to for card in coup.cards if card.third and card.out != "removed"}
     return tuple(who for who in entitled(book, coup) if who not in has)
 
 
 def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
-    """Every card where it belongs: the deal in its order, then third cards, in their order, to who
+    """Place every card: the deal in its order, then third cards, in their order, with those who
     asked for one.
     """
     if not coup.closed or coup.question is not None:
@@ -132,7 +132,7 @@ def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
 
 
 def unplaced(coup: CheminCoup) -> list[int]:
-    """Where third cards lie that nobody has."""
+    """The positions of third cards that no hand has."""
     return [
         at
         for at, card in enumerate(coup.cards)
@@ -141,15 +141,15 @@ def unplaced(coup: CheminCoup) -> list[int]:
 
 
 def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
-    """With another card in that place."""
+    """The round with another card at that position."""
     return replace(coup, cards=(*coup.cards[:at], card, *coup.cards[at + 1 :]))
 
 
-# Who speaks, and what the next card is
+# Who acts next, and where the next card goes
 
 
 def next_to_act(book: Chemin, coup: CheminCoup) -> str | None:
-    """The hand whose word is awaited; the bank speaks last, when the hands have their cards."""
+    """The hand to act; the bank acts last, when the hands have their cards."""
     if (
         not coup.closed
         or waits(coup)
@@ -164,12 +164,12 @@ def next_to_act(book: Chemin, coup: CheminCoup) -> str | None:
 
 
 def bank_plays(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether the bank may still take a card: it has laid nothing down, and not every hand has."""
+    """Whether the bank may still take a card: it has shown no natural, nor have all hands."""
     return book.bank not in coup.fates and bool(playing(book, coup))
 
 
 def playing(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
-    """The hands that have laid down no natural and lost nothing."""
+    """The hands that have neither shown a natural nor lost."""
     return tuple(
         who
         for who in book.hands
@@ -189,7 +189,7 @@ def expected(book: Chemin, coup: CheminCoup) -> str | None:
 
 
 def shows(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether nothing is left but to lay all cards open."""
+    """Whether nothing is left but to turn all cards."""
     if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or unplaced(coup):
         return False
     if "loses" in coup.fates.values():
@@ -198,19 +198,19 @@ def shows(book: Chemin, coup: CheminCoup) -> bool:
 
 
 def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether the cards of all hands lie face up; of a hand whose cards are in the basket none are
-    missed.
+    """Whether the cards of all hands are face up; a hand whose cards are in the basket lacks
+    none.
     """
     return all(
         card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who)
     )
 
 
-# What the rules demand
+# What the rules require
 
 
 def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str | None:
-    """What is wrong with what a hand has said, now that its cards are seen."""
+    """What is wrong with a hand's decision, now that its cards are seen."""
     word, made = coup.words.get(who), opening(book, coup, who)
     if word not in ("draw", "stand") or who in coup.fates:
         return None
@@ -221,7 +221,7 @@ def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str
 
 
 def cell(book: Chemin, coup: CheminCoup, who: str) -> Cell:
-    """What the table of plays says to the bank against one hand."""
+    """What the table of plays requires of the bank against one hand."""
     third = thirds(coup, who)
     drawn = value(third[0].card) if third and third[0].card is not None else None
     return banker_draws(book.third, min(opening(book, coup, book.bank), 7), drawn)
@@ -268,7 +268,7 @@ def bank_bound_by(book: Chemin, coup: CheminCoup) -> str:
 
 
 def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Outcome | None:
-    """What the hand does against the bank; None: it was null."""
+    """The hand's outcome against the bank; None: it is void."""
     bank, fate = book.bank, coup.fates.get(who)
     if fate == "void":
         return None
@@ -286,8 +286,8 @@ def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Ou
 def _by_two_cards(
     book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int], *, nine_beats: bool
 ) -> Outcome:
-    """Where an eight of two cards beats an eight or nine of three; else the higher wins, and equal
-    is null.
+    """The outcome where an eight of two cards beats an eight or nine of three; otherwise the higher
+    wins, and equal is void.
     """
     own, other = made
     mine, theirs = (len(cards_of(coup, each)) == 2 for each in (who, book.bank))
@@ -299,7 +299,7 @@ def _by_two_cards(
 
 
 def hands_of(book: Chemin, coup: CheminCoup, *, nine_beats: bool) -> tuple[Hand, ...]:
-    """The hands as a result tells them: of each what lies face up."""
+    """The hands as the result shows them: of each, the cards face up."""
     against = {who: outcome(book, coup, who, nine_beats=nine_beats) for who in book.hands}
     mirror: dict[Outcome | None, Outcome | None] = {
         "win": "lose",

@@ -1,5 +1,5 @@
-"""What a table of chemin de fer or two-cloth baccarat makes of its shoe's readings. A card is never
-acted upon by guess.
+"""What a table of chemin de fer or two-cloth baccarat makes of its shoe's readings. It never acts
+on a card by guess.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from devices.readings import (
 
 
 def take_card(turn: CheminTurn, given: CardDrawn) -> None:
-    """A card left the shoe: it never goes back, whatever becomes of it."""
+    """A card left the shoe and never goes back, whatever becomes of it."""
     state = turn.state
     if not state.open:
         turn.irregular("card_out_of_round")
@@ -55,24 +55,22 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
 
 
 def _dealt_face_up(turn: CheminTurn, before: CheminCoup) -> bool:
-    """Whether the card that has just come is dealt face up: a third one that was asked for, or that
-    the bank draws.
+    """Whether the latest card is dealt face up: a third one that was asked for, or that the bank
+    draws.
     """
     drawn = next_to_act(turn.book, before) == turn.book.bank and not unplaced(before)
     return drawn or placed(turn.book, turn.current).cards[-1].up
 
 
 def face_up(turn: CheminTurn, at: int) -> None:
-    """A card that lies face up when it leaves the shoe is of no use; the next one takes
-    its place.
-    """
+    """A card that leaves the shoe face up is discarded; the next one takes its place."""
     turn.change_card(at, up=True)
     turn.irregular("card_exposed")
     turn.remove(at, "card_exposed")
 
 
 def _early(turn: CheminTurn) -> None:
-    """A card came before the bets were closed: it is played, unless the inspector rejects it."""
+    """A card came before the bets closed: it is played, unless the inspector rejects it."""
     if turn.settings.early_card == "keep":
         turn.irregular("card_before_close")
         return
@@ -87,8 +85,8 @@ def _early(turn: CheminTurn) -> None:
 
 
 def take_silence(turn: CheminTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: cards may be missing from the count, and from the round in
-    hand.
+    """The shoe is silent, or was: cards may be missing from the count, and from the round in
+    progress.
     """
     state = turn.state
     if isinstance(given, LinkUp) and not state.silent:
@@ -102,14 +100,16 @@ def take_silence(turn: CheminTurn, given: AnyReading) -> None:
 
 
 def missed(turn: CheminTurn) -> None:
-    """A person must say whether cards of the round were missed."""
+    """Ask a person whether cards of the round were missed."""
     coup = turn.state.current
     if coup is not None and coup.closed and coup.question is None:
         turn.question("silence")
 
 
 def take_cut(turn: CheminTurn, _given: CardCut) -> None:
-    """The cut card: the round in hand is the last; with none in hand the talla is over."""
+    """The cut card came: the round in progress is the last; with none in progress the shoe is
+    over.
+    """
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return
@@ -126,7 +126,7 @@ def take_cut(turn: CheminTurn, _given: CardCut) -> None:
 
 
 def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
-    """The shoe started afresh: what is in it now only a person knows."""
+    """The shoe restarted: only a person knows what is in it now."""
     state = turn.state
     if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.current):
         return
@@ -139,7 +139,7 @@ def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
 
 
 def take_fault(turn: CheminTurn, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. Two cards at once are the croupier's to see to."""
+    """The shoe reports a fault, or its end. The croupier deals with two cards at once."""
     alert = f"shoe_{given.fault}"
     if not given.active:
         turn.clear_alert(alert)

@@ -16,7 +16,7 @@ class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     """
 
     modality: Literal["limited", "free"] = "limited"
-    """Whether the bank answers with what lies on the table only, or without limit."""
+    """Whether the bank is limited to what is on the table, or unlimited."""
     banker: Literal["free", "table"] = "free"
     """Whether the banker is free, or keeps to the table of plays at every round."""
     banco: Literal["ruled", "free"] = "ruled"
@@ -32,8 +32,8 @@ class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     over before it.
     """
     natural_nine: Literal["beats", "ties"] = "beats"
-    """Where an eight of two cards beats an eight or nine of three: what a nine of two cards does
-    against a nine of three.
+    """The outcome where an eight of two cards beats an eight or nine of three; otherwise the higher
+    wins, and equal is void.
     """
 
 

@@ -1,4 +1,4 @@
-"""What a table of chemin de fer or two-cloth baccarat remembers: cards that lie face down too, so
+"""What a table of chemin de fer or two-cloth baccarat remembers. Face-down cards are included, so
 it is never shown.
 """
 
@@ -15,22 +15,22 @@ from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
 
 SHOWN = 20
-"""Rounds that the retained history shows."""
+"""Rounds in the retained history."""
 
 Word = Literal["draw", "stand", "natural"]
-"""What a hand said: carta, no, or that it lays down an eight or nine."""
+"""A hand's decision: carta, no, or that it shows an eight or nine."""
 Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
-"""What became of a hand whose cards went into the basket. ``nine``: its third card did."""
+"""The fate of a hand whose cards went into the basket. ``nine``: its third card did."""
 
 
 class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it
-    is.
+    """A card out of the shoe.
 
-    ``to``: the hand it belongs to, None while it waits. ``last_announced_to``: the hand it was last
-    said to lie with. ``third``: it came after the deal. ``kept``: a person has put it there.
-    ``up``: it lies face up. ``doubt``: the irregularity about which a person must decide; it and
-    all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
+    ``card`` is None if it was not read and nobody has named it. ``to``: its hand; None while it
+    waits. ``last_announced_to``: the hand it was last announced to. ``third``: it came after the
+    deal. ``kept``: a person placed it. ``up``: it is face up. ``doubt``: the irregularity that a
+    person must decide; it and all later cards wait. ``out``: it has left the game; one in the
+    basket still counts as dealt.
     """
 
     card: str | None = None
@@ -45,21 +45,21 @@ class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def told(self) -> str | None:
-        """The card, as far as the table has seen it."""
+        """The card, if the table has seen it."""
         return self.card if self.up else None
 
 
 class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``cards``: all that came, in their order. ``words``: what each hand has
-    said.
+    """The round in progress.
 
-    ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into
-    the basket. ``table``: the bank keeps to the table of plays; ``optional``: it draws in the
-    optional cells. ``restored``: a wrong word was put right; ``bank_fault``: the banker has shown
-    both cards of a cloth. ``shown``: cards that were exposed before their time, by hand; ``owed``:
-    those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two
-    first cards. ``said``: what was reported already. ``question``: the irregularity that waits for
-    a person. ``confirmed_by``: who let it go on. ``bets``: those that were told.
+    ``cards``: all that came, in their order. ``words``: each hand's decision. ``banco``: one player
+    plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``:
+    the bank keeps to the table of plays. ``optional``: it draws in the optional cells.
+    ``restored``: a wrong decision was put right. ``bank_fault``: the banker has shown both cards of
+    a cloth. ``shown``: cards exposed too early, by hand. ``owed``: the bank's cards that must be
+    shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what was
+    already reported. ``question``: the irregularity that a person must decide. ``confirmed_by``:
+    who let it go on. ``bets``: those reported.
     """
 
     round: int
@@ -87,7 +87,7 @@ class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round; its hands as the result told them."""
+    """The outcome of one round; its hands as the result showed them."""
 
     round: int
     kind: Literal["result", "void", "unresolved"]
@@ -107,9 +107,9 @@ class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``unplaced``: cards that came while no round was in
-    hand. ``silent``: the device is not heard now. ``expected``: what was last said of the next
-    card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``unplaced``: cards that came between rounds.
+    ``silent``: the device is silent now. ``expected``: where the next card was last announced to
+    go. ``last``: announced last rounds still to play, from round ``last_since`` on.
     """
 
     past: Past = ()

@@ -1,8 +1,8 @@
 """One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands
-are made of.
+consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A card is
-told only once it lies up.
+Each move changes the state and emits its event together, so that the two cannot diverge. No card is
+revealed before it is face up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.topics import level
 from controller.games import shoe
 from controller.games.baccarat import WINNERS, Winner
 from controller.games.chemin.hands import expected, hands_of, placed
@@ -49,7 +48,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "overdraw": ("card.decide", "round.void"),
     "silence": ("card.decide", "round.confirm", "round.void"),
 }
-"""What the round may wait for, and the commands that answer it."""
+"""Each question of a round, and the commands that answer it."""
 
 
 class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
@@ -57,33 +56,29 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     @property
     def current(self) -> CheminCoup:
-        """The round in hand; there is one."""
+        """The round in progress; there is one."""
         assert self.state.current is not None
         return self.state.current
 
     def call(self, name: str) -> Announcement | None:
-        """What is called; None where the decree has no words for it, or none in this game."""
+        """The call; None where the decree has no words for it, or none in this game."""
         return self.book.announcements.get(name) or None
 
     def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
+        """Commands that would answer the table's question."""
         coup = self.state.current
         if any(card.doubt for card in (*self.state.unplaced, *(coup.cards if coup else ()))):
             return ("card.decide", "round.void") if coup else ("card.decide",)
         return QUESTIONS[coup.question] if coup and coup.question else ()
 
-    def asked(self) -> tuple[str, ...]:
-        """The same as they stand in topics."""
-        return tuple(map(level, self.asks()))
-
     def offered(self) -> Mapping[str, Bounds]:
-        """The hands that are bet on. What they may win is what the bank has, which nobody tells."""
+        """The hands that take bets. They may win what the bank has, which is not reported."""
         return dict.fromkeys(self.book.hands, Bounds(self.state.minimum))
 
     # The cards
 
     def place(self) -> None:
-        """Every card of the round goes where it belongs now, and what has changed is told."""
+        """Place every card of the round, and announce what changed."""
         before = self.current
         self.change(current=placed(self.book, before))
         for at, card in enumerate(self.current.cards):
@@ -110,7 +105,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             self.change_current(cards=(*self.current.cards, card))
 
     def turn_up(self, who: str, index: int | None = None) -> None:
-        """The cards of a hand lie face up now, or one of them does."""
+        """Turn the cards of a hand face up, or one of them."""
         mine = 0
         for at, card in enumerate(self.current.cards):
             if card.to != who or card.out is not None:
@@ -145,17 +140,17 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self.change_current(cards=(*cards[:at], card, *cards[at + 1 :]))
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         coup = self.state.current
         to = expected(self.book, coup) if coup is not None else None
         if to != self.state.expected:
             self.change(expected=to)
             self.say(CardExpected(round=self.number, to=to))
 
-    # What hands say
+    # The hands' decisions
 
     def decide(self, who: str, word: Word, by: str | None = None) -> None:
-        """A hand has spoken, or the rules have for it."""
+        """Record a hand's decision, its own or the rules'."""
         self.change_current(words={**self.current.words, who: word})
         call = {"draw": "card", "stand": "no"}.get(word, "")
         announcement = self.call(call) if who in self.book.hands else None
@@ -164,7 +159,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         )
 
     def unsay(self, who: str) -> None:
-        """What the hand has said does not hold: it speaks anew."""
+        """Cancel the hand's decision: it decides again."""
         self.change_current(
             words={each: word for each, word in self.current.words.items() if each != who}
         )
@@ -172,7 +167,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     # The outcome of a round
 
     def result(self) -> None:
-        """All cards that count lie open: the round has its result."""
+        """Publish the result: all cards that count are face up."""
         coup = self.current
         hands = hands_of(self.book, coup, nine_beats=self.settings.natural_nine == "beats")
         if all(fate == "void" for fate in map(coup.fates.get, self.book.hands)):
@@ -196,9 +191,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self._over()
 
     def told_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
-        """A person stands for the result of a round whose cards are not all known. ``winners``: for
-        each hand that is bet on, itself, the bank or ``tie``.
-        """
+        """Publish a result on a person's word, where the cards are not all known."""
         coup = self.state.current
         frames = frames_up(coup) if coup is not None and coup.round == number else ()
         if len(winners) == 1:
@@ -214,13 +207,13 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     def void(
         self, of: CheminCoup | CheminEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The round is null."""
+        """Void the round."""
         self._record(CheminEntry(round=of.round, kind="void", reason=reason, article=law.article))
         self.say_void(of.round, reason, law, by)
         self._over()
 
     def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
-        """The result is not known for certain; nobody invents it."""
+        """The result is not certain; nobody invents it."""
         self._record(CheminEntry(round=of.round, kind="unresolved"))
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, frames=frames_up(of)))
         self._over()
@@ -232,7 +225,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             self.change(current=None)
 
     def _over(self) -> None:
-        """After the round in which the cut card came, the talla is over."""
+        """End the shoe after the round in which the cut card came."""
         now = self.state.shoe
         if (
             self.state.current is None
@@ -243,7 +236,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             self.end_talla("cut")
 
     def clear_shoe(self, left: int | None = None) -> None:
-        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
         now = self.state.shoe
         if now is None:
             return
@@ -254,23 +247,21 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self.change(shoe=None, unplaced=())
 
     def end_talla(self, why: Literal["cut", "reset"]) -> None:
-        """No round may begin any more with these cards."""
+        """No further round may begin with these cards."""
         now = self.state.shoe
         assert now is not None
         self.change(shoe=replace(now, over=True))
         self.say(shoe.ended(now, why))
 
-    # What is not as it should be
+    # Irregularities
 
     def question(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
-        """Say what is not as it should be, and where that stands; the round waits for a person."""
+        """Report an irregularity and its law; ``asks`` makes the round wait for a person."""
         self.change_current(question=what)
         self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
-        """A person must decide about this card of the round; it waits, and so do all that come
-        after it.
-        """
+        """Make this card of the round wait for a person, and all later ones with it."""
         self.change_card(at, doubt=what)
         self.irregular(what, asks=self.asks())
 
@@ -282,7 +273,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
 
 def frames_up(coup: CheminCoup) -> tuple[Frame, ...]:
-    """The frames of those cards that lie face up: a frame tells its card."""
+    """The frames of the cards face up: a frame encodes its card."""
     return tuple(card.frame for card in coup.cards if card.up and card.frame is not None)
 
 

@@ -1,5 +1,5 @@
-"""What hands say at a table of chemin de fer or two-cloth baccarat, by the croupier's keys, and
-when their cards are turned.
+"""The hands' decisions at a table of chemin de fer or two-cloth baccarat, by the croupier's keys,
+and what follows when their cards are turned.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from controller.games.chemin.course import is_open, restore, settle
 from controller.games.chemin.hands import first, next_to_act, thirds
 from controller.games.chemin.state import Word
 from controller.games.chemin.turn import CheminTurn
+from controller.games.session import sent
 
 
 def draw(turn: CheminTurn, given: HandDraw) -> None:
@@ -19,14 +20,14 @@ def draw(turn: CheminTurn, given: HandDraw) -> None:
 
 
 def stand(turn: CheminTurn, given: HandStand) -> None:
-    """A hand takes none."""
+    """A hand stands."""
     _say(turn, given.who, "stand", given.by)
 
 
 def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     coup = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
-        raise RejectedError("hand_unknown", who=who, hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if turn.asks():
         _answer(turn, who, word, by)
     else:
@@ -42,7 +43,7 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
-            raise RejectedError("bank_acts_after", who=due, law=f"{law.rule}, {law.article}")
+            raise RejectedError("bank_acts_after", who=due, law=law.cited)
         elif due is not None:
             raise RejectedError("hand_acts_now", who=due)
         else:
@@ -51,21 +52,21 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _owed(turn: CheminTurn) -> None:
-    """The banker who has shown a card must show his own that belongs to it before anybody
-    speaks.
+    """Require the bank's own card first: a banker who has shown a card must show the one that
+    belongs to it before anybody acts.
     """
     bank = first(turn.current, turn.book.bank)
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
-        raise RejectedError("bank_shows_first", index=owed[0], law=f"{law.rule}, {law.article}")
+        raise RejectedError("bank_shows_first", index=owed[0], law=law.cited)
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
-    """The word that a question asks for."""
+    """The decision that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
         raise RejectedError("hand_acts_now", who=whose)
@@ -79,7 +80,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
-    """A hand's word is not what was said of it before."""
+    """The hand's decision contradicts the one before."""
     coup = turn.current
     given = any(card.third and card.out is None for card in coup.cards)
     if "restored" in turn.book.errors:
@@ -97,9 +98,9 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that said no. By the table the bank has the first card
-    where it makes 0 to 5, and no other card counts; the banker says it, and it is held against his
-    cards when they are turned.
+    """The croupier called a card for a hand that said no. By the table of plays the bank has the
+    first card where it makes 0 to 5, and no other card counts. The banker says so, and it is
+    checked against the bank's cards when they are turned.
     """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
@@ -111,14 +112,14 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
 
 
 def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
-    """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown
-    before their time.
+    """Cards are face up. Before all have decided, that is a natural shown, or they were exposed too
+    early.
     """
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
-        raise RejectedError("hand_unknown", who=given.who, hands=turn.book.everyone)
+        raise RejectedError("who_one_of", players=turn.book.everyone)
     if any(card.doubt for card in coup.cards):
-        raise RejectedError("round_waits", commands=turn.asked())
+        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if coup.question == "words_contradict" and all(
@@ -138,8 +139,8 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
 
 
 def _too_early(turn: CheminTurn) -> None:
-    """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a
-    person must say.
+    """Cards of a hand that has not decided are face up, and they are no natural: ask a person whose
+    fault it was.
     """
     if turn.state.current is None or turn.asks():
         return

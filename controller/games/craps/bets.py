@@ -83,7 +83,7 @@ def _stages(word: str, bet: CrapsBet) -> list[str]:
 
 
 def standing(bets: Bets, point: int | None) -> list[str]:
-    """Every bet that may lie on the table at a throw against this point, None for the first of a
+    """Every bet that may be on the table at a throw against this point, None for the first of a
     series.
     """
     names = []
@@ -121,14 +121,12 @@ def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
 
 
 def settle_all(bets: Bets, dice: Dice, point: int | None) -> tuple[Settled, ...]:
-    """What a throw makes of every bet that may lie on the table."""
+    """The effect of a throw on every bet that may be on the table."""
     return tuple(settle(bets, name, dice, point) for name in standing(bets, point))
 
 
 def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
-    """Where a bet lies after a throw: where it lay, on the number that was thrown, or, decided,
-    nowhere.
-    """
+    """Where a bet is after a throw: unmoved, on the number thrown, or, once decided, nowhere."""
     if settle(bets, name, dice, point).outcome != "stays":
         return None
     bet, number = parse(bets, name)

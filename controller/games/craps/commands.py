@@ -1,5 +1,5 @@
-"""What a table of craps makes of a person's commands about sessions, bets and results. One that
-cannot be followed is rejected, and the person is told why.
+"""Commands of a person at a table of craps about sessions, bets and results. One that cannot be
+followed is rejected with the reason.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from controller.contract.commands import (
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.contract.refusals import Field, RejectedError
-from controller.contract.topics import level
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
-from controller.games.session import confirmer, corrects, named, session
+from controller.games.session import confirmer, corrects, named, sent, session
 from controller.rulebooks.law import Law
 
 # Sessions
 
 
 def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
-    """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its
-    highest stake.
+    """Open the table, with other dice, no point, no shooter, and a minimum that fits its highest
+    stake.
     """
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
     if (
@@ -61,8 +60,8 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: CrapsTurn, given: SessionClose) -> None:
-    """The table closes. A throw without a result stays unresolved; the dice of today are not those
-    of tomorrow.
+    """Close the table. A throw without a result stays unresolved; today's dice are not
+    tomorrow's.
     """
     session(turn)
     current, dice = turn.state.current, turn.state.set
@@ -83,7 +82,7 @@ def close_session(turn: CrapsTurn, given: SessionClose) -> None:
 
 
 def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
-    """Bets open for the next throw."""
+    """Open bets for the next throw."""
     session(turn)
     _person(turn)
     state = turn.state
@@ -94,7 +93,7 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if lacking := turn.lacking():
-        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=level(lacking))
+        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=given.by)
 
@@ -117,16 +116,14 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
 
 
 def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
-    """The croupier says what the dice show."""
+    """Take the croupier's word for what the dice show."""
     session(turn)
     dice, current = _dice(given.values), turn.state.current
     if current is None:
         raise RejectedError("dice_not_due")
     _in_order(turn, current.round)
     if current.dice is not None:
-        raise RejectedError(
-            "round_has_dice", round=current.round, commands=tuple(map(level, current.asks))
-        )
+        raise RejectedError("round_has_dice", round=current.round, commands=sent(current.asks))
     if not current.closed:
         if not turn.by_itself:
             raise refuse(turn, "throw_before_close", "bets_still_open")
@@ -137,20 +134,18 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
 
 
 def void(turn: CrapsTurn, given: RoundVoid) -> None:
-    """The throw is null, for a reason that the decree has, or by the word of the person
-    in charge.
-    """
+    """Declare the throw void, for a reason of the decree or on the word of the person in charge."""
     of = _undecided(turn, given.round, "round.void")
     law = turn.book.void.get(given.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law, given)
 
 
 def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of a throw, or lets the round in hand go on."""
+    """Confirm the result of a throw, or let the round in progress go on."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
     who = confirmer(given)
@@ -158,7 +153,7 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     dice = seen if given.dice is None else _dice(given.dice)
     if isinstance(of, CrapsRound):
         if not of.asks:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         if dice is None:
             turn.change_current(asks=(), confirmed_by=who)
             return
@@ -171,22 +166,20 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased, and so is every later one that
-    stood on its point.
+    """Correct a published result. It is replaced, never erased, and so is every later one that
+    depended on its point.
     """
     corrects(given, "dice")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("no_result_to_correct", round=given.round)
     if given.dice is None:
         raise RejectedError("dice_missing")
     dice = _dice(given.dice)
     if dice == entry.dice:
-        raise RejectedError("dice_already", round=given.round, first=dice[0], second=dice[1])
+        raise RejectedError("dice_unchanged")
     was, latest = turn.point, turn.state.results()[-1]
     _replace(turn, replace(entry, dice=dice, corrected=True), given)
     for later in turn.state.results():
@@ -218,7 +211,7 @@ def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
 
 
 def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultCorrect) -> None:
-    """A corrected last throw passes the dice on after all, or gives them back."""
+    """Pass the dice on after all, or give them back, after a correction of the last throw."""
     assert was.dice is not None
     assert now.dice is not None
     before, after = sevens_out(was.point, sum(was.dice)), sevens_out(now.point, sum(now.dice))
@@ -237,7 +230,7 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultC
 
 
 def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
-    """The shooter of now is the last one before closing."""
+    """Announce the present shooter as the last one before closing."""
     session(turn)
     left = turn.book.last_rounds
     if left is None:
@@ -255,7 +248,7 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
 def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
     """A refusal that cites the law of ``what``."""
     law: Law = turn.book.laws[what]
-    return RejectedError(key, law=f"{law.rule}, {law.article}", **fields)
+    return RejectedError(key, law=law.cited, **fields)
 
 
 def _person(turn: CrapsTurn) -> None:
@@ -265,19 +258,19 @@ def _person(turn: CrapsTurn) -> None:
 
 def _dice(values: Dice) -> Dice:
     if not are_dice(values):
-        raise RejectedError("dice_wrong", dice=" ".join(map(str, values)))
+        raise RejectedError("dice_values_wrong", dice=2)
     return values
 
 
 def _in_order(turn: CrapsTurn, number: int) -> None:
-    """A throw is decided against the point of the throw before, so that one comes first."""
+    """Require earlier throws first: a throw is decided against the point of the throw before."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
         raise RejectedError("round_comes_first", round=waiting[0].round)
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
-    """The round that a decision is about: the one in hand, else the first unresolved one, else it
-    must be named.
+    """The round that a decision concerns: the one in progress, else the first unresolved one, else
+    the one named.
     """
     current, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
@@ -287,10 +280,10 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
             return waiting[0]
         if not waiting:
             if current:
-                raise RejectedError("round_needs_no_decision", round=current.round)
-            raise RejectedError("no_round_waits")
+                raise RejectedError("nothing_to_confirm", round=current.round)
+            raise RejectedError("no_round_to_decide")
         of = (*waiting, *((current,) if current else ()))
-        raise RejectedError("round_unnamed", rounds=tuple(str(each.round) for each in of))
+        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in of))
     return named(
         turn.state,
         current,

@@ -1,6 +1,4 @@
-"""The six dice of a table of craps: which there are, which two are played with, and which were
-lost.
-"""
+"""The six dice of a table of craps: which they are, which two are in play, and which were lost."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ from controller.games.session import session
 
 
 def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
-    """The dice of the session, by serial number. Those that may not be used are reported, and
-    others asked for.
+    """Register the dice of the session by serial number. Those that may not be used are reported,
+    and others asked for.
     """
     session(turn)
     serials, was = given.serials, turn.state.set
@@ -46,8 +44,8 @@ def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
 
 
 def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
-    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the
-    floor. A broken one may go.
+    """Let the shooter choose two of the six, or, if a die fell to the floor during a series, two of
+    the four left. A broken one may be replaced.
     """
     session(turn)
     dice = turn.state.set
@@ -68,7 +66,7 @@ def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
 
 
 def report_die(turn: CrapsTurn, given: DieReport) -> None:
-    """A die fell to the floor, or one that had was found."""
+    """Report a die that fell to the floor, or one that was found again."""
     session(turn)
     dice, current, serial = turn.state.set, turn.state.current, given.serial
     fell = not given.found and (dice is None or serial is None or serial in dice.playing)
@@ -95,9 +93,7 @@ def report_die(turn: CrapsTurn, given: DieReport) -> None:
 
 
 def _broken(turn: CrapsTurn) -> bool:
-    """Whether the throw before was null because a die broke: those in reserve are there to take its
-    place.
-    """
+    """Whether the throw before was void because a die broke; a reserve die then replaces it."""
     last = turn.state.entries[-1:]
     return bool(last) and last[0].reason == "die_broken"
 

@@ -1,13 +1,13 @@
 """Craps: one state machine; the rulebook makes the difference.
 
 A throw is a round. Bets open and close (``round.opened``, ``bets.closed``), the shooter throws, and
-the throw has its result (``round.result``) with what becomes of every bet, or it ends as
-``round.void`` or ``round.unresolved``. The point is what the results so far make it, so a throw
-that waits for a person holds up all that come after it.
+the throw has its result (``round.result``) with the outcome of every bet, or it ends as
+``round.void`` or ``round.unresolved``. The results so far give the point, so a throw that waits for
+a person holds up all that come after it.
 
 Where to read on: ``craps.bets`` for what a throw does to each bet, ``craps.readings`` for what the
-device says, ``craps.commands``, ``craps.dice`` and ``craps.players`` for what persons say,
-``craps.turn`` for the moves that all are made of, ``craps.state`` for what is remembered.
+device reports, ``craps.commands``, ``craps.dice`` and ``craps.players`` for what people command,
+``craps.turn`` for the moves that all consist of, ``craps.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         return CrapsTurn(self.book, self.settings, state, self.bets)
 
     def confidential(self, state: CrapsState, given: device.AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
-        """Nothing that dice say is confidential."""
+        """Nothing that dice report is confidential."""
         return False
 
     def show(self, state: CrapsState) -> dict[str, Any]:
-        """What the retained state tells. ``throws`` counts the totals of the throws remembered."""
+        """The retained state. ``throws`` counts the totals of the remembered throws."""
         point, asks = state.point(self.book.points) if state.open else None, self._asks(state)
         last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
         totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
@@ -120,9 +120,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         }
 
     def history(self, state: CrapsState) -> list[AnyLine]:
-        """The latest throws of the session, oldest first: results, void throws and
-        unresolved ones.
-        """
+        """The latest throws of the session, oldest first: results, void and unresolved throws."""
         return [
             line(
                 entry,
@@ -134,8 +132,8 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         ]
 
     def _asks(self, state: CrapsState) -> list[str]:
-        """The commands one of which the table waits for: of the throw in hand, of an unresolved
-        one, or of the dice.
+        """Commands that would answer the table's question: about the throw in progress, an
+        unresolved one, or the dice.
         """
         if state.current and state.current.asks:
             return list(state.current.asks)
@@ -146,7 +144,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
 
 
 def _phase(state: CrapsState, asks: list[str]) -> str:
-    """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a null throw,
+    """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a void throw,
     ``bets_open``, ``bets_closed``.
     """
     if not state.open:

@@ -1,4 +1,4 @@
-"""The players of a table of craps, as far as the table is told: who throws, and what they bet."""
+"""The players of a table of craps, as far as reported: who throws, and what they bet."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
     """The seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
     if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
-        raise RejectedError("seats_wrong")
+        raise RejectedError("boxes_not_seats")
     turn.change(seats=tuple(sorted(given.boxes)))
 
 
 def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
-    """The dice go to a seat: the next one clockwise, unless nobody knows who sits where."""
+    """Give the dice to a seat: the next one clockwise, if it is known who sits where."""
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.current and state.current.closed:
@@ -37,7 +37,11 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
     if state.seats and given.seat not in state.seats:
-        raise RejectedError("seat_empty", seat=given.seat, seats=tuple(map(str, state.seats)))
+        raise RejectedError(
+            "not_seated",
+            who=f"seat:{given.seat}",
+            seated=tuple(f"seat:{seat}" for seat in state.seats),
+        )
     if given.seat < 1:
         raise RejectedError("seat_wrong")
     if now is not None and given.why is None:
@@ -55,9 +59,7 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
 
 
 def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
-    """A bet lies on the table. Said again with another amount, it is the amount that lies there
-    then.
-    """
+    """Place a bet. Sent again with another amount, it has the new amount."""
     bet, number = _bet(turn, given.bet)
     _seat(given.who)
     _bets_open(turn)
@@ -82,11 +84,11 @@ def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
 
 
 def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
-    """A bet is taken back, which one on Win may not be. What was associated with it goes too."""
+    """Withdraw a bet, which may not be one on Win. Bets associated with it go too."""
     bet, _ = _bet(turn, given.bet)
     _bets_open(turn)
     if turn.holds(given.who, given.bet) is None:
-        raise RejectedError("no_bet_placed", who=given.who, bet=given.bet)
+        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
     if bet.locked:
         raise refuse(turn, "bet_locked", "bet_locked", bet=given.bet)
     word, colon, number = given.bet.partition(":")
@@ -155,11 +157,11 @@ def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
 
 def _seat(who: str) -> None:
     if not _SEAT.fullmatch(who):
-        raise RejectedError("not_a_seat", who=who)
+        raise RejectedError("seat_required")
 
 
 def _bets_open(turn: CrapsTurn) -> None:
     if (current := turn.state.current) and current.closed:
-        raise refuse(turn, "bet_after_close", "bets_closed_already", round=current.round)
+        raise refuse(turn, "bet_after_close", "bets_closed")
     if waiting := turn.state.unresolved():
         raise RejectedError("round_without_result", round=waiting[0].round)

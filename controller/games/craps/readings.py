@@ -1,6 +1,6 @@
-"""What a table of craps makes of the readings of its dice.
+"""What a table of craps makes of its dice's readings.
 
-Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved,
+Only what is live and complete becomes a result. A throw that a silence has hidden is unresolved,
 and a person decides.
 """
 
@@ -22,11 +22,11 @@ TROUBLES: Mapping[DiceFaultName, str] = {
     "missing": "dice_count",
     "extra": "dice_count",
 }
-"""The faults for which a throw has no reading; the irregularity of each."""
+"""The faults that leave a throw without a reading, and the irregularity of each."""
 
 
 def take_state(turn: CrapsTurn, given: DiceState) -> None:
-    """The dice lie, move, or have come to rest."""
+    """The dice are at rest, move, or have come to rest."""
     if given.late:
         take_silence(turn, given)
         return
@@ -64,8 +64,8 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
 
 
 def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
-    """Nothing lies there to be read, though by the device's count the dice were thrown: only a
-    person knows what they showed.
+    """There are no dice to read, though the device counted a throw: only a person knows what they
+    showed.
     """
     current = was.current
     thrown = (
@@ -81,8 +81,8 @@ def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
 
 
 def take_read(turn: CrapsTurn, given: DiceRead) -> None:
-    """What the dice show: a result only if a round is in hand, its bets are closed and nothing is
-    in doubt.
+    """The dice show a total: a result only if a round is in progress, its bets are closed and
+    nothing is in doubt.
     """
     if not given.late:
         turn.change(dice="settled")
@@ -106,7 +106,7 @@ def take_read(turn: CrapsTurn, given: DiceRead) -> None:
 
 
 def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
-    """The dice cannot be read, or can again. The round waits where its throw is concerned."""
+    """The dice cannot be read, or can again. The round waits if it concerns its throw."""
     current, trouble = turn.state.current, TROUBLES.get(given.fault)
     if trouble is None:
         if given.active:
@@ -124,14 +124,14 @@ def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
 
 
 def take_silence(turn: CrapsTurn, _given: AnyReading) -> None:
-    """The device was not heard for a while: what the dice did then is unknown."""
+    """The device was silent for a while: what the dice did meanwhile is unknown."""
     state = turn.state
     now = None if state.current is None else state.current.throw
     turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
 
 
 def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:
-    """The dice lie where they were thrown now."""
+    """The dice have come to rest where they were thrown."""
     if not current.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
         return
@@ -157,7 +157,7 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:
 
 
 def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
-    """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons
+    """Whether the dice are thrown again before the throw in progress has a result. Where people
     open the bets, none are open.
     """
     current = turn.state.current
@@ -170,8 +170,8 @@ def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
 
 
 def _behind_others(turn: CrapsTurn) -> bool:
-    """Whether a throw is a round of its own that waits behind others; not where it would push one
-    of them out of memory.
+    """Whether a throw is a round of its own that waits behind others; not if it would push one of
+    them out of memory.
     """
     return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
 
@@ -179,7 +179,7 @@ def _behind_others(turn: CrapsTurn) -> bool:
 def _leave_undecided(
     turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread"
 ) -> None:
-    """The throw in hand waits for a person, and those after it with it."""
+    """Make the throw in progress wait for a person, and those after it with it."""
     current = turn.state.current
     assert current is not None
     hidden = turn.state.gap and not current.asks
@@ -194,7 +194,9 @@ def _leave_undecided(
 
 
 def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> None:
-    """The dice lie and bets were closed: the result, unless a person is to be asked first."""
+    """The dice are at rest and bets were closed: publish the result, unless a person must be asked
+    first.
+    """
     current = turn.state.current
     assert current is not None
     if current.asks:
@@ -204,9 +206,7 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> 
 
 
 def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
-    """Whether dice that do not move show that nothing was thrown in the silence, or nothing that
-    could count.
-    """
+    """Whether dice at rest show that nothing that could count was thrown in the silence."""
     state = turn.state
     if given.state == "moving" or given.throw is None:
         return False
@@ -225,7 +225,7 @@ def _next(turn: CrapsTurn, given: DiceRead) -> bool:
 
 
 def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
-    """Whether the dice lie as they did after the last throw. If the result was another, somebody
+    """Whether the dice are as they were after the last throw. If the result was another, somebody
     must look.
     """
     state = turn.state
@@ -250,7 +250,7 @@ def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
 
 
 def _stray(turn: CrapsTurn, given: DiceRead) -> None:
-    """A throw for which no bets were open: it counts for nothing."""
+    """A throw for which no bets were open; it does not count."""
     turn.change(moved=False, throw=turn.state.throw if given.throw is None else given.throw)
     handled = turn.settings.early_throw == "ignored" and not turn.by_itself
     if not turn.state.stray and not handled:
@@ -266,9 +266,7 @@ def _stray(turn: CrapsTurn, given: DiceRead) -> None:
 
 
 def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
-    """Dice that are known only after a silence: a candidate for the round that they were
-    thrown in.
-    """
+    """Dice known only after a silence: a candidate for the round in which they were thrown."""
     of = _round_of_late(turn, given)
     if of is not None:
         throw = of.throw if given.throw is None else given.throw
@@ -280,8 +278,8 @@ def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
 
 
 def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
-    """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or
-    is nobody's.
+    """The round of a late throw, begun now if nobody knew of it; None where it has its dice, or
+    belongs to no round.
     """
     state, current = turn.state, turn.state.current
     if given.throw is not None and given.throw == state.throw:

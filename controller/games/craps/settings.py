@@ -1,5 +1,5 @@
-"""The settings of one table of craps: what the decree leaves open, and what this table is
-told of.
+"""The settings of one table of craps: what the decree leaves open, and what is reported to this
+table.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     moving dice close them.
     """
     serials: Literal["told", "unwatched"] = "told"
-    """Whether the table is told the serial numbers of its dice: no throw counts then before they
-    are.
+    """Whether the serial numbers of the dice are reported to the table; if so, no throw counts
+    before they are.
     """
     shooter: Literal["told", "unwatched"] = "told"
-    """Whether the table is told who throws and what he bets: a throw without his Win or Don't Win
-    bet waits for a person then.
+    """Whether the shooter and their bets are reported to the table; if so, a throw without the
+    shooter's Win or Don't Win bet waits for a person.
     """
     early_throw: Literal["ask", "void", "ignored"] = "ask"
-    """A throw before the bets are closed: a person decides, it is null, or what the dice do before
-    the call is no throw.
+    """A throw before the bets are closed: a person decides, it is void, or whatever the dice do
+    before the call is ignored.
     """
     floor_die: Literal["two", "one"] = "two"
     """In place of a die that fell to the floor in a point series two are chosen from the reserve,

@@ -12,14 +12,13 @@ from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
 
 SHOWN = 20
-"""Throws that the retained history shows."""
+"""Throws in the retained history."""
 
 
 class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The dice that the table has, by serial number.
+    """The dice of the table, by serial number.
 
-    ``lost``: those that left the table and were not found. ``unfit``: why they may not be played
-    with.
+    ``lost``: those that left the table and were not found. ``unfit``: why they may not be used.
     """
 
     serials: tuple[str, ...]
@@ -29,16 +28,16 @@ class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def reserve(self) -> tuple[str, ...]:
-        """The dice that are neither played with nor lost."""
+        """The dice neither in play nor lost."""
         return tuple(serial for serial in self.serials if serial not in (*self.playing, *self.lost))
 
 
 class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its
-    evidence so far, oldest first.
+    """The round in progress: one throw.
 
-    ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported.
-    ``asks``: the commands one of which it waits for; ``dice``: what lies there and waits with it.
+    ``throw``: the device's own count of it. ``frames``: its evidence so far, oldest first.
+    ``early``: the dice moved before its bets were closed. ``said``: breaches already reported.
+    ``asks``: commands that would answer its question. ``dice``: the total held back meanwhile.
     ``confirmed_by``: who let it go on.
     """
 
@@ -74,7 +73,7 @@ class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def outcome(self) -> CrapsOutcome:
-        """What a throw that has a result came to."""
+        """The total of a throw with a result."""
         assert self.dice is not None
         first, second = self.dice
         return CrapsOutcome(dice=(first, second), total=first + second, point=self.point)
@@ -83,14 +82,15 @@ class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of craps between two inputs.
 
-    ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this
-    session that were put away; ``past``: those of the session before. ``seats`` in play, clockwise
-    from the croupiers' left; ``thrown``: where the dice were last; ``taken_over``: the shooter
-    began in the middle of a series. ``last``: announced last shooters left. ``dice`` and ``throw``:
-    what the device last said of them, live; ``tells``: it is one that says when they move;
-    ``moved``: they have, since the last outcome. ``gap``: the device was silent since then, and
-    ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round was
-    reported since. ``relaunch``: the throw before was null.
+    ``before``: the point before the oldest entry. ``set``: the present dice. ``used``: those of
+    this session that were put away. ``past``: those of the session before. ``seats``: in play,
+    clockwise from the croupiers' left. ``thrown``: where the dice were last. ``taken_over``: the
+    shooter began in the middle of a series. ``last``: announced last shooters left.
+
+    ``dice`` and ``throw``: the device's last live report. ``tells``: the device reports when they
+    move. ``moved``: they have, since the last outcome. ``gap``: the device was silent since then,
+    and ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round
+    was reported since. ``relaunch``: the throw before was void.
     """
 
     kept: ClassVar[int] = 60
@@ -118,7 +118,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
     relaunch: bool = False
 
     def point(self, points: tuple[int, ...], before_round: int | None = None) -> int | None:
-        """The point after all remembered throws, or as it was before round ``before_round``."""
+        """The point after all remembered throws, or before round ``before_round``."""
         point = self.before
         for entry in self.entries:
             if entry.dice and (before_round is None or entry.round < before_round):
@@ -126,8 +126,8 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
         return point
 
     def after(self, entry: CrapsEntry, points: tuple[int, ...]) -> CrapsState:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many
-        is forgotten.
+        """The state with this outcome in place of an earlier one of its round; the oldest surplus
+        round is forgotten.
         """
         entries = in_place(self.entries, entry)
         before = self.before
@@ -139,11 +139,11 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
 
     @property
     def full(self) -> bool:
-        """Whether one more throw would push out one that waits, without whose dice no later point
-        is known.
+        """Whether one more throw would push out an unresolved one, without whose dice no later
+        point is known.
         """
         return len(self.entries) == self.kept and self.entries[0].kind == "unresolved"
 
     def results(self) -> list[CrapsEntry]:
-        """The throws that have a result."""
+        """The throws with a result."""
         return [entry for entry in self.entries if entry.kind == "result"]

@@ -1,6 +1,6 @@
-"""One step of a table of craps: the moves that readings and commands are made of.
+"""One step of a table of craps: the moves that readings and commands consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part.
+Each move changes the state and emits its event together, so that the two cannot diverge.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from controller.rulebooks.law import Law
 from devices.readings import Reading
 
 DECISIONS = ("round.confirm", "round.void")
-"""What a person in charge may say of a throw that the machine must not decide."""
+"""Commands of the person in charge for a throw that the machine must not decide."""
 TELL = ("dice.tell", *DECISIONS)
-"""What a person may say where only the device did not see what the dice show."""
+"""Commands for a throw that only the device did not see."""
 
 Why = Literal["silence", "undecided"]
 ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
@@ -56,7 +56,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     @property
     def point(self) -> int | None:
-        """The point that is to be thrown now."""
+        """The present point."""
         return self.state.point(self.book.points)
 
     @property
@@ -65,7 +65,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return self.settings.rounds == "dice"
 
     def lacking(self) -> str | None:
-        """The command that the dice wait for before they may be thrown, if they do."""
+        """The command that the dice need before they may be thrown; None if they are ready."""
         dice = self.state.set
         if self.settings.serials == "unwatched":
             return None
@@ -76,8 +76,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return "dice.choose" if len(self.on_offer(dice)) >= 2 else "dice.set"
 
     def on_offer(self, dice: CrapsDiceSet) -> tuple[str, ...]:
-        """The dice that the shooter may choose from; in a series from those in reserve, if one in
-        play was lost.
+        """The dice that the shooter may choose from; in a series those in reserve, if one in play
+        was lost.
         """
         from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
         kept = dice.reserve if from_reserve else dice.serials
@@ -86,8 +86,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The course of a round
 
     def carry_on(self) -> None:
-        """Open the bets for the next throw, where they open by themselves and nothing is waited
-        for.
+        """Open the bets for the next throw, where they open by themselves and nothing needs a
+        decision.
         """
         state = self.state
         free = state.open and state.current is None and state.dice != "moving" and state.last != 0
@@ -95,15 +95,13 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             self.open_bets()
 
     def begin(self) -> CrapsRound:
-        """Take the next round in hand, without a word: its bets opened where we could not
-        see it.
-        """
+        """Begin the next round without an event: its bets opened unseen."""
         current = CrapsRound(round=self.state.round + 1)
         self.change(round=current.round, current=current, relaunch=False, stray=False)
         return current
 
     def open_bets(self, by: str | None = None) -> None:
-        """Bets are open for the next throw."""
+        """Open bets for the next throw."""
         relaunch = self.state.relaunch
         current = self.begin()
         self.say(RoundOpened(round=current.round, by=by, relaunch=relaunch))
@@ -111,8 +109,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def close_bets(
         self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False
     ) -> None:
-        """No more bets: the shooter throws. He must hold a bet on the table, and the dice must be
-        the table's.
+        """No more bets: the shooter throws. The shooter must have a bet on the table, and the dice
+        must be the table's.
         """
         current = self.state.current
         assert current is not None
@@ -136,16 +134,16 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             self.ask("shooter_no_bet", detail=f"seat {state.shooter}")
 
     def holds(self, who: str, bet: str) -> Stake | None:
-        """The bet of this name that this player was said to have on the table."""
+        """The reported bet of this name by this player."""
         return next((each for each in self.state.bets if (each.who, each.bet) == (who, bet)), None)
 
-    # Its outcome: a result, null, or unresolved
+    # Its outcome: a result, void, or unresolved
 
     def result(
         self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
     ) -> None:
-        """The dice lie, or a person stands for what they show: the bets are decided, and the series
-        goes on or ends.
+        """Publish the result, from the dice or on a person's word: the bets are decided, and the
+        series goes on or ends.
         """
         state, total = self.state, sum(dice)
         point = state.point(self.book.points, before_round=of.round)
@@ -179,7 +177,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             self.pass_dice(of.round)
 
     def settled(self, entry: CrapsEntry) -> tuple[Settled, ...]:
-        """What a throw makes of every kind of bet, and of each bet that the table was told of."""
+        """The effect of a throw on every kind of bet, and on each reported bet."""
         assert entry.dice is not None
         own = [
             replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who)
@@ -188,20 +186,20 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
     def left_lying(self, entry: CrapsEntry) -> tuple[Stake, ...]:
-        """The bets told of that are not decided by a throw, where they lie after it."""
+        """The reported bets that a throw leaves undecided, where it moves them."""
         assert entry.dice is not None
         after = ((each, moved(self.bets, each.bet, entry.dice, entry.point)) for each in entry.bets)
         return tuple(replace(each, bet=bet) for each, bet in after if bet)
 
     def tell_point(self, number: int, was: int | None, now: int | None) -> None:
-        """The marker goes onto another number, or away. A closed table has none."""
+        """Announce that the marker goes to another number, or away. A closed table has none."""
         if was != now and self.state.open:
             self.say(PointSet(round=number, point=now))
 
     def void(
         self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The throw is null: no bet is decided and the point stays."""
+        """Void the throw: no bet is decided and the point stays."""
         entry = CrapsEntry(
             round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article
         )
@@ -210,7 +208,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
-        """What the dice showed is not known for certain; nobody invents it."""
+        """What the dice showed is not certain; nobody invents it."""
         shooter = of.shooter if isinstance(of, CrapsEntry) else self.state.shooter
         entry = CrapsEntry(
             round=of.round,
@@ -235,7 +233,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The shooter
 
     def pass_dice(self, number: int) -> None:
-        """The dice change hands on the 7 that loses; after the last shooter they go to nobody."""
+        """Pass the dice on after the 7 that loses; after the last shooter they go to nobody."""
         last = None if self.state.last is None else self.state.last - 1
         seat = None if last == 0 else self.next_seat()
         self.give_dice(seat, "seven", number=number)
@@ -244,7 +242,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             self.say(LastRounds(round=number, purpose="close", left=last))
 
     def next_seat(self) -> int | None:
-        """Where the dice go clockwise; None where it is not known who sits there."""
+        """The next seat clockwise; None where it is not known who sits there."""
         seats, thrown = self.state.seats, self.state.thrown
         if not seats:
             return None
@@ -254,7 +252,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def give_dice(
         self, seat: int | None, why: ShooterWhy, *, number: int = 0, by: str | None = None
     ) -> None:
-        """The dice go to a seat, or to nobody yet."""
+        """Give the dice to a seat, or to nobody yet."""
         self.change(shooter=seat, thrown=self.state.thrown if seat is None else seat)
         self.say(
             ShooterChanged(
@@ -267,13 +265,13 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         )
 
     def _miss_lost_dice(self) -> None:
-        """The play is over and a die was not found: the whole set goes."""
+        """The play is over and a die was not found: replace the whole set."""
         dice = self.state.set
         if dice and dice.lost and not dice.unfit:
             self.change(set=replace(dice, unfit=("die_lost",)))
             self.irregular("die_lost", asks=("dice.set",), detail=", ".join(dice.lost))
 
-    # What is not as it should be
+    # Irregularities
 
     def ask(
         self,
@@ -283,8 +281,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         given: Reading | None = None,
         detail: str | None = None,
     ) -> None:
-        """A breach in the round in hand, told once: it waits for a person, whom the gravest breach
-        names.
+        """Report a breach in the round in progress, once: the round waits for a person; the gravest
+        breach says which.
         """
         current = self.state.current
         if current is None or what in current.said:

@@ -1,7 +1,7 @@
-"""The wheel of fortune: a wheel that stands still, and the symbol under the tongue.
+"""The wheel of fortune: a wheel at rest, and the symbol under the tongue.
 
-It is a game of a wheel that tells places (see ``cells``). What it has of its own: the order of the
-cells (``fortune.wheel``), and that each result says what every bet does and pays.
+It is a game of a wheel that reports places (see ``cells``). Its own: the order of the cells
+(``fortune.wheel``), and what every bet wins and pays at each result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
 
 PAYS = {"24": "pays_24", "15": "pays_15"}
-"""The bets of which a setting says what they pay, where the decree is in doubt."""
+"""The bets whose payout a setting states, where the decree is in doubt."""
 
 
 class FortuneTurn(CellsTurn):
@@ -52,7 +52,7 @@ class FortuneTurn(CellsTurn):
         }
 
     def outcome(self, entry: WheelEntry) -> FortuneOutcome:
-        """The symbol, and its cell if that was told."""
+        """The symbol, and its cell if reported."""
         assert entry.number is not None
         return FortuneOutcome(number=entry.number, cell=entry.cell, last_of_session=entry.last)
 
@@ -63,8 +63,8 @@ class FortuneTurn(CellsTurn):
 
 
 def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
-    """What becomes of each bet when this symbol is under the tongue: it wins and pays, or
-    it loses.
+    """The outcome of each bet when this symbol is under the tongue: it wins and pays, or it
+    loses.
     """
     return tuple(
         Settled(bet=name, outcome="win", pays=pays(name, book, settings))
@@ -75,8 +75,8 @@ def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tu
 
 
 def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, int]:
-    """What a bet pays to 1: as the decree prints it, or as the table has it where the print is in
-    doubt.
+    """What a bet pays to 1: as the decree prints it, or as the table's setting has it where the
+    print is in doubt.
     """
     stated = getattr(settings, PAYS[bet]) if bet in PAYS else "decree"
     return book.bets[bet].pays if stated == "decree" else (int(stated.split()[0]), 1)
@@ -112,7 +112,7 @@ class FortuneGame(CellsGame):
         super().__init__(book, settings)
 
     def own(self, state: CellsState) -> dict[str, Any]:
-        """Where the last result was, and the symbols around the wheel."""
+        """The last result's cell, and the symbols around the wheel."""
         last = max(
             (entry for entry in state.entries if entry.number is not None),
             key=lambda entry: entry.round,

@@ -1,5 +1,5 @@
-"""The order of the cells around a wheel of fortune. A site states it, the decree's counts and
-constraints judge it.
+"""The order of the cells around a wheel of fortune. A site states it; the decree's counts and
+constraints check it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ OF_54: tuple[Number, ...] = (
     *(4, 7, 24, 15, 24, 15, 24, 15, 24, "joker_black", 7, 24, 15, 24, 4, 24, 15, 7),
     *(24, 15, 24, 15, 24, 2, 24, 7, 24, 15, 4, 24, 15, 24, 7, 24, 15, 24),
 )
-"""An order of our own in which no symbol lies next to itself, though these decrees do not ask for
-it.
+"""An order of our own in which no symbol is next to itself, though these decrees do not require it.
 """
 OF_64: tuple[Number, ...] = (
     *(1, 2, 1, 5, 1, 2, 1, 10),
@@ -29,13 +28,13 @@ is lost.
 
 
 def symbol(text: str) -> Number:
-    """A symbol by its name in the rulebook: a number is one."""
+    """A symbol by its name in the rulebook; a number is an int."""
     return int(text) if text.isdigit() else text
 
 
 def usual(book: FortuneWheel) -> tuple[Number, ...]:
-    """An order that keeps to the decree: ours, for no decree prints one. One joker or two are put
-    in the same places.
+    """Our own order that keeps to the decree, since no decree prints one. One joker or two take the
+    same places.
     """
     if book.cells == len(OF_64):
         return OF_64
@@ -45,7 +44,7 @@ def usual(book: FortuneWheel) -> tuple[Number, ...]:
 
 
 def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
-    """What the decree would not allow in this order of cells, in words; empty when it is sound."""
+    """What the decree does not allow in this order of cells, in words; empty when it is sound."""
     found = _counts(order, book)
     if found or not order:
         return found
@@ -76,7 +75,7 @@ def _counts(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
 
 
 def _sectors(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
-    """The sectors begin with the first cell, and all are equal."""
+    """Check the sectors: they begin with the first cell, and all are equal."""
     if book.sectors is None:
         return []
     size = book.cells // book.sectors

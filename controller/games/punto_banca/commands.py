@@ -1,5 +1,5 @@
-"""What a table of punto y banca makes of a person's commands. One that cannot be followed is
-rejected, with the reason.
+"""Commands of a person at a table of punto y banca. One that cannot be followed is rejected with
+the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from controller.games.session import confirmer, no_round, session, undecided, vo
 
 
 def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
-    """Cards are in the shoe: a talla begins, with the burn."""
+    """Start a shoe: its cards are burned first."""
     session(turn)
     no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
@@ -45,14 +45,14 @@ def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
 
 
 def open_bets(turn: PuntoBancaTurn, given: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     coups.may_open(turn, burned=turn.state.burn is None)
     turn.open_bets(given.by)
     turn.expect()
 
 
 def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
-    """No more bets; cards that were left for this round are its first."""
+    """No more bets; cards carried over to this round are its first."""
     session(turn)
     if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("bets_not_open")
@@ -65,7 +65,7 @@ def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
 
 
 def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
-    """The cards of a hand lie face up now."""
+    """Turn the cards of a hand face up."""
     coup = _hand(turn)
     side = _side(given.who) if given.who is not None else None
     sides = SIDES if side is None else (side,)
@@ -81,7 +81,7 @@ def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
 
 
 def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge."""
+    """Void the round on the word of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
     law = void_law(turn, given)
     turn.void(of, given.reason, law, given)
@@ -89,24 +89,24 @@ def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of an unresolved round: by the cards that were seen, or by
-    their own word.
+    """Confirm the result of an unresolved round, by the cards that were seen or by the person's
+    word.
     """
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     winner = None if given.winner is None else WINNERS.get(given.winner)
     if winner is None and given.winner is not None:
-        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
+        raise RejectedError("winner_one_of", winners=(*SIDES, "tie"))
     if isinstance(of, PuntoBancaCoup):
         if not of.gap:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         cards = tuple(card for _, card in of.dealt)
         frames = tuple(card.frame for card in cards if card.frame is not None and card.known)
     else:
         cards, frames = of.cards, of.frames
     hands = redealt(turn.book.third, cards)
     if hands is None and winner is None:
-        raise RejectedError("cards_unknown", round=of.round)
+        raise RejectedError("round_cards_unknown", round=of.round)
     player, banker = hands or ((), ())
     if hands is not None and winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
@@ -117,17 +117,17 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: another hand has won. The shoe's verdict is not held against it
-    again. Its cards are not told again: they made another result.
+    """Correct a published result: another hand has won. The shoe's verdict is not compared again.
+    The cards are not repeated: they made another result.
     """
     entry: PuntoBancaEntry = coups.to_correct(turn, given)
     was = entry.winner
     assert was is not None
     winner = WINNERS.get(given.winner or "")
     if winner is None:
-        raise RejectedError("which_winner", winners=(*SIDES, "tie"))
+        raise RejectedError("winner_one_of", winners=(*SIDES, "tie"))
     if winner == was:
-        raise RejectedError("winner_already", round=given.round, winner=was)
+        raise RejectedError("winner_unchanged", round=given.round, winner=was)
     marks = ("tie",) if winner == "tie" else ()
     now = replace(entry, winner=winner, hands=(), marks=marks, corrected=True, compared=True)
     turn.state = turn.state.with_entry(now)
@@ -157,4 +157,4 @@ def _side(who: str) -> Side:
     for side in SIDES:
         if side == who:
             return side
-    raise RejectedError("hand_unknown", who=who, hands=SIDES)
+    raise RejectedError("who_one_of", players=SIDES)

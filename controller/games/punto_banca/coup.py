@@ -1,5 +1,5 @@
-"""What the cards of a coup come to: whether all are known, where the next belongs, what the hands
-make. No state changes.
+"""What the cards of a coup amount to: whether all are known, where the next belongs, the points. No
+state changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def count(coup: PuntoBancaCoup) -> int:
 
 
 def all_known(coup: PuntoBancaCoup) -> bool:
-    """Whether every card of the round lies face up and was read."""
+    """Whether every card of the round is face up and was read."""
     return all(card.known for card in (*coup.player, *coup.banker))
 
 
@@ -40,7 +40,7 @@ def announced(coup: PuntoBancaCoup, side: Side) -> tuple[str, ...]:
 
 
 def next_place(coup: PuntoBancaCoup, third: ThirdCards) -> Side | None:
-    """Where the next card belongs by what lies face up; None: none may come now."""
+    """Where the next card belongs by the cards face up; None: none may come now."""
     if count(coup) < len(ORDER):
         return ORDER[count(coup)]
     return (
@@ -51,7 +51,7 @@ def next_place(coup: PuntoBancaCoup, third: ThirdCards) -> Side | None:
 
 
 def is_complete(coup: PuntoBancaCoup, third: ThirdCards) -> bool:
-    """Whether all cards of the coup have come and lie face up."""
+    """Whether all cards of the coup have come and are face up."""
     return count(coup) >= len(ORDER) and all_known(coup) and next_place(coup, third) is None
 
 

@@ -1,5 +1,5 @@
-"""What a person decides about a card that stopped the table: it is another, it counts, it goes, or
-it waits for the next round.
+"""What a person decides about a card that stopped the table: name it, accept it, remove it, or keep
+it for the next round.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from devices.readings import CardDrawn
 
 
 def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
-    """The first thing that waits is meant: what is in the shoe, a card not read, the card that
-    waits, the burn.
+    """Decide about the first thing that waits: the shoe's contents, an unread card, the waiting
+    card, the burn.
     """
     state = turn.state
     if state.reset:
@@ -31,7 +31,7 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
         turn.settle()
     elif state.queue:
         if given.action not in _DECIDED:
-            raise RejectedError("action_unknown", action=given.action, actions=tuple(_DECIDED))
+            raise RejectedError("action_not_allowed", action=given.action, actions=tuple(_DECIDED))
         _DECIDED[given.action](turn, given, state.queue[0])
         _resume(turn)
     elif state.burn is not None and "card.decide" in state.asks:
@@ -39,14 +39,12 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
     elif state.asks:
         raise RejectedError("card_not_read_in_round")
     else:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     turn.expect()
 
 
 def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
-    """Whether a card on the table was not read, and now is: the first of them, or the first of the
-    hand that is named.
-    """
+    """Read the first unread card on the table, or of the named hand. Whether there was one."""
     coup, now = turn.state.current, turn.state.shoe
     sides = [side for side in SIDES if given.who in (None, side)]
     if coup is None or now is None:
@@ -74,10 +72,10 @@ def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
 
 
 def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It counts, where the order says; face up, where it must not and a person says so."""
+    """Place the card where the order says; face up, out of turn, only if a person says so."""
     state, now = turn.state, turn.state.shoe
     if given.action == "for" and given.who is None:
-        raise RejectedError("hand_unnamed", hands=SIDES)
+        raise RejectedError("who_one_of", players=SIDES)
     _of_the_game(waiting)
     if state.burn is not None:
         turn.change(queue=state.queue[1:])
@@ -102,25 +100,21 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _of_the_game(waiting: Waiting) -> None:
-    """Reject that a card counts which is none of the game; one that was not read may be
-    read later.
-    """
+    """Reject a card that is not of the game; one that was not read may be read later."""
     card = waiting.given.card
     if card is not None and not is_card(card):
         raise RejectedError("card_of_another_game", card=card)
 
 
 def _exposed(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It does lie face up, and counts; where the person names another card, it is that one."""
+    """The card is indeed face up, and counts; if the person names another card, it is that one."""
     if not waiting.given.exposed:
         raise RejectedError("card_not_face_up")
     (_place if given.card in (None, waiting.given.card) else _read)(turn, given, waiting)
 
 
 def _read(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It is another card than the shoe said, whose frame names one that lies nowhere and is not
-    told.
-    """
+    """It is another card than the shoe reported. Drop its frame, which encodes the misread card."""
     card, now = talla.read_card(given), turn.state.shoe
     assert now is not None
     counted, _ = shoe.reread(now, waiting.given.card, card)
@@ -130,7 +124,7 @@ def _read(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It leaves the game; the next card takes its place."""
+    """Remove the card; the next one takes its place."""
     coup = turn.state.current
     turn.change(queue=turn.state.queue[1:])
     why = waiting.trouble or ("exposed" if waiting.given.exposed else "decided")
@@ -140,7 +134,7 @@ def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
-    """It is the first card of the next round; while cards are burned, the burn was over
+    """Keep the card as the first of the next round; if cards are being burned, the burn ended
     before it.
     """
     now = turn.state.shoe
@@ -177,7 +171,7 @@ _DECIDED = {
 
 
 def _resume(turn: PuntoBancaTurn) -> None:
-    """The cards that came after it follow now, each by the rules."""
+    """Follow the cards that came after it, each by the rules."""
     waiting = turn.state.queue
     turn.change(queue=())
     for each in waiting:
@@ -196,7 +190,7 @@ def _resume(turn: PuntoBancaTurn) -> None:
 
 
 def _burn(turn: PuntoBancaTurn, given: CardDecide) -> None:
-    """The first card is read, or the burn is over by a person's word."""
+    """Read the first burn card, or end the burn on a person's word."""
     now = turn.state.burn
     assert now is not None
     if given.action == "read" and now.drawn and now.shown is None:

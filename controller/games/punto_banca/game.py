@@ -1,16 +1,15 @@
 """Punto y banca, at the full table, mini and midi: one state machine; the rulebook makes the
 difference.
 
-A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets open
-(``round.opened``) and close (``bets.closed``), four cards come, player, bank, player, bank
-(``card.dealt``), lie face up by the croupier's word (``card.turned``), and the rules say which hand
-takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A round may end as
-``round.void`` or ``round.unresolved`` too. The cut card lets the round in hand end; then
-``shoe.ended``.
+A coup is a round. A shoe begins with ``shoe.start`` and the burn; then bets open (``round.opened``)
+and close (``bets.closed``), and four cards come: player, bank, player, bank (``card.dealt``). The
+croupier turns them (``card.turned``), and the rules say which hand takes a third (``hand.decided``,
+``card.expected``) until ``round.result``. A round may also end as ``round.void`` or
+``round.unresolved``. After the cut card the round in progress is played; then ``shoe.ended``.
 
-Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and
-``punto_banca.decisions`` for what a person says, ``punto_banca.turn`` for the moves that both are
-made of, ``punto_banca.state`` for what is remembered.
+Where to read on: ``punto_banca.readings`` for what the shoe reports, ``punto_banca.commands`` and
+``punto_banca.decisions`` for what a person commands, ``punto_banca.turn`` for the moves that both
+consist of, ``punto_banca.state`` for what is remembered.
 """
 
 from __future__ import annotations
@@ -86,14 +85,14 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
     def confidential(
         self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand
     ) -> bool:
-        """So is the shoe's verdict on cards that are not all up."""
+        """The shoe's verdict is confidential too while not all cards are face up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.current is not None or last is None or last.kind != "result"
         return super().confidential(state, given)
 
     def show(self, state: PuntoBancaState) -> dict[str, Any]:
-        """What the retained state tells: of the cards, those that lie face up."""
+        """The retained state: of the cards, those face up."""
         coup = state.current
         last = state.last_result()
         six = self.settings.modality == "half_on_six"
@@ -139,7 +138,9 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
 
 
 def _asks(state: PuntoBancaState) -> tuple[str, ...]:
-    """What the table waits for, a round of its own among it where cards go to no round."""
+    """Commands that would answer the table's question; one may be to open a round, where cards go
+    to none.
+    """
     if state.asks:
         return state.asks
     if state.current is not None:

@@ -1,8 +1,8 @@
 """What a table of punto y banca makes of its shoe's readings.
 
-A card goes where the order of the law says. One that should not have come, or that the shoe itself
-places elsewhere, waits in the queue with all that follow it until a person decides; what a silence
-has hidden leaves its round unresolved.
+A card goes where the law's order says. One that should not have come, or that the shoe itself
+places elsewhere, waits in the queue with all that follow until a person decides. A round of which a
+silence has hidden something is left unresolved.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def take_card(turn: PuntoBancaTurn, given: CardDrawn) -> None:
 
 
 def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
-    """The card goes to the burn or to a hand, or stops the table."""
+    """Send the card to the burn or to a hand, or stop the table."""
     given = waiting.given
     if turn.state.burn is not None:
         if given.to in ("player", "banker"):
@@ -79,7 +79,7 @@ def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
 
 
 def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None = None) -> None:
-    """The card waits for a person."""
+    """Keep the card for a person."""
     turn.change(queue=(waiting,))
     turn.irregular(what, asks=turn.state.asks, detail=detail)
     turn.expect()
@@ -112,8 +112,8 @@ def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None]
 def _misplaced(
     turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn
 ) -> tuple[str, str | None] | None:
-    """What the shoe claims is not where the card belongs; or it came face up though it must lie
-    face down.
+    """The shoe's claim differs from the card's place; or the card came face up when it must be face
+    down.
     """
     to = next_place(coup, turn.book.third)
     assert to is not None
@@ -147,7 +147,7 @@ def burn(turn: PuntoBancaTurn, waiting: Waiting) -> None:
 
 
 def finish_burn(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
-    """The burn is over when so many cards have come, or when a person says so."""
+    """The burn is over when that many cards have come, or when a person says so."""
     now = turn.state.burn
     assert now is not None
     if not anyway and (now.gap or now.shown is None or now.drawn < burn_cards(turn, now.shown)):
@@ -161,18 +161,18 @@ def finish_burn(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
 
 
 def burn_cards(turn: PuntoBancaTurn, shown: str) -> int:
-    """How many cards leave the shoe before the first round: so many, and the shown one if it is not
-    one of them.
+    """How many cards leave the shoe before the first round: that many, plus the shown one if it
+    does not count.
     """
     return pips(shown) + (turn.settings.burn_card == "apart")
 
 
-# What a silence hides
+# Silences
 
 
 def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had
-    come and lie face up.
+    """The shoe is silent, or was: a card may be missing, unless all cards of the round had come and
+    are face up.
     """
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
@@ -188,8 +188,8 @@ def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: PuntoBancaTurn) -> None:
-    """Cards may have gone to the round in hand unseen; at a table without keys they may have been
-    those of another.
+    """Cards may have gone to the round in progress unseen; at a table without keys they may belong
+    to another.
     """
     state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
@@ -204,8 +204,8 @@ def lose_place(turn: PuntoBancaTurn) -> None:
 
 
 def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
-    """At a table without keys: whether the shoe itself says that this is the first card
-    of a round.
+    """At a table without keys: whether the shoe itself reports that this is the first card of a
+    round.
     """
     if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
         turn.change(out_of_sync=False, unseen=False)
@@ -216,8 +216,8 @@ def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
 
 
 def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
-    """Whether a silence may have hidden a card before this one. Where the shoe counts the places
-    itself, it cannot.
+    """Whether a silence may have hidden a card before this one. It cannot where the shoe itself
+    counts the places.
     """
     coup = turn.state.current
     if coup is None or not coup.gap:
@@ -232,9 +232,7 @@ def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
 
 
 def _late(turn: PuntoBancaTurn, given: CardDrawn) -> None:
-    """A card known only after a silence is kept for a person; in the burn it is one that nobody saw
-    come.
-    """
+    """Keep a card known only after a silence for a person; during the burn, nobody saw it come."""
     burning, now = turn.state.burn, turn.state.shoe
     if burning is None or now is None:
         coups.late(turn, PuntoBancaCard(card=given.card, frame=frame_of(given)))
@@ -243,11 +241,13 @@ def _late(turn: PuntoBancaTurn, given: CardDrawn) -> None:
     turn.expect()
 
 
-# What else the shoe says
+# What else the shoe reports
 
 
 def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
-    """The cut card: the round in hand is the last; with none in hand the talla is over."""
+    """The cut card came: the round in progress is the last; with none in progress the shoe is
+    over.
+    """
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return
@@ -269,7 +269,7 @@ def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
 
 
 def take_reset(turn: PuntoBancaTurn, _given: ShoeReset) -> None:
-    """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
+    """The shoe restarted. Only a person knows what is in it now: new cards, or the same."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return

@@ -20,25 +20,25 @@ class PuntoBancaSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, 
     table: TableKind = "full"
     """The full table, or one of the reduced ones."""
     rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says
-    so, and the first card opens the round and shows that its bets are closed.
+    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody, and
+    the first card opens the round and shows that its bets are closed.
     """
     dealt: Literal["face_down", "face_up"] = "face_down"
-    """How the first four cards come to lie."""
+    """Whether the first four cards are dealt face up or face down."""
     turn: Literal["command", "when_complete"] = "command"
-    """When they lie face up: a person says so with ``cards.turn``; or as soon as the fourth has
-    come. Only the first never tells a card before the table has seen it.
+    """When they are turned face up: when a person sends ``cards.turn``, or as soon as the fourth
+    has come. Only the first never publishes a card before the table has seen it.
     """
     third_card: Literal["face_down", "face_up"] = "face_down"
-    """How a third card comes to lie."""
+    """Whether a third card is dealt face up or face down."""
     burn_card: Literal["apart", "within"] = "apart"
-    """Whether the card that says how many are burned is one of them."""
+    """Whether the card that says how many to burn is one of them."""
     cut_first: Literal["play", "end"] = "play"
-    """The cut card is the first to come when the bets are closed: the round is played, or the talla
-    is over before it.
+    """The cut card is the first to come after the bets close: the round is played, or the shoe is
+    over before it.
     """
     witness: Literal["compared", "awaited"] = "compared"
-    """The shoe's own verdict: it is compared when it comes, or the result waits for it."""
+    """The shoe's own verdict: compared when it comes, or awaited before the result."""
     modality: Literal["commission", "half_on_six"] = "commission"
     """What is deducted where the bank wins: the commission, or one half where it wins with 6."""
     highest: Highest = msgspec.field(default_factory=dict)

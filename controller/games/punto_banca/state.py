@@ -1,5 +1,5 @@
-"""What a table of punto y banca remembers. Everything is here; cards that lie face down too, so the
-state is never shown.
+"""What a table of punto y banca remembers. Everything is here, even face-down cards, so the state
+is never shown.
 """
 
 from __future__ import annotations
@@ -17,17 +17,13 @@ from controller.games.stakes import Stake
 from devices.readings import ShoeResult
 
 QUEUE = 12
-"""Cards that wait for a person at most: two coups. What comes after them is counted, and not
-followed.
-"""
+"""Cards that may wait for a person: two coups. Later ones are counted but not followed."""
 SHOWN = 20
-"""Rounds that the retained history shows."""
+"""Rounds in the retained history."""
 
 
 class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where it was not read and nobody has said
-    what it is.
-    """
+    """A card on the table. ``card`` is None if it was not read and nobody has named it."""
 
     card: str | None = None
     up: bool = False
@@ -40,12 +36,10 @@ class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class PuntoBancaCoup(Coup, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand.
-
-    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may
-    have hidden a card; ``before_gap``: cards that had come before it. If they turn out to be all of
-    them, nothing was hidden. ``verdict``: what the shoe says of it. ``confirmed_by``: who decided
-    about a card of it. ``last``: the cut card has come. ``bets``: those that were told.
+    """The round in progress. ``told``: hands whose decision was announced. ``gap``: since its bets
+    closed a silence may have hidden a card. ``before_gap``: cards that had come before it; if these
+    turn out to be all, nothing was hidden. ``verdict``: the shoe's. ``confirmed_by``: who decided
+    about one of its cards. ``last``: the cut card has come. ``bets``: those reported.
     """
 
     round: int
@@ -119,19 +113,18 @@ class PuntoBancaEntry(CoupEntry, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omit_defaults=True):
-    """A table of punto y banca between two inputs.
-
-    ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards
-    that wait for a decision, ``carried``: cards decided to be the first of the next round;
-    ``queue_overflowed``: more came than can wait. ``silent``: the device is not heard now.
-    ``out_of_sync``: cards go to no round until a person opens one, or the shoe says where it is;
-    ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe
-    started afresh, and a person has not said what is in it. ``expected``: what was last said of the
-    next card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    """A table of punto y banca between two inputs. ``past``: the shoes of the last sessions.
+    ``burn``: while cards are burned. ``queue``: cards that need a decision. ``carried``: cards
+    decided to be the first of the next round. ``queue_overflowed``: more came than can wait.
+    ``silent``: the device is silent now. ``out_of_sync``: cards go to no round until a person opens
+    one, or the shoe reports where it is. ``unseen``: a round may have begun in a silence, at a
+    table without keys. ``reset``: the shoe restarted, and nobody has said what is in it.
+    ``expected``: where the next card was last announced to go. ``last``: announced last rounds
+    still to play, from round ``last_since`` on.
     """
 
     kept: ClassVar[int] = 100
-    """More than a talla of six decks has."""
+    """More than a shoe of six decks has."""
 
     past: Past = ()
     shoe: Shoe | None = None
@@ -151,7 +144,7 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
+        """Commands that would answer the table's question."""
         unread = self.current is not None and any(
             card.card is None for card in (*self.current.player, *self.current.banker)
         )

@@ -1,7 +1,6 @@
-"""One step of a table of punto y banca: the moves that readings and commands are made of.
-
-Each move changes the state and says its event in one go, so that the two cannot part. A card is
-told only once it lies up.
+"""One step of a table of punto y banca: the moves that readings and commands consist of. Each move
+changes the state and emits its event together, so that the two cannot diverge. No card is revealed
+before it is face up.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The hands, and the tie, which is at most a part of the table's maximum."""
+        """The hands, and the tie, which is limited to a part of the table's maximum."""
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("hands"))
         most = (
             table.most * Fraction(*self.book.tie_limit)
@@ -88,14 +87,14 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         )
 
     def dealt_face_up(self, coup: PuntoBancaCoup) -> bool:
-        """Whether the next card of the round comes to lie face up."""
+        """Whether the next card of the round is dealt face up."""
         third = count(coup) >= 4
         how = self.settings.third_card if third else self.settings.dealt
         return how == "face_up" or (third and self.settings.turn == "when_complete")
 
     def place(self, given: CardDrawn, to: Side, *, seen: bool = False) -> None:
-        """The card goes to a hand. ``seen``: it lies face up though it must not, by a person's
-        word, never by a device's.
+        """Deal the card to a hand. ``seen``: it is face up out of turn, on a person's word, never a
+        device's.
         """
         coup = self.state.current
         assert coup is not None
@@ -116,7 +115,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.settle()
 
     def turn_cards(self, sides: tuple[Side, ...]) -> None:
-        """The cards of these hands lie face up now."""
+        """Turn the cards of these hands face up."""
         for side in sides:
             coup = self.state.current
             assert coup is not None
@@ -127,8 +126,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             self.change(current=coup.with_cards(side, shown))
 
     def settle(self) -> None:
-        """Say what the rules make of the cards that lie face up: what a hand does, the result,
-        where the next card belongs.
+        """Announce what the rules make of the cards face up: a hand's decision, the result, where
+        the next card belongs.
         """
         coup = self.state.current
         if coup is not None and count(coup) >= 4 and all_known(coup):
@@ -139,7 +138,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.expect()
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         state, to = self.state, None
         if state.open and state.burn is not None and not state.asks:
             to = "burn"
@@ -152,7 +151,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             self.say(CardExpected(round=state.current.round if state.current else 0, to=to))
 
     def _decide(self, coup: PuntoBancaCoup) -> None:
-        """What the rules leave no choice about, once for each hand."""
+        """Announce what the rules leave no choice about, once for each hand."""
         cards = {side: announced(coup, side) for side in SIDES}
         if any(is_natural(own) for own in cards.values()):
             for side in SIDES:
@@ -180,11 +179,11 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         )
         self.say(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
-    # Its outcome: a result, null, or unresolved
+    # Its outcome: a result, void, or unresolved
 
     def _conclude(self) -> None:
-        """All cards lie face up: the result, unless a card is still to come, a person must speak,
-        or the witnesses differ.
+        """All cards are face up: publish the result, unless a card is still to come, a person must
+        decide, or the witnesses differ.
         """
         coup = self.state.current
         assert coup is not None
@@ -213,7 +212,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             )
 
     def disagrees(self, verdict: ShoeResult, coup: PuntoBancaCoup | PuntoBancaEntry) -> bool:
-        """Whether the shoe's verdict is not ours, as far as it says something."""
+        """Whether the shoe's verdict differs from ours, as far as it goes."""
         if isinstance(coup, PuntoBancaCoup):
             player, banker = announced(coup, "player"), announced(coup, "banker")
             ours: str = winner_of(player, banker)
@@ -234,9 +233,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         confirmed_by: str | None = None,
         winner: Winner | None = None,
     ) -> None:
-        """The round has its result: by its cards, or by the word of a person where these are not
-        all known.
-        """
+        """Publish the result: by its cards, or on a person's word where not all are known."""
         whole = winner is None or (bool(player) and winner_of(player, banker) == winner)
         winner = winner or winner_of(player, banker)
         hands = hands_of(player, banker) if whole else ()
@@ -271,7 +268,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     def void(
         self, of: PuntoBancaCoup | PuntoBancaEntry, reason: VoidReason, law: Law, by: Command
     ) -> None:
-        """The round is null, by a person's word."""
+        """Void the round on a person's word."""
         self.record(
             PuntoBancaEntry(round=of.round, kind="void", reason=reason, article=law.article)
         )
@@ -281,8 +278,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     def unresolved(
         self, coup: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()
     ) -> None:
-        """The result is not known for certain; nobody invents it. Cards that may still come belong
-        to no round.
+        """The result is not certain; nobody invents it. Cards that may still come belong to no
+        round.
         """
         whole = count(coup) >= 4 and is_complete(coup, self.book.third)
         cards = tuple(card for _, card in coup.dealt) + late
@@ -298,7 +295,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.close_talla()
 
     def record(self, entry: PuntoBancaEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         coup = self.state.current
         self.state = self.state.with_entry(entry)
         if coup is not None and coup.round == entry.round:
@@ -312,7 +309,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             )
 
     def clear_shoe(self, left: int | None = None) -> None:
-        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
         now = self.state.shoe
         if now is None:
             return
@@ -333,7 +330,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.expect()
 
     def close_talla(self) -> None:
-        """After the cut card, and no round in hand: the talla is over."""
+        """After the cut card, with no round in progress, the shoe is over."""
         now = self.state.shoe
         if (
             self.state.current is None
@@ -346,15 +343,13 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
 
 def _filled(call: str, total: int) -> str:
-    """The call with the points where the decree has dots."""
+    """The call with the points in place of the decree's dots."""
     before, dots, after = call.partition("...")
     return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
 
 
 def frames_of(coup: PuntoBancaCoup) -> tuple[Frame, ...]:
-    """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest
-    first.
-    """
+    """The evidence of the cards face up, and of the shoe's verdict once all are; oldest first."""
     up = [card.frame for _, card in coup.dealt if card.known and card.frame is not None]
     verdict = frame_of(coup.verdict) if coup.verdict is not None and all_known(coup) else None
     return (*up, verdict) if verdict else tuple(up)

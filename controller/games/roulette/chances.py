@@ -17,7 +17,7 @@ NUMBERS = range(1, 37)
 
 
 class RouletteChances(msgspec.Struct, frozen=True):
-    """What a number is besides itself. Zero is none of it."""
+    """The simple chances, dozen and column of a number. Zero has none."""
 
     colour: Colour | None = None
     parity: Parity | None = None
@@ -42,8 +42,8 @@ def chances(number: int, book: Roulette) -> RouletteChances:
 
 
 def colour(number: int, book: Roulette) -> Colour:
-    """Black for an even sum of digits, red for an odd one, but for the numbers that the decree
-    names apart.
+    """Black for an even sum of digits, red for an odd one, except for the numbers that the decree
+    names.
     """
     if number in book.extra_black:
         return "black"
@@ -53,14 +53,14 @@ def colour(number: int, book: Roulette) -> Colour:
 
 
 class RouletteCover(msgspec.Struct, frozen=True):
-    """One place on the cloth where a bet can lie: the kind of bet, and the numbers it covers."""
+    """A place on the cloth for a bet: the kind of bet, and the numbers it covers."""
 
     bet: str
     numbers: frozenset[int]
 
 
 def covers(book: Roulette) -> tuple[RouletteCover, ...]:
-    """Every place on the cloth where the decree lets a bet lie."""
+    """Every place on the cloth where the decree allows a bet."""
     columns = [frozenset(range(first, 37, 3)) for first in (1, 2, 3)]
     dozens = [frozenset(range(first, first + 12)) for first in (1, 13, 25)]
     simple = [

@@ -1,4 +1,4 @@
-"""What a roulette table makes of a person's commands besides what every wheel does."""
+"""Commands of a person that only roulette takes, besides those of every wheel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def close_bets(turn: RouletteTurn, given: BetsClose) -> None:
 
 
 def place_bet(turn: RouletteTurn, given: BetPlace) -> None:
-    """A bet that the table is told of. What stands behind a colon says where it lies
-    (``straight:17``), and is not judged.
+    """Record a bet. What follows the colon says where it is placed (``straight:17``) and is not
+    checked.
     """
     stakes.place_bet(turn, given, given.bet.partition(":")[0])
 
 
 def withdraw_bet(turn: RouletteTurn, given: BetWithdraw) -> None:
-    """A bet is taken back, as long as bets are open."""
+    """Withdraw a bet while bets are open."""
     stakes.withdraw_bet(turn, given, given.bet.partition(":")[0])

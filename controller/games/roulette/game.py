@@ -1,8 +1,8 @@
 """Roulette, French and American: one state machine; the rulebook makes the difference.
 
-It is a game of a wheel (see ``wheels``). The wheel opens its bets, launches, closes them and tells
-where the ball lies; where it cannot, a person opens and closes them. What roulette has of its own:
-the rotor that is to be reversed and the ball that runs against it (``roulette.readings``), the
+It is a game of a wheel (see ``wheels``). The wheel reports that bets open, the launch, that bets
+close, and where the ball comes to rest; where it cannot, a person opens and closes the bets. Its
+own: the rotor that must be reversed and the ball that runs against it (``roulette.readings``), the
 chances (``roulette.chances``), zero (``games.zero``).
 """
 
@@ -58,7 +58,9 @@ class RouletteGame(WheelGame):
         super().__init__(book, settings)
 
     def own(self, state: RouletteState) -> dict[str, Any]:
-        """The colour of the last number, zeros running, and what a player may choose at them."""
+        """The colour of the last number, consecutive zeros, and the choices that a player has at
+        zero.
+        """
         current, tally = state.current, state.tally()
         return {
             "last_colour": self._colour(tally.number),

@@ -1,5 +1,5 @@
 """What a roulette table makes of its wheel's readings besides what every wheel does: the rotor and
-the ball that runs.
+the running ball.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 
 def take_phase(turn: RouletteTurn, given: WheelPhase) -> None:
-    """The wheel says what it is doing."""
+    """The wheel reports its phase."""
     wheel.take_phase(turn, given, COURSES)
 
 
 def take_number(turn: RouletteTurn, given: WheelNumber) -> None:
-    """The wheel says where the ball lies."""
+    """The wheel reports where the ball came to rest."""
     wheel.take_number(
         turn, WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
     )
 
 
 def take_cell(turn: RouletteTurn, given: WheelCell) -> None:
-    """A place that has no number at roulette: the device is one for another game."""
+    """A place without a number at roulette: the device belongs to another game."""
     wheel.take_foreign(turn, given, f"cell {given.cell}")
 
 
 def _ball_in_rim(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
-    """The ball runs in the rim: bets are open still."""
+    """The ball is running in the rim; bets are still open."""
     wheel.opened_unseen(turn, given)
     if current := turn.state.current:
         _launched(turn, current, given)
@@ -43,7 +43,7 @@ def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelStat
         if not was.current.launched and not was.gap and turn.over(given.spin):
             turn.change_current(
                 spin=given.spin
-            )  # a launch of its own, though the wheel counts as for the round before
+            )  # a launch of its own, though the wheel counts it to the round before
         _launched(turn, turn.state.current or was.current, given)
 
 
@@ -67,14 +67,14 @@ COURSES = WheelCourses(
 
 
 def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
-    """The rotor stands still though the ball has not fallen: a case for some decrees only."""
+    """The rotor stands still though the ball has not fallen, which only some decrees deal with."""
     if given.rpm == 0 and "cylinder_stopped" in turn.book.void:
         turn.breach("cylinder_stopped", given)
 
 
 def _launched(turn: RouletteTurn, current: WheelRound, given: WheelPhase) -> None:
-    """The ball runs in the rim: the rotor must turn against its direction at the launch before, the
-    ball against the rotor.
+    """The ball is running in the rim: the rotor must turn against its direction at the launch
+    before, the ball against the rotor.
     """
     if not current.launched:
         before, heard = turn.state.rotor, turn.state.heard

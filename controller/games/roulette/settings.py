@@ -28,37 +28,36 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     ``bets.close``.
     """
     rotor_not_reversed: Policy = "warn"
-    """The rotor turns as it did for the spin before. It must not, but no decree calls such a spin
-    null.
+    """The rotor turns as it did for the spin before. It must not, but no decree voids such a spin.
     """
     rotor_after_void: Literal["counts", "ignored"] = "counts"
-    """Whether a null spin is the «spin before» that the rotor must be reversed from. Not said; the
-    rotor did turn.
+    """Whether a void spin is the «spin before» from which the rotor must be reversed. The decrees
+    do not say; the rotor did turn.
     """
     ball_with_rotor: Policy = "ask"
-    """The ball runs the rotor's way, though it must be launched against it. Whether this launch is
-    the defective one that is null, the person in charge says.
+    """The ball runs in the rotor's direction, though it must be launched against it. The person in
+    charge says whether this is the defective launch that is void.
     """
     failed_launch: Policy = "warn"
-    """The ball never came to run. The wheel launches again by itself with bets still open; a person
-    may call it null.
+    """The ball never started to run. The wheel launches again by itself with bets still open; a
+    person may void the spin.
     """
     ball_removed: Policy = "ask"
-    """The ball is not seen any more: out of the cylinder, which is null, or only out of sight. A
-    person looks.
+    """The ball is no longer seen: it left the cylinder, which voids the spin, or is only out of
+    sight. A person looks.
     """
     cylinder_stopped: Policy = "ask"
-    """The rotor stands still and the ball has not fallen: null where the decree says so, and only
-    there looked for.
+    """The rotor stands still and the ball has not fallen. The spin is void where the decree says
+    so, and the table checks it only there.
     """
     last_rounds_count: Literal["valid", "all"] = "valid"
-    """Which balls the announced last ones are: those with a result, or null ones as well.
-    Not said.
+    """Which of the announced last balls count: those with a result, or void ones as well. The
+    decrees do not say.
     """
 
     highest: Highest = msgspec.field(default_factory=dict)
-    """The highest stakes that the authorisation fixes, or of which the casino gave notice:
-    ``straight simple`` ....
+    """The highest stakes that the authorisation fixes or the casino has given notice of: ``straight
+    simple`` ....
     """
 
 

@@ -22,9 +22,7 @@ class RouletteLaunch(msgspec.Struct, frozen=True):
     spin: int | None
 
     def just_before(self, spin: int | None) -> bool:
-        """Whether the wheel's counter shows that no spin lies between that launch and one for
-        ``spin``.
-        """
+        """Whether the wheel's counter shows no spin between that launch and one for ``spin``."""
         return self.spin is not None and spin is not None and spin - self.spin in (0, 1)
 
 
@@ -36,7 +34,7 @@ class RouletteTally(LastNumber, frozen=True):
     zeros: int = 0
 
     def after(self, entry: WheelEntry) -> Self:
-        """Null and unresolved rounds change nothing."""
+        """Void and unresolved rounds change nothing."""
         if entry.number is None:
             return self
         return type(self)(entry.number, self.zeros + 1 if entry.number == 0 else 0)
@@ -47,7 +45,7 @@ class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
 
     ``rotor``: how the rotor turned at the last launch, if no long silence has come since;
     ``heard``: no short one has either. ``rotor_before``: how it turned at the launch before that of
-    the round in hand.
+    the round in progress.
     """
 
     rotor: RouletteLaunch | None = None

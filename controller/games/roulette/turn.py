@@ -1,4 +1,4 @@
-"""One step of a roulette table: what it has besides the moves of every wheel."""
+"""One step of a roulette table: its moves besides those of every wheel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RouletteTurn(WheelTurn):
         return isinstance(number, int) and 0 <= number < self.book.pockets
 
     def numbers(self) -> str:
-        """The numbers of the wheel, in words."""
+        """The numbers of the wheel, as a refusal lists them."""
         return f"0–{self.book.pockets - 1}"
 
     def outcome(self, entry: WheelEntry) -> RouletteOutcome:
@@ -51,7 +51,7 @@ class RouletteTurn(WheelTurn):
         )
 
     def offered(self) -> Mapping[str, Bounds]:
-        """Every kind of bet, the simple ones by their chance."""
+        """Every kind of bet; simple ones by their chance."""
         minimum, highest = self.state.minimum, self.settings.highest
         kinds = {
             name: bounds(minimum, bet.limits, highest.get(name))
@@ -61,14 +61,13 @@ class RouletteTurn(WheelTurn):
         return {**kinds, **dict.fromkeys(self.book.chances, simple)}
 
     def concerns(self, fault: str, current: WheelRound) -> bool:
-        """A launch that failed has launched nothing."""
+        """A failed launch has launched nothing."""
         return fault == "failed_launch" or current.launched
 
     def silence(self, given: Reading) -> None:
-        """What the wheel did is unknown, and so is how its rotor turned last.
-
-        After a short silence, the lines of which came late, the wheel's own counter may still show
-        that it missed no spin.
+        """What the wheel did is unknown, and so is the rotor's last direction. After a short
+        silence whose lines came late, the wheel's own counter may still show that no spin was
+        missed.
         """
         super().silence(given)
         short = isinstance(given, LinkGap | LinkLate | WheelPhase | WheelNumber)
@@ -81,7 +80,7 @@ class RouletteTurn(WheelTurn):
     def void(
         self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The spin is null, and the ball goes back into the last valid number before it is launched
+        """Void the spin: the ball goes back into the last valid number before it is launched
         again.
         """
         if (

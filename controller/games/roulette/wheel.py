@@ -1,5 +1,5 @@
-"""The order of the pockets around the wheel. No decree prints it whole: a site states it, the
-decree's constraints judge it.
+"""The order of the pockets around the wheel. No decree prints it whole: a site states it, and the
+decree's constraints check it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ say of it.
 
 
 def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
-    """What the decree would not allow in this order of pockets, in words; empty when it
-    is sound.
-    """
+    """What the decree does not allow in this order of pockets, in words; empty when it is sound."""
     if sorted(order) != list(range(book.pockets)):
         return [f"a wheel has each of the numbers 0 to {book.pockets - 1} once"]
     found = []
@@ -38,8 +36,8 @@ def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
 
 
 def neighbours(number: int, order: tuple[int, ...], each_side: int = 2) -> tuple[int, ...]:
-    """The pockets on both sides of a number, in the order of the wheel, the number itself
-    left out.
+    """The pockets on both sides of a number, in the order of the wheel, without the number
+    itself.
     """
     at = order.index(number)
     return tuple(

@@ -1,5 +1,5 @@
-"""What a table of trente et quarante makes of a person's commands. One that cannot be followed is
-rejected, with the reason.
+"""Commands of a person at a table of trente et quarante. One that cannot be followed is rejected
+with the reason.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from controller.games.trente.turn import TrenteTurn
 
 
 def start_shoe(turn: TrenteTurn, given: ShoeStart) -> None:
-    """Cards are in the shoe: a talla begins."""
+    """Start a shoe."""
     session(turn)
     no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
@@ -55,14 +55,14 @@ def start_shoe(turn: TrenteTurn, given: ShoeStart) -> None:
 
 
 def open_bets(turn: TrenteTurn, given: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     coups.may_open(turn)
     turn.open_bets(given.by)
     turn.expect()
 
 
 def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
-    """No more bets; cards that were left for this round are its first."""
+    """No more bets; cards carried over to this round are its first."""
     session(turn)
     if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("bets_not_open")
@@ -77,8 +77,8 @@ def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
 
 
 def void(turn: TrenteTurn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge; for the cut card too, where the shoe
-    does not see it.
+    """Void the round on the word of the person in charge; for the cut card too, where the shoe does
+    not see it.
     """
     of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
     law = void_law(turn, given)
@@ -92,8 +92,8 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of an unresolved round: by the cards that were seen, or by
-    their own word.
+    """Confirm the result of an unresolved round, by the cards that were seen or by the person's
+    word.
     """
     coup = turn.state.current
     of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
@@ -101,11 +101,11 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     if isinstance(of, TrenteCoup) and (turn.state.queue or of.unread):
         raise RejectedError("card_waits")
     if isinstance(of, TrenteCoup) and not of.gap:
-        raise RejectedError("round_needs_no_decision", round=of.round)
+        raise RejectedError("nothing_to_confirm", round=of.round)
     known = tuple(each.card for each in of.cards if each.card is not None)
     whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
     if not whole and said is None:
-        raise RejectedError("cards_unknown", round=of.round)
+        raise RejectedError("round_cards_unknown", round=of.round)
     before = refait.counts(turn.state)
     turn.result(
         of.round,
@@ -120,33 +120,31 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: TrenteTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: another row has won, or none."""
+    """Correct a published result: another row has won, or none."""
     entry = coups.to_correct(turn, given)
     won = _said(given.winner)
     if won == entry.winner:
-        raise RejectedError("winner_already", round=given.round, winner=won)
+        raise RejectedError("winner_unchanged", round=given.round, winner=won)
     turn.correct(entry, won, given)
 
 
 def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
-    """The last hands of the session. Where the decree does not say how many are announced, it is
-    the one in progress, or the next: at the last one 31-31 leaves no choice.
+    """Announce the last rounds of the session. Where the decree gives no number, it is the round in
+    progress, or the next: in the last one 31-31 leaves no choice.
     """
     announce_last_rounds(turn, given, unsaid=1)
 
 
 def _said(winner: str | None) -> Winner:
-    """The winner that a person says."""
+    """The winner that a person gives."""
     found = next((each for each in WINNERS if each == winner), None)
     if found is None:
-        raise RejectedError("which_winner", winners=WINNERS)
+        raise RejectedError("winner_one_of", winners=WINNERS)
     return found
 
 
 def decide(turn: TrenteTurn, given: CardDecide) -> None:
-    """A person decides about what waits: what is in the shoe, a card not read, the card
-    that waits.
-    """
+    """Decide about what waits: the shoe's contents, an unread card, the waiting card."""
     state, coup = turn.state, turn.state.current
     if state.reset:
         coups.same_cards(turn, given)
@@ -160,7 +158,7 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
         _waiting(turn, given, state.queue[0])
         follow_all(turn, state.queue[1:])
     else:
-        raise RejectedError("no_card_waits")
+        raise RejectedError("no_card_to_decide")
     if turn.state.queue_overflowed and not turn.state.queue:
         turn.change(queue_overflowed=False)
         lose_place(turn)
@@ -168,7 +166,7 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
 
 
 def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
-    """The first card of the round that was not read: it is this one, or it leaves the game."""
+    """The first unread card of the round: read it, or remove it."""
     index = next(place for place, each in enumerate(coup.cards) if each.card is None)
     before, after = coup.cards[:index], coup.cards[index + 1 :]
     who = confirmer(given)
@@ -199,8 +197,8 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
 
 
 def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
-    """The card that waits: it counts, it is another, it leaves the game, or it is the first of the
-    next round.
+    """The waiting card: accept it, read it, remove it, or keep it as the first of the next
+    round.
     """
     coup, now = turn.state.current, turn.state.shoe
     assert now is not None
@@ -222,7 +220,7 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
         turn.change(shoe=counted)
         frame = (
             waiting.given.frame if card == waiting.given.card else None
-        )  # else it would tell what the shoe took it for
+        )  # else it would encode the misread card
         waiting = Waiting(given=replace(waiting.given, card=card, frame=frame))
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"

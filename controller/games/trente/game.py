@@ -1,12 +1,12 @@
 """Trente et quarante: one state machine; the rulebook makes the difference.
 
-A coup is a round. A talla begins with ``shoe.start``; then bets open (``round.opened``) and close
-(``bets.closed``), cards go face up to the black row until it makes 31 or more, then to the red one
-(``card.dealt``, ``card.expected``), until ``round.result``. The cut card makes the round in hand
-null, and ends the talla: the last five are counted, face down.
+A coup is a round. A shoe begins with ``shoe.start``; then bets open (``round.opened``) and close
+(``bets.closed``), and cards go face up to the black row until it makes 31 or more, then to the red
+one (``card.dealt``, ``card.expected``), until ``round.result``. The cut card voids the round in
+progress and ends the shoe: the last five cards are counted, face down.
 
-Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe says,
-``trente.commands`` for what a person says, ``trente.turn`` for the moves that both are made of,
+Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe reports,
+``trente.commands`` for what a person commands, ``trente.turn`` for the moves that both consist of,
 ``trente.state`` for what is remembered.
 """
 
@@ -59,8 +59,8 @@ INPUTS = Inputs(
 
 
 class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
-    """The game under one decree with one table's settings. The last five cards lie face down: what
-    they are is confidential.
+    """The game under one decree with one table's settings. The last five cards are face down, and
+    confidential.
     """
 
     state_type = TrenteState
@@ -72,7 +72,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
         super().__init__(book, settings)
 
     def show(self, state: TrenteState) -> dict[str, Any]:
-        """What the retained state tells."""
+        """The retained state."""
         on_table = _on_table(state)
         last = state.last_result()
         return {
@@ -114,7 +114,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
 
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rows as they lie: of the round in hand, or of the last result until the next round
+    """The rows on the table: of the round in progress, or of the last result until the next round
     begins.
     """
     if state.current is not None:

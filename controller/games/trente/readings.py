@@ -1,8 +1,8 @@
 """What a table of trente et quarante makes of its shoe's readings.
 
-All cards lie face up but the last five, which are only counted. A card that should not have come
-waits in the queue with all that follow it until a person decides; what a silence has hidden leaves
-its round unresolved.
+All cards are face up except the last five, which are only counted. A card that should not have come
+waits in the queue with all that follow until a person decides. A round of which a silence has
+hidden something is left unresolved.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def take_card(turn: TrenteTurn, given: CardDrawn) -> None:
 
 
 def follow(turn: TrenteTurn, waiting: Waiting) -> None:
-    """The card goes to its row, or stops the table."""
+    """Send the card to its row, or stop the table."""
     if turn.state.out_of_sync:
         if turn.state.unseen:
             turn.lose()
@@ -52,7 +52,7 @@ def follow(turn: TrenteTurn, waiting: Waiting) -> None:
     coup = turn.state.current
     assert coup is not None
     if coup.unread:
-        turn.change(queue=(waiting,))  # where it belongs is known when the card before it is
+        turn.change(queue=(waiting,))  # its row is known only once the card before it is
     elif coup.gap:
         turn.unresolved(
             coup, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),)
@@ -63,7 +63,7 @@ def follow(turn: TrenteTurn, waiting: Waiting) -> None:
 
 
 def follow_all(turn: TrenteTurn, cards: tuple[Waiting, ...]) -> None:
-    """Several cards, in their order; where one stops the table, those after it wait with it."""
+    """Follow several cards in their order; if one stops the table, those after it wait with it."""
     for each in cards:
         if turn.state.queue:
             turn.change(queue=(*turn.state.queue, each))
@@ -72,7 +72,7 @@ def follow_all(turn: TrenteTurn, cards: tuple[Waiting, ...]) -> None:
 
 
 def ready(turn: TrenteTurn) -> None:
-    """A round takes a card now; at a table without keys it opens with its first card, its bets
+    """Make a round take a card; at a table without keys it opens with its first card, its bets
     closed before it.
     """
     if turn.state.current is None:
@@ -108,8 +108,8 @@ def take_cut(turn: TrenteTurn, _given: CardCut) -> None:
 
 
 def cut(turn: TrenteTurn, by: Command | None = None) -> None:
-    """The round in hand is null, and as many cards as the decree wants are behind the cut card.
-    ``by``: a person says so.
+    """The cut card voids the round in progress, and as many cards follow it as the decree wants.
+    ``by``: a person reported it.
     """
     state = turn.state
     assert state.shoe is not None
@@ -124,7 +124,7 @@ def cut(turn: TrenteTurn, by: Command | None = None) -> None:
 
 
 def _last(turn: TrenteTurn) -> None:
-    """One of the last cards: it lies face down and is counted."""
+    """One of the last cards: it is face down and is counted."""
     turn.change(tail=turn.state.tail + 1)
     law = turn.book.laws["last_five"]
     turn.say(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
@@ -134,13 +134,11 @@ def _last(turn: TrenteTurn) -> None:
         )
 
 
-# What a silence hides
+# Silences
 
 
 def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing from a round whose bets
-    are closed.
-    """
+    """The shoe is silent, or was: a card may be missing from a round whose bets are closed."""
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=not isinstance(given, LinkUp))
@@ -151,8 +149,8 @@ def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
 
 
 def lose_place(turn: TrenteTurn) -> None:
-    """Cards may have gone to the round in hand unseen; at a table without keys they may have been
-    those of another.
+    """Cards may have gone to the round in progress unseen; at a table without keys they may belong
+    to another.
     """
     state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
@@ -164,11 +162,11 @@ def lose_place(turn: TrenteTurn) -> None:
         turn.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
 
-# What else the shoe says
+# What else the shoe reports
 
 
 def take_reset(turn: TrenteTurn, _given: ShoeReset) -> None:
-    """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
+    """The shoe restarted. Only a person knows what is in it now: new cards, or the same."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return

@@ -1,4 +1,4 @@
-"""31-31: the regime of zero at roulette holds, and bets lie in prison or are halved."""
+"""31-31: the regime of zero at roulette applies, and bets go to prison or are halved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from controller.games.zero import choices
 
 
 def running(state: TrenteState, number: int | None = None) -> int:
-    """How many refaits running end with this round, or with the latest one. A null coup changes
+    """How many consecutive refaits end with this round, or with the latest one. A void coup changes
     nothing, nor does a tie.
     """
     count = 0
@@ -26,7 +26,7 @@ def running(state: TrenteState, number: int | None = None) -> int:
 
 
 def counts(state: TrenteState) -> dict[int, int]:
-    """How many refaits running each remembered one was, by its round."""
+    """The count of consecutive refaits at each remembered one, by its round."""
     return {
         entry.round: running(state, entry.round)
         for entry in state.entries
@@ -35,8 +35,8 @@ def counts(state: TrenteState) -> dict[int, int]:
 
 
 def outcome(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> TrenteOutcome:
-    """What a coup that has a result came to: of a refait, how many are running and what may be done
-    with the bets that lie.
+    """The outcome of a coup with a result: of a refait, how many are consecutive and what may be
+    done with the bets placed.
     """
     assert entry.winner is not None
     is_refait = entry.winner == "refait"

@@ -13,8 +13,8 @@ from controller.games.cards import is_red, pips
 Row = Literal["black", "red"]
 Winner = Literal["black", "red", "tie", "refait"]
 WINNERS: tuple[Winner, ...] = get_args(Winner)
-"""``tie``: both make the same, and the coup is null. ``refait``: both make 31, and the regime of
-zero holds.
+"""``tie``: both make the same, and the coup is void. ``refait``: both make 31, and the regime of
+zero applies.
 """
 ROWS: tuple[Row, ...] = ("black", "red")
 """In the order in which they are dealt."""
@@ -29,7 +29,7 @@ def points(cards: Sequence[str]) -> int:
 
 
 def rows(cards: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The cards of a coup in their order, parted into the black row and the red one."""
+    """The cards of a coup in their order, split into the black row and the red one."""
     total = 0
     for index, card in enumerate(cards, 1):
         total += pips(card)
@@ -52,7 +52,7 @@ def is_coup(cards: Sequence[str]) -> bool:
 
 
 def winner(cards: Sequence[str]) -> Winner:
-    """The row that is nearer to 31; or that none is, and which of the two."""
+    """The row nearer to 31; or which of the two draws it is."""
     black, red = map(points, rows(cards))
     if black == red:
         return "refait" if black == FULL else "tie"
@@ -70,8 +70,8 @@ def marks(cards: Sequence[str]) -> tuple[str, ...]:
 
 
 def hands(cards: Sequence[str]) -> tuple[Hand, ...]:
-    """The rows as the result shows them. After a refait neither has won, lost or tied: no stake
-    goes back by it.
+    """The rows as the result shows them. After a refait neither has won, lost or tied: it returns
+    no stake.
     """
     won = winner(cards)
     found = []

@@ -17,8 +17,8 @@ class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     """
 
     rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says
-    so, and the first card opens the round and shows that its bets are closed.
+    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody, and
+    the first card opens the round and shows that its bets are closed.
     """
     refait: Literal["half_or_prison", "half"] = "half_or_prison"
     """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the

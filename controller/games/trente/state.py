@@ -15,25 +15,21 @@ from controller.games.stakes import Stake
 from controller.games.trente.rows import Winner
 
 QUEUE = 24
-"""Cards that wait for a person at most: two long coups. What comes after them is counted, and not
-followed.
-"""
+"""Cards that may wait for a person: two long coups. Later ones are counted but not followed."""
 SHOWN = 20
-"""Rounds that the retained history shows."""
+"""Rounds in the retained history."""
 
 
 class TrenteCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table, face up. ``card`` is None where it was not read and nobody has said what
-    it is.
-    """
+    """A card on the table, face up. ``card`` is None if it was not read and nobody has named it."""
 
     card: str | None = None
     frame: Frame | None = None
 
 
 class TrenteCoup(Coup, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card.
-    ``confirmed_by``: who decided about one. ``bets``: those that were told.
+    """The round in progress. ``gap``: since its bets closed a silence may have hidden a card.
+    ``confirmed_by``: who decided about one. ``bets``: those reported.
     """
 
     round: int
@@ -55,7 +51,7 @@ class TrenteCoup(Coup, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def unread(self) -> bool:
-        """Whether a card was not read: nobody knows then where the next belongs."""
+        """Whether a card was not read; then nobody knows where the next belongs."""
         return len(self.known) < len(self.cards)
 
 
@@ -80,12 +76,12 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card.
-    ``queue``: cards that wait for a decision, ``carried``: cards decided to be the first of the
-    next round; ``queue_overflowed``: more came than can wait. ``silent``: the device is not heard
-    now. ``out_of_sync``: cards go to no round until a person opens one; ``unseen``: one may have
-    begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
-    has not said what is in it. ``expected``: what was last said of the next card. ``last``:
-    announced last hands that are left, from round ``last_since`` on.
+    ``queue``: cards that need a decision. ``carried``: cards decided to be the first of the next
+    round. ``queue_overflowed``: more came than can wait. ``silent``: the device is silent now.
+    ``out_of_sync``: cards go to no round until a person opens one. ``unseen``: a round may have
+    begun in a silence, at a table without keys. ``reset``: the shoe restarted, and nobody has said
+    what is in it. ``expected``: where the next card was last announced to go. ``last``: announced
+    last rounds still to play, from round ``last_since`` on.
     """
 
     past: Past = ()
@@ -105,14 +101,14 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     entries: tuple[TrenteEntry, ...] = ()
 
     def is_last(self, number: int) -> bool:
-        """Whether this round, of which the result is not said yet, is the last hand of the session,
-        as announced.
+        """Whether this round, whose result is not published yet, is the announced last one of the
+        session.
         """
         return self.last in (0, 1) and number == self.round >= self.last_since
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
+        """Commands that would answer the table's question."""
         if self.reset:
             return ("shoe.start", "card.decide")
         if self.queue or (self.current is not None and self.current.unread):

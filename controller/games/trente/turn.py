@@ -1,6 +1,6 @@
-"""One step of a table of trente et quarante: the moves that readings and commands are made of.
+"""One step of a table of trente et quarante: the moves that readings and commands consist of.
 
-Each move changes the state and says its event in one go, so that the two cannot part.
+Each move changes the state and emits its event together, so that the two cannot diverge.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The chances, and the insurance of a bet against 31-31: of what it insures it is a
-        fraction.
+        """The chances, and the insurance of a bet against 31-31, which costs a fraction of
+        the bet.
         """
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
         part = Fraction(*self.book.insurance)
@@ -54,14 +54,14 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. A silence of the device that has not ended may hide one
-        of them; where nobody says so (``unobserved``), one since bets opened too.
+        of them. ``unobserved``: nobody closed the bets, so one may be hidden since they opened.
         """
         coup = self.state.current
         assert coup is not None
         self.shut(by, unobserved=unobserved, gap=self.state.silent or (unobserved and coup.gap))
 
     def place(self, given: CardDrawn) -> None:
-        """The card goes to the row that the rules say."""
+        """Deal the card to the row that the rules say."""
         coup = self.state.current
         assert coup is not None
         to = next_row(coup.known)
@@ -75,7 +75,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.settle()
 
     def settle(self) -> None:
-        """The result, if both rows are full; else where the next card belongs."""
+        """Publish the result if both rows are full; else announce where the next card belongs."""
         coup = self.state.current
         if coup is not None and not coup.unread and is_coup(coup.known):
             if coup.gap:
@@ -85,7 +85,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.expect()
 
     def expect(self) -> None:
-        """Say where the next card belongs, when it is not what was said last."""
+        """Announce where the next card belongs, if that changed."""
         state, to = self.state, None
         coup = state.current
         if (
@@ -99,7 +99,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             self.say(CardExpected(round=coup.round if coup else 0, to=to))
 
     def clear_shoe(self, left: int | None = None) -> None:
-        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
         now, behind = self.state.shoe, self.book.shoe.behind
         if now is None:
             return
@@ -126,7 +126,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         )
         self.expect()
 
-    # Its outcome: a result, null, or unresolved
+    # Its outcome: a result, void, or unresolved
 
     def result(
         self,
@@ -135,8 +135,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         confirmed_by: str | None = None,
         said: Winner | None = None,
     ) -> None:
-        """The round has its result: by its cards, or by the word of a person (``said``) where these
-        are not all known.
+        """Publish the result: by its cards, or on a person's word (``said``) where not all are
+        known.
         """
         known = tuple(each.card for each in cards if each.card is not None)
         won = said or winner(known)
@@ -163,7 +163,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.count_down(number)
 
     def correct(self, entry: TrenteEntry, won: Winner, by: Command) -> None:
-        """A published result was wrong: it is replaced, never erased. Its cards are not told again:
+        """Correct a published result. It is replaced, never erased. Its cards are not repeated:
         they made another result.
         """
         before = refait.counts(self.state)
@@ -186,8 +186,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         )
 
     def tell_refaits(self, before: dict[int, int], number: int, by: Command) -> None:
-        """Say anew those after this round of which the count has changed with it: their bets are
-        worth more, or less.
+        """Announce later refaits again if their count changed with it: their bets are worth more,
+        or less.
         """
         now = refait.counts(self.state)
         for entry in self.state.entries:
@@ -197,7 +197,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     def void(
         self, of: TrenteCoup | TrenteEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The round is null: by the cut card, or by a person's word."""
+        """Void the round: by the cut card, or on a person's word."""
         self.record(TrenteEntry(round=of.round, kind="void", reason=reason, article=law.article))
         if isinstance(of, TrenteCoup):
             self.change(queue_overflowed=False)
@@ -209,8 +209,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         why: Literal["silence", "undecided"],
         late: tuple[TrenteCard, ...] = (),
     ) -> None:
-        """The result is not known for certain; nobody invents it. Cards that may still come belong
-        to no round.
+        """The result is not certain; nobody invents it. Cards that may still come belong to no
+        round.
         """
         waiting = tuple(
             TrenteCard(card=each.given.card, frame=frame_of(each.given))
@@ -226,7 +226,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))
 
     def record(self, entry: TrenteEntry) -> None:
-        """Keep an outcome; the round in hand, if it is that one, is over."""
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
         coup = self.state.current
         self.state = self.state.with_entry(entry)
         if coup is not None and coup.round == entry.round:
@@ -234,7 +234,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
 
 
 def marks_said(won: Winner) -> tuple[str, ...]:
-    """What is known besides of a result by a person's word alone."""
+    """What else is known of a result given only on a person's word."""
     return () if won in ROWS else (won,)
 
 

@@ -1,5 +1,5 @@
-"""What any table with a wheel makes of a person's commands. One that cannot be followed is
-rejected, and the person is told why.
+"""Commands of a person that every game of a wheel takes. One that cannot be followed is rejected
+with the reason.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from devices.readings import Number
 
 
 def open_session(turn: WheelTurn, given: SessionOpen) -> None:
-    """The table opens. What the wheel is doing at this moment began outside the session, unless
-    bets are only open.
+    """Open the table. Whatever the wheel is doing at this moment began outside the session, unless
+    it only has bets open.
     """
     state = turn.state
     turn.open_session(given)
@@ -60,7 +60,7 @@ def open_session(turn: WheelTurn, given: SessionOpen) -> None:
 
 
 def close_session(turn: WheelTurn, given: SessionClose) -> None:
-    """The table closes. A ball that was launched and has no result leaves its round unresolved."""
+    """Close the table. A ball launched without a result leaves its round unresolved."""
     session(turn)
     turn.change(open=False)
     current = turn.state.current
@@ -77,7 +77,7 @@ def close_session(turn: WheelTurn, given: SessionClose) -> None:
 
 
 def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     another_round(turn, turn.state.left("close"))
     _person(turn)
     no_round(turn)
@@ -85,7 +85,7 @@ def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
 
 
 def close_bets(turn: WheelTurn, given: BetsClose) -> None:
-    """No more bets: the ball was launched and is about to fall."""
+    """Close the bets: the ball was launched and is about to fall."""
     session(turn)
     _person(turn)
     if turn.state.current is None or turn.state.current.closed:
@@ -97,9 +97,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
 
 
 def void(turn: WheelTurn, given: RoundVoid) -> None:
-    """The spin is null, for a reason that the decree has, or by the word of the person in
-    charge.
-    """
+    """Declare the spin void, for a reason of the decree or on the word of the person in charge."""
     of = _undecided(turn, given.round, voids=True)
     if given.role in turn.book.void_alone and not given.alone:
         others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)
@@ -109,20 +107,20 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
         if not turn.book.void:
             raise RejectedError("void_reason_none", reason=given.reason)
         raise RejectedError(
-            "void_reason_unknown", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
         )
     turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
 
 
 def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
-    """A person stands for the result of a round, or lets the round in hand go on."""
+    """Confirm the result of a round, or let the round in progress go on."""
     of = _undecided(turn, given.round)
     who = confirmer(given)
     seen = of.landed if isinstance(of, WheelRound) else of.candidate
     number = seen if given.number is None else given.number
     if isinstance(of, WheelRound):
         if not of.asks:
-            raise RejectedError("round_needs_no_decision", round=of.round)
+            raise RejectedError("nothing_to_confirm", round=of.round)
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
                 raise RejectedError("ball_not_fallen", round=of.round)
@@ -136,15 +134,13 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
 
 
 def correct(turn: WheelTurn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased."""
+    """Correct a published result. It is replaced, never erased."""
     corrects(given, "number")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.number is None:
-        raise RejectedError(
-            "round_is_void" if entry.kind == "void" else "round_is_unresolved", round=given.round
-        )
+        raise RejectedError("no_result_to_correct", round=given.round)
     if given.number is None:
         raise RejectedError("number_missing")
     number = turn.pocket(given.number)
@@ -173,15 +169,15 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
 
 
 def _told(turn: WheelTurn) -> dict[int, AnyOutcome]:
-    """What each result came to, as it was told."""
+    """The outcome of each result, as published."""
     return {
         entry.round: turn.outcome(entry) for entry in turn.state.entries if entry.number is not None
     }
 
 
 def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by: Command) -> None:
-    """Say the later results anew of which something has changed with this round: at roulette, how
-    many zeros run.
+    """Announce later results again if they changed with this round; at roulette, the count of
+    consecutive zeros.
     """
     for entry in turn.state.entries:
         if (
@@ -196,7 +192,7 @@ def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by:
 
 
 def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
-    """A new minimum, after the last balls at the old one."""
+    """Announce a new minimum, which holds after the last balls at the old one."""
     session(turn)
     allowed, minimum = turn.book.limit_change, turn.state.minimum
     if allowed == "none":
@@ -212,7 +208,7 @@ def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
 
 
 def announce_last_rounds(turn: WheelTurn, given: LastRoundsAnnounce) -> None:
-    """The last balls before closing."""
+    """Announce the last balls before closing."""
     session(turn)
     _announce(turn, "close", given)
 
@@ -222,7 +218,7 @@ def _announce(
 ) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
-        raise RejectedError("last_rounds_announced")
+        raise RejectedError("last_rounds_already_announced")
     since = state.current.round if state.current else state.round + 1
     turn.change(
         countdowns=(
@@ -250,7 +246,7 @@ def _person(turn: WheelTurn) -> None:
 
 def _limit_law(turn: WheelTurn) -> str:
     law = turn.book.laws["limit_change"]
-    return f"{law.rule}, {law.article}"
+    return law.cited
 
 
 def _undecided(

@@ -1,12 +1,13 @@
-"""What the games of a wheel, roulette, boule and the wheel of fortune, are made of alike.
+"""What roulette, boule and the wheel of fortune have in common.
 
 A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close
-(``bets.closed``), and it is told where it lies (``round.result``), or the round ends as
+(``bets.closed``), and the place where it stops is reported (``round.result``); or the round ends as
 ``round.void`` or ``round.unresolved``. Each launch has an outcome of its own, so a relaunch after a
-null spin is a new round. Round numbers count from 1 in each session and are never used twice.
+void spin is a new round. Round numbers count from 1 in each session and are never used twice.
 
-Where to read on: ``wheels.readings`` for what a wheel says, ``wheels.commands`` for what a person
-says, ``wheels.turn`` for the moves that both are made of, ``wheels.state`` for what is remembered.
+Where to read on: ``wheels.readings`` for what a wheel reports, ``wheels.commands`` for what a
+person commands, ``wheels.turn`` for the moves that both consist of, ``wheels.state`` for what is
+remembered.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ INPUTS = Inputs(
         person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
 )
-"""Who takes which input at every such table. Its own phases and numbers each game adds."""
+"""Who may give which input at every such table. Each game adds its own phases and numbers."""
 
 
 class WheelGame(Machine[Any, Any, Any, Any]):
@@ -59,22 +60,20 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     def taker(
         self, turn: WheelTurn, given: AnyReading | person.AnyCommand
     ) -> Callable[[Any, Any], None] | None:
-        """The table listens to everybody but a device that turned out to be one for
-        another game.
-        """
+        """Listen to every device but one that turned out to belong to another game."""
         foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
     def confidential(self, state: WheelState, given: AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
-        """Nothing that a wheel says is confidential."""
+        """Nothing that a wheel reports is confidential."""
         return False
 
     def own(self, state: Any) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
-        """What the retained state tells of this game alone."""
+        """The part of the retained state that only this game has."""
         return {}
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells. ``phase`` is the table's, not the wheel's."""
+        """The retained state. ``phase`` is the table's, not the wheel's."""
         return {
             **course(state),
             "bets": stakes.shown(state.current),
@@ -105,8 +104,8 @@ class WheelGame(Machine[Any, Any, Any, Any]):
 
 
 def phase(state: WheelState) -> str:
-    """The table's, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch`` after a
-    null spin, ``bets_open``, ``bets_closed``, ``decision``.
+    """The table's phase, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch``
+    after a void spin, ``bets_open``, ``bets_closed``, ``decision``.
     """
     if not state.open:
         return "closed"
@@ -118,7 +117,7 @@ def phase(state: WheelState) -> str:
 
 
 def course(state: WheelState) -> dict[str, Any]:
-    """Where the table stands, as the retained state begins."""
+    """The fields with which the retained state begins."""
     current = state.current
     return {
         "phase": phase(state),

@@ -1,7 +1,5 @@
-"""What any table makes of its wheel's readings.
-
-Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved,
-and a person decides.
+"""What any table makes of its wheel's readings. Only what is live and complete becomes a result. A
+spin that a silence has hidden is unresolved, and a person decides.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ from devices.readings import (
 )
 
 STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
-"""The wheel has done with whatever it did before."""
+"""The phases in which the wheel has finished the spin before."""
 
 
 class WheelCourses(NamedTuple):
-    """What follows from each phase of a wheel of the game: where the wheel says when bets open and
-    close, and where a person does. A phase that is in neither is none of such a wheel.
+    """The handlers of a wheel's phases, for tables where the wheel reports when bets open and close
+    and for those where a person does. A wheel of this game has no other phases.
     """
 
     device: Mapping[Phase, Callable[[Any, WheelPhase, WheelState], None]]
@@ -39,8 +37,8 @@ class WheelCourses(NamedTuple):
 
 
 class WheelSeen(NamedTuple):
-    """A number as the wheel told it; null where its place is none of this wheel. ``place``: what it
-    said, in words.
+    """A number as the wheel reported it. ``number`` is None where this wheel has no such place.
+    ``place``: what the wheel reported, in words.
     """
 
     given: WheelNumber | WheelCell
@@ -51,7 +49,7 @@ class WheelSeen(NamedTuple):
 
 
 def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> None:
-    """The wheel says what it is doing."""
+    """The wheel reports its phase."""
     if given.phase not in courses.device:
         take_foreign(turn, given, f"phase {given.phase}")
         return
@@ -83,8 +81,8 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> Non
 
 
 def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed
-    and nothing is in doubt.
+    """The wheel reports where the ball came to rest. That is a result only if a round is in
+    progress, its bets are closed and nothing is in doubt.
     """
     if not turn.state.open:
         _moved_after_close(turn, seen.given, seen.place)
@@ -97,7 +95,7 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
 
 
 def take_fault(turn: WheelTurn, given: WheelFault) -> None:
-    """The wheel complains, or does so no longer."""
+    """The wheel reports a fault, or its end."""
     others = tuple(fault for fault in turn.state.faults if fault != given.fault)
     if not given.active:
         turn.change(faults=others)
@@ -127,13 +125,13 @@ def take_fault(turn: WheelTurn, given: WheelFault) -> None:
 
 
 def take_silence(turn: WheelTurn, given: AnyReading) -> None:
-    """The device was not heard for a while."""
+    """The device was silent for a while."""
     turn.silence(given)
 
 
 def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
-    """A device says what no wheel of this game says: it is told, and nothing follows from it or
-    from what it says next.
+    """A device reports what no wheel of this game reports: raise an alert and ignore the device
+    from now on.
     """
     turn.raise_alert(WRONG_DEVICE, given, detail=said)
     if given.device:
@@ -144,7 +142,7 @@ def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
 
 
 def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
-    """The wheel has done with the spin before; with bets open the next round begins."""
+    """The wheel has finished the spin before; with bets open the next round begins."""
     current = turn.state.current
     if current and current.begun:
         lost(turn, given)
@@ -159,7 +157,7 @@ def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
 
 
 def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
-    """The ball runs: bets were opened, though nobody saw it."""
+    """The ball is running: bets were opened, though nobody saw it."""
     if turn.state.current is None and not turn.state.spent:
         turn.open_bets(given.spin)
         unseen("bets_open", turn, given)
@@ -168,8 +166,8 @@ def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
 def no_more_bets(
     turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobserved: bool = False
 ) -> None:
-    """The ball is about to fall. ``launching``: the phase that such a wheel is in before;
-    ``unobserved``: it was so perhaps before this could be heard.
+    """The ball is about to fall. ``launching``: the phase that comes before on such a wheel.
+    ``unobserved``: the ball may have been falling before we could see it.
     """
     if turn.state.current is None and not turn.state.spent:
         turn.begin(given.spin)
@@ -181,7 +179,7 @@ def no_more_bets(
 
 
 def settled(_turn: WheelTurn, _given: WheelPhase, _was: WheelState) -> None:
-    """The ball lies, or the wheel stands: the number says where."""
+    """The ball has come to rest, or the wheel has stopped; the number follows."""
 
 
 def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
@@ -191,8 +189,8 @@ def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
 
 
 def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
-    """The wheel counts another spin than the round in hand: it never played that one, or its end
-    was not seen.
+    """The wheel counts another spin than the round in progress: it never played that one, or nobody
+    saw its end.
     """
     current = turn.state.current
     if (
@@ -211,7 +209,7 @@ def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
 
 
 def lost(turn: WheelTurn, given: Reading) -> None:
-    """The wheel went on, and the round in hand has no result."""
+    """The wheel went on, and the round in progress has no result."""
     current = turn.state.current
     assert current is not None
     if current.landed is None and turn.state.gap:
@@ -224,14 +222,14 @@ def lost(turn: WheelTurn, given: Reading) -> None:
 
 
 def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
-    """The wheel moves though no session is open: against the decrees that have it locked."""
+    """The wheel moves while no session is open, against the decrees that want it locked."""
     if "movement_after_close" in turn.book.laws:
         turn.irregular("movement_after_close", given=given, detail=detail)
         turn.raise_alert("movement_after_close", given)
 
 
 def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
-    """A spin ran, heard too late: it is a round all the same, and is told as lost if its number
+    """A spin ran and was reported too late. It is a round all the same, unresolved if its number
     never comes.
     """
     if turn.over(spin):
@@ -246,11 +244,9 @@ def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
 
 
 def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
-    """Whether the wheel counts the spin still that the last round had: its number is said again, or
-    a person is asked.
-
-    A count comes again where the device was started anew, so after a silence, or in a round that
-    was played, it is perhaps another spin.
+    """Whether the wheel still counts the spin of the last round: its number is reported again, or a
+    person is asked. A device counts anew after a restart, so after a silence, or in a round that
+    was played, the same count may mean another spin.
     """
     entry, current, gap = turn.over(seen.given.spin), turn.state.current, turn.state.gap
     if entry is None:
@@ -270,36 +266,32 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
 
 
 def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
-    """Whether this is the number of the round before once more, and nothing tells of a
-    spin since.
-    """
+    """Whether this repeats the number of the round before, with no sign of a spin since."""
     return seen.number is not None and seen.number == entry.told and not (current and current.begun)
 
 
 def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
-    """Whether the ball lies where the decree wants it put after a null spin, not launched yet."""
+    """Whether the ball was put back as the decree wants after a void spin, and not launched yet."""
     state, current = turn.state, turn.state.current
     unlaunched = _unlaunched(turn, current) if current else turn.put_back and state.relaunch
     return unlaunched and not _gap(turn) and seen.number == state.tally().number
 
 
 def _unlaunched(turn: WheelTurn, current: WheelRound) -> bool:
-    """Whether the ball of the round still lies where it was put after a null spin, for all that is
-    known.
-    """
+    """Whether the ball, for all we know, still rests where it was put after a void spin."""
     return turn.put_back and current.relaunch and not current.launched
 
 
 def _gap(turn: WheelTurn) -> bool:
-    """Whether a silence may have hidden what came before this number; a person's word it cannot
-    hide.
+    """Whether a silence may have hidden what came before this number. It hides nothing from a
+    person.
     """
     return turn.state.gap and turn.settings.phases == "device"
 
 
 def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
-    """The round that a live number belongs to; None where the spin is spent, or was null and no
-    bets have opened since.
+    """The round that a live number belongs to. None if the spin is already settled, or was void and
+    no bets have opened since.
     """
     state, spin = turn.state, seen.given.spin
     if state.current:
@@ -310,7 +302,7 @@ def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
 
 
 def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
-    """The ball lies in a pocket now."""
+    """The ball has come to rest in a pocket."""
     given, number = seen.given, seen.number
     gap, unlaunched = _gap(turn), _unlaunched(turn, current)
     current = replace(current, frames=current.frames + frames_of(given))
@@ -337,8 +329,8 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
 
 
 def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | None) -> None:
-    """It lies there definitively, and bets were closed: the result, unless a person is to be asked
-    first.
+    """The ball rests there for good and bets were closed: publish the result, unless a person must
+    be asked first.
     """
     if not current.closed:
         turn.close_bets(unobserved=True)
@@ -350,8 +342,8 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
 
 
 def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """A number that is known only after a silence: a candidate for its spin's round, which nobody
-    saw to its end.
+    """A number known only after a silence: a candidate for its spin's round, whose end
+    nobody saw.
     """
     of = _round_of_late(turn, seen)
     if of is not None:
@@ -361,7 +353,7 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
 
 
 def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
-    """What is perhaps the number of this round; a person says."""
+    """Keep a number that may be this round's; a person decides."""
     of = replace(of, frames=of.frames + frames_of(seen.given))
     if not turn.has(seen.number):
         _number_invalid(turn, seen)
@@ -373,8 +365,8 @@ def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why
 
 
 def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
-    """The round that a late number belongs to, taken in hand if nobody knew of it; None where it
-    has its number already.
+    """The round that a late number belongs to, begun now if nobody knew of it. None where it
+    already has its number.
     """
     given, current, entry = seen.given, turn.state.current, turn.over(seen.given.spin)
     if entry and _said_again(entry, current, seen):
@@ -385,7 +377,7 @@ def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry 
         return entry
     if (
         current and not turn.state.gap
-    ):  # opened and seen since the silence: the number is of a spin before it
+    ):  # opened and seen since the silence: the number is of an earlier spin
         return turn.aside(given.spin)
     if current:
         turn.unresolved(current, "silence")

@@ -1,6 +1,4 @@
-"""What the settings of every table with a wheel have in common, and what a breach in a round may
-lead to.
-"""
+"""Settings that every table with a wheel has, and what may follow from a breach in a round."""
 
 from __future__ import annotations
 
@@ -11,30 +9,28 @@ import msgspec
 from controller.contract.commands import VoidReason
 
 Policy = Literal["warn", "ask", "void"]
-"""What follows from a breach: it is reported; the result waits for a person; the spin is null."""
+"""What follows from a breach: report it, ask a person about the result, or void the spin."""
 
 
 class WheelSettings(Protocol):
-    """What the moves of a wheel ask of a table's settings; the breaches are settings under their
-    own names besides.
-    """
+    """The settings that a wheel's moves read; each breach is a setting of its own name besides."""
 
     @property
     def phases(self) -> Literal["device", "person"]:
-        """Who says that bets open and close: the wheel, or a person with ``bets.open`` and
+        """Who opens and closes the bets: the wheel, or a person with ``bets.open`` and
         ``bets.close``.
         """
         ...
 
     @property
     def last_rounds_count(self) -> Literal["valid", "all"]:
-        """Which balls the announced last ones are: those with a result, or null ones as well."""
+        """Which of the announced last balls count: those with a result, or void ones as well."""
         ...
 
 
 class WheelBreach(msgspec.Struct, frozen=True):
-    """A breach in the rulebook: the reason why the spin is null where the policy says so, and the
-    law that is broken; without one, the law that makes the spin null.
+    """A breach in the rulebook. ``reason``: why the spin is void where the policy says so. ``law``:
+    the law that is broken; without one, the law that voids the spin.
     """
 
     reason: VoidReason

@@ -1,4 +1,4 @@
-"""What a table with a wheel remembers, whatever its game: the round in hand, the latest rounds,
+"""What a table with a wheel remembers in any game: the round in progress, the latest rounds, the
 announced last balls.
 """
 
@@ -15,18 +15,17 @@ from controller.games.stakes import Stake
 from devices.readings import Number, Phase
 
 SHOWN = 20
-"""Rounds that the retained history shows."""
+"""Rounds in the retained history."""
 
 
 Purpose = Literal["close", "limit"]
 
 
 class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``frames``: its evidence so far, oldest first.
-
-    ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of
-    which it waits for; ``landed``: the number that waits with it, ``cell`` where it lies, if the
-    wheel tells places. ``confirmed_by``: who let it go on. ``bets``: those that were told.
+    """The round in progress. ``frames``: its evidence so far, oldest first. ``said``: breaches and
+    calls already announced, each once. ``asks``: commands that would answer its question.
+    ``landed``: the number held back meanwhile; ``cell``: its place, if the wheel reports places.
+    ``confirmed_by``: who let it go on. ``bets``: those reported.
     """
 
     round: int
@@ -45,13 +44,13 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def begun(self) -> bool:
-        """Whether its ball was launched, or its wheel set going, for all that is known."""
+        """Whether, for all we know, its ball was launched or its wheel set going."""
         return self.launched or self.closed
 
 
 class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person
-    confirms it; ``cell``: where the wheel told that it lies; ``bets``: those that were told.
+    """The outcome of one round. ``number`` is a result; ``candidate`` is none until a person
+    confirms it. ``cell``: where the wheel reported it. ``bets``: those reported.
     """
 
     round: int
@@ -69,13 +68,13 @@ class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def told(self) -> Number | None:
-        """What the wheel or a person said of it, be it a result or a candidate."""
+        """The number reported by the wheel or a person, as a result or a candidate."""
         return self.candidate if self.number is None else self.number
 
 
 class WheelCountdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: what holds
-    afterwards.
+    """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: the one that
+    holds afterwards.
     """
 
     purpose: Purpose
@@ -85,16 +84,16 @@ class WheelCountdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class WheelTally(msgspec.Struct, frozen=True):
-    """Where the results so far have led: the last valid number."""
+    """The last valid number so far."""
 
     number: Number | None = None
 
     def after(self, entry: WheelEntry) -> Self:
-        """Null and unresolved rounds change nothing."""
+        """Add a round. Void and unresolved rounds change nothing."""
         return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
 
     def anew(self) -> Self:
-        """What of it goes on into the next session: where the ball lies."""
+        """What the next session inherits: where the ball is."""
         return type(self)(self.number)
 
 
@@ -102,14 +101,12 @@ T = TypeVar("T", bound=WheelTally)
 
 
 class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=True):
-    """A table with a wheel between two inputs.
-
-    ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel
-    is doing is known, so nothing of it counts until it starts over. ``gap``: the device was silent
-    since the wheel last started over. ``relaunch``: the round before was null and none has
-    followed. ``faults``: what the wheel complains of now. ``foreign``: devices that said what no
-    wheel of the game says, and are not listened to in this session. ``before``: the tally before
-    the oldest entry.
+    """A table with a wheel between two inputs. ``phase`` and ``spin``: the wheel's last live
+    report. ``spent``: the outcome of the current spin is known, so nothing more of it counts until
+    the wheel starts again. ``gap``: the device was silent since the wheel last started again.
+    ``relaunch``: the round before was void and none has followed. ``faults``: the wheel's present
+    faults. ``foreign``: devices of another game, ignored in this session. ``before``: the tally
+    before the oldest entry.
     """
 
     kept: ClassVar[int] = 60
@@ -132,8 +129,8 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
         return tallied(self.before, self.entries, upto)
 
     def with_entry(self, entry: WheelEntry) -> Self:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many
-        is forgotten.
+        """The state with this outcome in place of an earlier one of its round; the oldest surplus
+        round is forgotten.
         """
         entries = in_place(self.entries, entry)
         before = self.before
@@ -142,7 +139,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
         return msgspec.structs.replace(self, entries=entries, before=before)
 
     def left(self, purpose: Purpose) -> int | None:
-        """How many announced last balls are left, or None where none were announced."""
+        """How many announced last balls are left; None where none were announced."""
         return next((each.left for each in self.countdowns if each.purpose == purpose), None)
 
 

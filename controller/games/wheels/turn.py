@@ -1,7 +1,5 @@
-"""One step of a table with a wheel: the moves that readings and commands are made of, whatever the
-game.
-
-Each move changes the state and says its event in one go, so that the two cannot part.
+"""One step of a table with a wheel: the moves that readings and commands consist of, in any game.
+Each move changes the state and emits its event together, so that the two cannot diverge.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ from controller.rulebooks.wheels import WheelBook
 from devices.readings import Number, Phase, Reading
 
 DECISIONS = ("round.confirm", "round.void")
-"""What a person may say of a round that the machine must not decide."""
+"""Commands for a round that the machine must not decide."""
 
 WRONG_DEVICE = "wrong_device"
-"""The alert that a device says what no wheel of this game says."""
+"""The alert for a device that reports what no wheel of this game reports."""
 
 Why = Literal[
     "silence",
@@ -51,15 +49,14 @@ Why = Literal[
 
 
 class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
-    """One step of a table with a wheel. What differs from game to game stands first."""
+    """One step of a table with a wheel. What differs between games comes first."""
 
     opening: ClassVar[tuple[Phase, ...]]
-    """The phases in which such a wheel, where it is the one to say so, has bets open."""
+    """The phases in which such a wheel has bets open, where the wheel reports it."""
     breaches: ClassVar[Mapping[str, WheelBreach]]
-    """The breaches that a setting of the same name decides."""
+    """Breaches that a setting of the same name decides."""
     put_back: ClassVar[bool]
-    """Whether the ball goes back to the last number after a null spin, before it is
-    launched again.
+    """Whether the ball goes back to the last number after a void spin, before it is launched again.
     """
 
     @abstractmethod
@@ -68,7 +65,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     @abstractmethod
     def numbers(self) -> str:
-        """The numbers of the wheel, in words."""
+        """The numbers of the wheel, as a refusal lists them."""
 
     @abstractmethod
     def outcome(self, entry: WheelEntry) -> AnyOutcome:
@@ -76,36 +73,38 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     @abstractmethod
     def offered(self) -> Mapping[str, Bounds]:
-        """The bets that there are, and between what a stake is."""
+        """The available bets and the limits of each."""
 
     def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:  # noqa: ARG002 - what roulette leaves out
         """What bets do and pay when this number comes; ``bets``: those that were placed."""
         return ()
 
     def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
-        """Whether a fault of the spin is one of the round in hand: its ball was launched, or its
+        """Whether a fault of the spin concerns the round in progress: its ball was launched, or its
         wheel set going.
         """
         return current.launched
 
     def may_be_told(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
-        """Whether a person may give the result of a round in hand that waits for a decision, though
-        nothing has landed.
+        """Whether a person may give the result of a round in progress that needs a decision, though
+        no number was reported.
         """
         return False
 
     def silence(self, given: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
-        """The device was not heard for a while: what it did then is unknown."""
+        """The device was silent for a while: what it did meanwhile is unknown."""
         self.change(gap=True, spent=False)
 
     def forget(self) -> None:
-        """Begin anew with a session what else this game remembers."""
+        """What else this game forgets when a session begins."""
 
-    # The round in hand
+    # The round in progress
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether the wheel, if it is the one to say so, has bets open and no round is in hand."""
+        """Whether the wheel has bets open, where the wheel reports it, and no round is in
+        progress.
+        """
         state = self.state
         return (
             self.settings.phases == "device"
@@ -115,18 +114,14 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         )
 
     def over(self, spin: int | None) -> WheelEntry | None:
-        """The last round, if by its count the wheel speaks of that one still: it has its outcome
-        already.
-        """
+        """The last round, if the wheel still reports that spin; its outcome is known."""
         current, last = self.state.current, self.state.entries[-1:]
         if spin is None or not last or last[0].spin != spin or (current and current.spin == spin):
             return None
         return last[0]
 
     def begin(self, spin: int | None) -> WheelRound:
-        """Take the next round in hand, without a word: its bets opened where we could not
-        see it.
-        """
+        """Begin the next round without an event: its bets opened unseen."""
         number = self.state.round + 1
         last, relaunch = self.state.left("close") == 1, self.state.relaunch
         before = self.state.entry(number - 1) if relaunch else None
@@ -141,14 +136,14 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         return current
 
     def aside(self, spin: int | None) -> WheelRound:
-        """A round that was over before anybody knew of it, while another is in hand."""
+        """Record a round that was over before anybody knew of it, while another is in progress."""
         self.change(round=self.state.round + 1)
         return WheelRound(round=self.state.round, spin=spin)
 
     def open_bets(
         self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None
     ) -> None:
-        """Bets are open for the next round."""
+        """Open bets for the next round."""
         current = self.begin(spin)
         self.change_current(frames=frames)
         calls = self.book.announcements
@@ -183,7 +178,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             )
         )
 
-    # Its outcome: a result, null, or unresolved
+    # Its outcome: a result, void, or unresolved
 
     def result(
         self,
@@ -192,7 +187,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         confirmed_by: str | None = None,
         cell: int | None = None,
     ) -> None:
-        """The ball lies, or the wheel stands, definitively, or a person stands for it."""
+        """Publish the result: the ball or the wheel rests for good, or a person confirms it."""
         last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
         entry = WheelEntry(
             round=of.round,
@@ -219,7 +214,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def void(
         self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """The spin is null: no number, and the last valid one stands until the next."""
+        """Void the spin: it has no number, and the last valid one stands until the next."""
         self._record(
             WheelEntry(
                 round=of.round,
@@ -250,7 +245,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
-        """The result is not known for certain; nobody invents it."""
+        """The result is not certain; nobody invents it."""
         entry = WheelEntry(
             round=of.round,
             kind="unresolved",
@@ -275,7 +270,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             self.change(current=None, spent=True)
 
     def _count_down(self, number: int) -> None:
-        """One announced last ball fewer; after the last of them a new minimum holds."""
+        """Count down the announced last balls; after the last of them the new minimum holds."""
         for each in self.state.countdowns:
             if each.left == 0 or number < each.since:
                 continue
@@ -295,16 +290,16 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
                     )
                 )
 
-    # What is not as it should be
+    # Irregularities
 
     def about(self, given: Reading | None) -> dict[str, Any]:
-        """The spin."""
+        """Report an irregularity of the spin."""
         current = self.state.current
         return {"spin": current.spin if current else getattr(given, "spin", None)}
 
     def breach(self, what: str, given: Reading) -> None:
-        """A breach in the round in hand, told once: the table's policy says whether it waits for a
-        person or is null.
+        """Report a breach in the round in progress, once; the table's policy says whether a person
+        decides or the spin is void.
         """
         current = self.state.current
         if current is None or what in current.said:
@@ -324,7 +319,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     # What commands stand on
 
     def pocket(self, number: Number) -> Number:
-        """The number, if the wheel has it. Rejects any other."""
+        """The number, if the wheel has it; any other is rejected."""
         if self.has(number):
             return number
         raise RejectedError("number_not_on_wheel", number=number, numbers=self.numbers())

@@ -123,7 +123,7 @@ def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> N
         play.say("card.decide", role="croupier", action="read", card="8h")
     with pytest.raises(RejectedError, match="the card was not read"):
         play.decide("accept")
-    with pytest.raises(RejectedError, match="1x is not a card; give rank and suit, as in 7h or Ts"):
+    with pytest.raises(RejectedError, match="is not a card"):
         play.decide("read", card="1x")
     said_read = play.decide("read", card="8h")
     assert [(event.to, event.card) for event in of_kind(said_read, CardDealt)] == [
@@ -181,9 +181,9 @@ def test_a_card_that_the_shoe_itself_is_not_sure_of(play: Play) -> None:
 def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
     dealing(play)
     play.card("2c")
-    with pytest.raises(RejectedError, match="no hand box:2"):
+    with pytest.raises(RejectedError, match="box:2 has no hand in play"):
         play.decide("for", who="box:2")
-    with pytest.raises(RejectedError, match="name the hand in who"):
+    with pytest.raises(RejectedError, match="who must be one of"):
         play.decide("accept")
     said = play.decide("for", who="box:3")
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:3", 3)]
@@ -204,9 +204,9 @@ def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
     for action in ("next_round", "read", "accept", "for"):
         with pytest.raises(RejectedError, match="no card needs a decision"):
             play.decide(action)
-    with pytest.raises(RejectedError, match="basket is not an action of this game"):
+    with pytest.raises(RejectedError, match="basket is not possible here"):
         play.decide("basket")
-    with pytest.raises(RejectedError, match="this game has no command cards-turn"):
+    with pytest.raises(RejectedError, match=r"has no command cards-turn"):
         play.say("cards.turn")
 
 
@@ -222,7 +222,7 @@ def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None
     assert said.law == play.game.book.void["misdeal"].rule
     assert history(play)[-1]["kind"] == "void"
     play.deal((2,), "Th")
-    with pytest.raises(RejectedError, match="round 2 is in progress, not the one named"):
+    with pytest.raises(RejectedError, match="is not in progress"):
         play.say("round.void", reason="misdeal", round=1)
 
 

@@ -81,14 +81,12 @@ def test_galicia_has_no_such_right() -> None:
 def test_only_a_black_jack_against_an_ace_before_the_third_cards(game: str, decree: str) -> None:
     law = "BAL05-E01" if decree == "BAL05" else f"{decree}-E01"
     play = dealt(decree, game)
-    for who, why in (("box:2", "no black jack"), ("box:5", "no hand box:5")):
+    for who, why in (("box:2", "no black jack"), ("box:5", "box:5 has no hand in play")):
         with pytest.raises(RejectedError, match=why):
             play.key("even_money", who)
     play.key("draw")
     play.cards("2d")
-    with pytest.raises(
-        RejectedError, match=f"a third card was dealt; even money is no longer offered: {law}"
-    ):
+    with pytest.raises(RejectedError, match=f"a third card was dealt; .*: {law}"):
         play.key("even_money", "box:1")
     play = dealt(decree, game, "Ah 9s Kc Kd 9c")
     with pytest.raises(RejectedError, match="is not an ace"):

@@ -241,7 +241,7 @@ def test_keys_that_come_at_the_wrong_time_are_refused(play: Play) -> None:
     with pytest.raises(RejectedError, match="the next card goes to dealer"):
         play.key("stand", "box:1")
     play.cards("Kd 8d 9c")
-    with pytest.raises(RejectedError, match="no hand box:2"):
+    with pytest.raises(RejectedError, match="box:2 has no hand in play"):
         play.key("stand", "box:2")
     play.key("draw")
     with pytest.raises(RejectedError, match="the next card goes to box:1"):

@@ -191,9 +191,7 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play.say("bets.close")
     with pytest.raises(RejectedError, match=f"return the chips: {decree}-0"):
         play.say("bet.place", who="seat:1", bet="5")
-    with pytest.raises(
-        RejectedError, match="there is no bet 0; bets: 1, 2, 3, 4, 5, 6, 7, 8, 9, red, black, even,"
-    ):
+    with pytest.raises(RejectedError, match=r"no bet 0 here; bets are: 1, 2, .*falta"):
         play.say("bet.place", who="seat:1", bet="0")
 
 

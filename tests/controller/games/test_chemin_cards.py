@@ -41,8 +41,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
             decree,
         )
         with pytest.raises(
-            RejectedError,
-            match="a card drawn before the bets closed needs a decision; send card-decide",
+            RejectedError, match="a card drawn before the bets closed needs a decision"
         ):
             play.say("bets.close")
         said = play.decide(action)
@@ -155,9 +154,7 @@ def test_cards_stuck_together_make_the_round_null(decree: str) -> None:
 def test_a_card_on_the_floor_keeps_its_value(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
-    with pytest.raises(
-        RejectedError, match="role technician is not allowed to do this; allowed: table_head,"
-    ):
+    with pytest.raises(RejectedError, match="role technician is not allowed"):
         play.decide("floor", who="player", index=1, role="technician")
     assert whats(play.decide("floor", who="player", index=1)) == ["card_on_floor"]
     play.stand()

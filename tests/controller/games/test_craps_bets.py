@@ -348,7 +348,7 @@ def test_the_eight_may_be_left_out_as_in_the_list(decree: str) -> None:
     ["", "pass", "come:7", "come:", "field:4", "right", "right:8x", "win:6", "come:٤", "hard_5"],
 )
 def test_what_is_no_bet(name: str) -> None:
-    with pytest.raises(ValueError, match=f"no bet {name};"):
+    with pytest.raises(ValueError, match=f"no bet '{name}'"):
         parse(bets_of(), name)
 
 

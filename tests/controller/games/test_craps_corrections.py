@@ -54,14 +54,11 @@ def test_what_cannot_be_corrected() -> None:
     play.bets()
     play.say("round.void", reason="dice_slid")
     for fields, why in (
-        (
-            {"round": 9, "dice": [1, 1]},
-            "round 9 is not among the rounds remembered of this session",
-        ),
+        ({"round": 9, "dice": [1, 1]}, "not among the remembered rounds"),
         ({"round": 2, "dice": [1, 1]}, "has no result to correct"),
         ({"round": 1}, "give the right dice"),
-        ({"round": 1, "dice": [2, 2]}, "are already 2 and 2"),
-        ({"round": 1, "dice": [2, 7]}, "two dice show"),
+        ({"round": 1, "dice": [2, 2]}, "already recorded"),
+        ({"round": 1, "dice": [2, 7]}, "values must name 2 dice"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", **fields)

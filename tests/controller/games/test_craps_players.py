@@ -84,7 +84,7 @@ def test_when_the_dice_cannot_go_on() -> None:
     play = table()
     for fields, why in (
         ({"seat": 2}, "seat 1 has the dice; give why"),
-        ({"seat": 3, "why": "refused"}, "nobody sits at seat 3; seats in play: 1, 2, 4"),
+        ({"seat": 3, "why": "refused"}, "nobody sits at seat:3; seated: seat:1, seat:2, seat:4"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("shooter.set", **fields)
@@ -96,7 +96,7 @@ def test_when_the_dice_cannot_go_on() -> None:
 @pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
 def test_what_is_no_seat(boxes: list[int]) -> None:
     play = table()
-    with pytest.raises(RejectedError, match="seats are numbered from 1; name each once"):
+    with pytest.raises(RejectedError, match="boxes must name the taken seats by number"):
         play.say("boxes.set", boxes=boxes)
 
 
@@ -183,9 +183,7 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
     play.bet("field", "seat:2")
     play.bets()
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(
-            RejectedError, match=f"the bets of round 1 are already closed: {decree}-"
-        ):
+        with pytest.raises(RejectedError, match=f"bets are closed; .*: {decree}-"):
             play.say(command, who="seat:2", bet="field")
 
 
@@ -334,13 +332,10 @@ def test_what_goes_beside_a_bet_that_travelled() -> None:
 def test_what_is_no_bet_or_nobodys() -> None:
     play = table()
     for fields, why in (
-        ({"who": "seat:1", "bet": "pass"}, "no bet pass;"),
-        ({"who": "box:1", "bet": "field"}, "box:1 is not a player of this table"),
-        ({"who": "seat:0", "bet": "field"}, "seat:0 is not a player"),
-        (
-            {"who": "seat:1", "bet": "field", "amount": 0},
-            "amount must be above 0 in minor units, not 0",
-        ),
+        ({"who": "seat:1", "bet": "pass"}, "no bet pass here"),
+        ({"who": "box:1", "bet": "field"}, "who must be a seat"),
+        ({"who": "seat:0", "bet": "field"}, "who must be a seat"),
+        ({"who": "seat:1", "bet": "field", "amount": 0}, "amount must be above 0"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("bet.place", **fields)
@@ -361,7 +356,7 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(RejectedError, match="is not a player of this table"):
+    with pytest.raises(RejectedError, match="who must be a seat"):
         play.say("bet.place", who=who, bet="win")
 
 

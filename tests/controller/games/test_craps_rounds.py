@@ -150,7 +150,7 @@ def test_there_are_eight_causes() -> None:
 def test_a_cause_of_another_game() -> None:
     play = table()
     play.bets()
-    with pytest.raises(RejectedError, match="voids no round for ball_out"):
+    with pytest.raises(RejectedError, match="ball_out is not a reason to void a round"):
         play.say("round.void", reason="ball_out")
 
 
@@ -159,7 +159,7 @@ def test_who_is_responsible_calls_null_what_is_not_foreseen(decree: str) -> None
     play = table(decree)
     play.bets()
     assert only(play.say("round.void", reason="inspector"), RoundVoid).law.startswith(decree)
-    with pytest.raises(RejectedError, match="role technician is not allowed to do this; allowed:"):
+    with pytest.raises(RejectedError, match="role technician is not allowed"):
         play.say("round.void", role="technician", reason="inspector")
 
 
@@ -283,7 +283,7 @@ def test_dice_told_and_then_read_otherwise() -> None:
 def test_what_two_dice_cannot_show_is_not_told(values: list[int]) -> None:
     play = table()
     play.bets()
-    with pytest.raises(RejectedError, match="two dice show 1 to 6 each"):
+    with pytest.raises(RejectedError, match="values must name 2 dice, each from 1 to 6"):
         play.say("dice.tell", role="croupier", values=values)
 
 

@@ -119,7 +119,7 @@ def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any
     assert irregularity.detail.startswith("banker 1 expected, the shoe says")
     with pytest.raises(RejectedError, match="the next card goes to banker"):
         play.say("card.decide", action="for", who="player")
-    with pytest.raises(RejectedError, match="name the hand in who"):
+    with pytest.raises(RejectedError, match="who must be one of"):
         play.say("card.decide", action="for")
     [dealt] = of_kind(play.say("card.decide", action="for", who="banker"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
@@ -234,7 +234,7 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     ):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
-        with pytest.raises(RejectedError, match="give rank and suit, as in 7h or Ts"):
+        with pytest.raises(RejectedError, match=r"(is not a card|no card is named)"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
@@ -298,7 +298,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     with pytest.raises(RejectedError, match="role croupier is not allowed to do this"):
         play.say("round.void", role="croupier", reason="misdeal")
     with pytest.raises(
-        RejectedError, match="ball_out is not a reason to void a round here; allowed: cards_stuck,"
+        RejectedError, match="ball_out is not a reason to void a round here; allowed: cards_stuck"
     ):
         play.say("round.void", reason="ball_out")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
@@ -323,11 +323,9 @@ def test_who_may_decide() -> None:
         match="role croupier is not allowed to do this; allowed: table_head, inspector, director",
     ):
         play.say("card.decide", role="croupier", action="accept")
-    with pytest.raises(
-        RejectedError, match="role technician is not allowed to do this; allowed: croupier,"
-    ):
+    with pytest.raises(RejectedError, match="role technician is not allowed"):
         play.say("cards.turn", role="technician")
-    with pytest.raises(RejectedError, match="this game has no command hand-stand"):
+    with pytest.raises(RejectedError, match="this game has no command hand"):
         play.say("hand.stand")
     play.say("card.decide", action="accept")
     with pytest.raises(RejectedError, match="no card needs a decision"):
@@ -340,14 +338,12 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     play.coup("Kc Qd 7h 6s")
     for wrong, why in (
         ({"winner": "player"}, "is already player"),
-        ({}, "give the winner"),
-        ({"winner": "bank"}, "give the winner"),
+        ({}, "winner must be one of"),
+        ({"winner": "bank"}, "winner must be one of"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say("result.correct", round=1, **wrong)
-    with pytest.raises(
-        RejectedError, match="round 2 is not among the rounds remembered of this session"
-    ):
+    with pytest.raises(RejectedError, match="round 2 is not among the remembered rounds"):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
     assert (corrected.round, outcome_of(corrected).winner, corrected.was, corrected.by) == (
@@ -366,7 +362,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     ]
     play.bets()
     play.say("round.void", reason="inspector")
-    with pytest.raises(RejectedError, match="round 2 is void and has no result to correct"):
+    with pytest.raises(RejectedError, match="round 2 has no result to correct"):
         play.say("result.correct", round=2, winner="tie")
 
 

@@ -157,7 +157,7 @@ def test_no_session_no_shoe() -> None:
         with pytest.raises(RejectedError, match="no session is open"):
             play.say(command, **fields)
     play.say("session.open")
-    with pytest.raises(RejectedError, match="session 1 is already open; send session-close first"):
+    with pytest.raises(RejectedError, match="session 1 is already open"):
         play.say("session.open")
     with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not 0"):
         Play().say("session.open", minimum=0)
@@ -339,7 +339,7 @@ def test_the_count_at_the_end() -> None:
     play = table()
     play.coup("Kc Qd 7h 6s")
     play.bets()
-    with pytest.raises(RejectedError, match="round 2 is in progress and has no result yet"):
+    with pytest.raises(RejectedError, match="round 2 is in progress"):
         play.say("shoe.end")
     play.say("round.void", reason="inspector")
     said = play.say("shoe.end", left=305)

@@ -129,11 +129,7 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     play.place(case.bet, MINIMUM)
     play.say("bets.close", "croupier")
     cites = play.game.book.laws.get("bet_after_close")
-    where = (
-        "no bets are open; return the chips"
-        if case.game != "craps"
-        else "the bets of round 1 are already closed"
-    )
+    where = "no bets are open; return the chips" if case.game != "craps" else "bets are closed; .*"
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
             play.say(command, "croupier", who="seat:1", bet=case.bet)
@@ -198,7 +194,7 @@ def _kind(case: Case) -> str:
 def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
     play = Table(case)
     play.say("bets.open", "croupier")
-    with pytest.raises(RejectedError, match="there is no bet seventeen; bets:"):
+    with pytest.raises(RejectedError, match="no bet seventeen here"):
         play.place("seventeen")
 
 

@@ -187,11 +187,9 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Ts Jd")
-    with pytest.raises(RejectedError, match="role croupier is not allowed to do this; allowed:"):
+    with pytest.raises(RejectedError, match="role croupier is not allowed"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(
-        RejectedError, match="ball_out is not a reason to void a round here; allowed: cut_card,"
-    ):
+    with pytest.raises(RejectedError, match="ball_out is not a reason to void a round"):
         play.say("round.void", reason="ball_out")
     [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)
@@ -210,18 +208,18 @@ def test_what_cannot_be_followed_is_refused() -> None:
         play.say("shoe.start", shoe=" ")
     play.say("shoe.start", shoe="S1")
     for command, fields, why in (
-        ("bets.close", {}, "bets are not open"),
+        ("bets.close", {}, "no bets are open"),
         ("card.decide", {"action": "accept"}, "no card needs a decision"),
-        ("round.void", {"reason": "misdeal"}, "no round is in progress and none is unresolved"),
-        ("round.confirm", {"winner": "player"}, "no round is in progress and none is unresolved"),
-        ("hand.draw", {}, "this game has no command hand-draw"),
+        ("round.void", {"reason": "misdeal"}, "no round is in progress"),
+        ("round.confirm", {"winner": "player"}, "no round is in progress"),
+        ("hand.draw", {}, "has no command hand-draw"),
     ):
         with pytest.raises(RejectedError, match=why):
             play.say(command, **fields)
     play.bets()
-    with pytest.raises(RejectedError, match="waits for no decision"):
+    with pytest.raises(RejectedError, match="is not waiting for a confirmation"):
         play.say("round.confirm", winner="black")
-    with pytest.raises(RejectedError, match="round 1 is in progress and has no result yet"):
+    with pytest.raises(RejectedError, match="round 1 is in progress"):
         play.say("shoe.end")
 
 
@@ -229,11 +227,8 @@ def test_a_result_is_corrected_not_erased() -> None:
     play = table()
     play.coup(BLACK_WINS)
     for fields, why in (
-        (
-            {"round": 2, "winner": "red"},
-            "round 2 is not among the rounds remembered of this session",
-        ),
-        ({"round": 1}, "give the winner"),
+        ({"round": 2, "winner": "red"}, "not among the remembered rounds"),
+        ({"round": 1}, "winner must be one of"),
         ({"round": 1, "winner": "black"}, "is already black"),
     ):
         with pytest.raises(RejectedError, match=why):

@@ -391,7 +391,7 @@ def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
     assert [(event.to, event.card) for event in of_kind(play.draw("cloth:1"), CardDealt)] == [
         ("cloth:1", "9c")
     ]
-    with pytest.raises(RejectedError, match="there is no hand player"):
+    with pytest.raises(RejectedError, match="who must be one of"):
         play.stand("player")
 
 
