@@ -38,12 +38,14 @@ class Game(Protocol):
         """
         ...
 
-    def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
-        """Whether this input, taken in this state, tells a card that nobody at the table may see
-        yet.
+    def confidential(
+        self, state: Any, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
+    ) -> bool:
+        """Whether this input names a card that nobody at the table may see yet; it is then told to
+        surveillance alone.
 
-        It is then told to surveillance alone. Asked of games with :attr:`face_down`, before each
-        step.
+        ``state`` is the one before the step, ``events`` are those of the step. Asked of games with
+        :attr:`face_down`, after each step that was made.
         """
         ...
 

@@ -213,10 +213,9 @@ class TableRunner:
     def _step(self, given: Input) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
         table, before = self.table, self.table.seq
-        confidential = table.confidential(given)
         trace = self._traces.get(given.device) if isinstance(given, Reading) else None
         try:
-            events = table.take(given, now, mono_ns)
+            events, confidential = table.take(given, now, mono_ns)
             record = Record(
                 table=table.id,
                 boot=table.boot,

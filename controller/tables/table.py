@@ -5,7 +5,7 @@ out as events.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -107,6 +107,13 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     holds: dict[int, tuple[str, int]] = {}
 
 
+class Taken(NamedTuple):
+    """What one input led to. ``confidential``: the input is for surveillance alone."""
+
+    events: list[AnyEvent]
+    confidential: bool
+
+
 class Table:
     """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
 
@@ -162,46 +169,35 @@ class Table:
                     AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
                 ]
 
-    def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
+    def take(self, given: Input, time: str, mono_ns: int) -> Taken:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what
         follows from it.
 
         Raises :class:`RejectedError` for a command that is not followed; nothing has changed then.
         """
+        own: list[AnyEvent] = []
+        of_game: tuple[AnyEvent, ...] = ()
+        state = before = self._state
         if isinstance(given, AlertAcknowledge):
-            said: list[AnyEvent] = [self._acknowledged(given)]
-            state = self._state
+            own = [self._acknowledged(given)]
         elif isinstance(given, DeviceCommand):
-            said, state = [commanded(given, self._about.devices, self.halted)], self._state
+            own = [commanded(given, self._about.devices, self.halted)]
         elif isinstance(given, Command):
-            state, said = self._command(given)
+            state, of_game = self._command(given)
         else:
-            said = [*self._link(given, time)]
-            state, more = self._reading(given)
-            said += more
-        said, self._due = [*self._due, *said], []
-        if said or state != self._state:
+            own = [*self._link(given, time)]
+            state, of_game = self._reading(given)
+        confidential = self._confidential(before, given, of_game)
+        said, self._due = [*self._due, *own, *of_game], []
+        if said or state != before:
             self._time = time
         self._state = state
-        return [self._note(event, time, mono_ns) for event in said]
+        return Taken([self._note(event, time, mono_ns) for event in said], confidential)
 
     @property
     def face_down(self) -> bool:
         """Whether the game deals cards face down."""
         return self._game.face_down
-
-    def confidential(self, given: Input) -> bool:
-        """Whether this input, if it is taken now, is for surveillance alone. In doubt it is."""
-        if not self._game.face_down or isinstance(given, DeviceCommand):
-            return False
-        if self._fault or isinstance(given, UNJUDGED):
-            return True
-        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
-            return True  # the reader could not name it; whoever knows its codes may
-        try:
-            return self._game.confidential(self._state, given)
-        except Exception:
-            return True
 
     def allow(self, given: DeviceCommand) -> None:
         """Reject a command to a device that is not for this role, this table or this moment. The
@@ -326,7 +322,7 @@ class Table:
 
     # One input
 
-    def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+    def _command(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if stopped := self._fault or self.halted:
             raise RejectedError("table_in_fault", reason=stopped)
         try:
@@ -337,11 +333,11 @@ class Table:
             Exception
         ) as error:  # a defect; the command is not followed, and its author is told so
             raise RejectedError("game_failed", error=self._told(error)) from error
-        return state, list(said)
+        return state, said
 
-    def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+    def _reading(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if self._fault:
-            return self._state, []
+            return self._state, ()
         try:
             state, said = self._game.step(self._state, given)
         except (
@@ -351,12 +347,12 @@ class Table:
                 f"the game failed on a reading ({self._told(error)}); restart the "
                 "daemon, and decide the round in hand"
             )
-            return self._state, [
+            return self._state, (
                 AlertRaised(
                     alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault
-                )
-            ]
-        return state, list(said)
+                ),
+            )
+        return state, said
 
     def _told(self, error: Exception) -> str:
         """A defect as it may be told: its text may hold a card."""
@@ -409,6 +405,21 @@ class Table:
                 at=alert.acknowledged or "",
             )
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
+
+    def _confidential(self, before: Any, given: Input, events: tuple[AnyEvent, ...]) -> bool:
+        """Whether an input is for surveillance alone: ``before``, the state that it was taken in,
+        ``events``, what the game said to it. In doubt it is, as where the game fails on it.
+        """
+        if not self._game.face_down or isinstance(given, DeviceCommand):
+            return False
+        if self._fault or isinstance(given, UNJUDGED):
+            return True
+        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
+            return True  # the reader could not name it; whoever knows its codes may
+        try:
+            return self._game.confidential(before, given, events)
+        except Exception:  # a defect
+            return True
 
     # What the table keeps of its events
 

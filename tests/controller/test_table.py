@@ -64,7 +64,7 @@ def take(table: Table, *inputs: Input) -> list[AnyEvent]:
     return [
         event
         for each in inputs
-        for event in table.take(each, f"time {each.at}", round(each.at * 1e9))
+        for event in table.take(each, f"time {each.at}", round(each.at * 1e9)).events
     ]
 
 

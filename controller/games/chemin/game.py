@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
@@ -82,12 +83,15 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
         super().__init__(book, settings)
 
     def confidential(
-        self, state: CheminState, given: device.AnyReading | person.AnyCommand
+        self,
+        state: CheminState,
+        given: device.AnyReading | person.AnyCommand,
+        events: tuple[AnyEvent, ...],
     ) -> bool:
         """So is what a shoe may say of a round in hand."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.current is not None
-        return super().confidential(state, given)
+        return super().confidential(state, given, events)
 
     def show(self, state: CheminState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
@@ -84,13 +85,16 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
         super().__init__(book, settings)
 
     def confidential(
-        self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand
+        self,
+        state: PuntoBancaState,
+        given: device.AnyReading | person.AnyCommand,
+        events: tuple[AnyEvent, ...],
     ) -> bool:
         """So is the shoe's verdict on cards that are not all up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.current is not None or last is None or last.kind != "result"
-        return super().confidential(state, given)
+        return super().confidential(state, given, events)
 
     def show(self, state: PuntoBancaState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""

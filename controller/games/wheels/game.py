@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
@@ -65,7 +66,12 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
-    def confidential(self, state: WheelState, given: AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
+    def confidential(
+        self,
+        state: WheelState,  # noqa: ARG002 - a wheel hides nothing
+        given: AnyReading | person.AnyCommand,  # noqa: ARG002
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
         """Nothing that a wheel says is confidential."""
         return False
 

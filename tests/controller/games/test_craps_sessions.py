@@ -164,7 +164,7 @@ def test_what_does_not_concern_the_game() -> None:
     before = play.state
     shoe = CardCut(at=play.now(), device="shoe")
     assert (play.take(shoe), play.state) == ([], before)
-    assert not play.game.confidential(before, shoe)
+    assert not play.game.confidential(before, shoe, ())
     with pytest.raises(RejectedError, match=r"this game takes no limit\.announce"):
         play.say("limit.announce", minimum=1000)
 

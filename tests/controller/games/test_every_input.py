@@ -106,8 +106,8 @@ class Trial:
         same.
         """
         try:
-            self.game.confidential(self.state, given)
             state, events = self.game.step(self.state, given)
+            self.game.confidential(self.state, given, events)
             msgspec.json.encode([self.game.show(state), self.game.history(state)])
         except RejectedError as rejected:
             if isinstance(given, Command) and str(rejected):
