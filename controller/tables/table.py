@@ -25,7 +25,7 @@ from controller.contract.events import (
     SessionClosed,
     SessionOpened,
 )
-from controller.contract.json_bodies import Stored, read_body
+from controller.contract.json_bodies import Stored, read_body, read_whole
 from controller.contract.notation import Input
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import (
@@ -72,6 +72,9 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Results of which a correction can say the event that it replaces: the latest that were told."""
 
+NOT_OURS = "what was saved is not of this release"
+"""Why a table begins anew whose session is closed."""
+
 UNJUDGED = (
     LinkGarbage,
     LinkGap,
@@ -88,9 +91,17 @@ that no game has seen.
 
 
 class UnrestorableStateError(NovamasError):
-    """The table has an open session of another game or decree. The message says so, and
+    """The table has an open session of another game, decree or release. The message says so, and
     what to do.
     """
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What every release saves of a table."""
+
+    game: str
+    decree: str
+    open: bool
 
 
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,9 +130,9 @@ class Table:
 
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave
     before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
-    If it is another game's or release's the table begins anew, and says so; but it raises
-    :class:`UnrestorableStateError` rather than drop another game's open session. ``halted`` is set
-    by the daemon: why the table may not give results at present.
+    If another game or release saved it otherwise, the table begins anew and says so; but it raises
+    :class:`UnrestorableStateError` rather than drop an open session. ``halted`` is set by the
+    daemon: why the table may not give results at present.
     """
 
     def __init__(
@@ -164,7 +175,7 @@ class Table:
                 self._restore(saved)
             except ValueError as error:
                 hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
-                detail = "what was saved is not of this release" if hidden else str(error)
+                detail = NOT_OURS if hidden else str(error)
                 self._due = [
                     AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
                 ]
@@ -285,16 +296,26 @@ class Table:
             raise ValueError(
                 "what was saved is locked, and the key is another: see the log of the daemon"
             )
-        saved = read_body(body, _Saved)
-        if (saved.game, saved.decree) != (self.game_id, self.decree):
-            was = f"before this it was a table of {saved.game} under {saved.decree}"
-            if saved.open:
+        head = read_body(body, _Head)
+        if (head.game, head.decree) != (self.game_id, self.decree):
+            was = f"before this it was a table of {head.game} under {head.decree}"
+            if head.open:
                 raise UnrestorableStateError(
                     f"table {self.id}: {was}, and its session is open: set it back and close the "
                     "session first"
                 )
             raise ValueError(was)
-        self._state = read_body(bytes(saved.state), self._game.state_type)
+        try:
+            saved = read_whole(body, _Saved)
+            self._state = read_whole(bytes(saved.state), self._game.state_type)
+        except ValueError:
+            if head.open:
+                raise UnrestorableStateError(
+                    f"table {self.id}: its open session was saved by another release, and this one "
+                    "cannot go on with it: start that release again, close the session, then start "
+                    "this one"
+                ) from None
+            raise ValueError(NOT_OURS) from None
         self._time, self._open, self._alerts, self._result = (
             saved.time,
             saved.open,
