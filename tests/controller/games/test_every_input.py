@@ -21,6 +21,7 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import Input, read_input
+from controller.contract.outcomes import hands
 from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
 from controller.games.game import Game
@@ -38,7 +39,6 @@ from devices.readings import (
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
-from tests.controller.outcomes import outcome_of
 
 STEPS = 160
 EACH = 40
@@ -137,7 +137,7 @@ def cards_in(events: Iterable[AnyEvent]) -> set[str]:
         if isinstance(event, RoundResult | ResultCorrected):
             found |= {
                 card
-                for hand in outcome_of(event).hands
+                for hand in hands(event.outcome)
                 for card in (*hand.cards, *hand.best, *hand.low)
             }
     return found
