@@ -164,6 +164,15 @@ def _headline(made: Audit) -> list[str]:
     return [*lines, *lacks(chain), *proof(chain)]
 
 
+def _of_another_release(made: Audit, boot: str) -> list[str]:
+    here = f"novamas {version('novamas')}"
+    return [
+        f"It was written by {run.software}, and this is {here}: audit it with that release."
+        for run in made.runs
+        if run.boot == boot and run.software != here
+    ]
+
+
 def _against(made: Audit) -> list[str]:
     lines = []
     if made.chain.problems:
@@ -181,5 +190,6 @@ def _against(made: Audit) -> list[str]:
             f"NOT PROVED. First at entry {at}: {difference.what}",
             f"  derived: {difference.derived or 'nothing'}",
             f"  found:   {difference.found or 'nothing'}",
+            *_of_another_release(made, difference.boot),
         ]
     return [*lines, *([f"And {made.more} more."] if made.more else []), *lacks(made.chain)]

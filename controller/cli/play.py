@@ -81,7 +81,7 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
             print(f"{name}:{number}: {error}", file=sys.stderr, flush=True)
             continue
         try:
-            events = table.take(given, time, round(given.at * 1e9))
+            events = table.take(given, time, round(given.at * 1e9)).events
         except RejectedError as refusal:
             refused += 1
             print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)

@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
     try:
-        events = table.take(given, utc(start + given.at), round(given.at * 1e9))
+        events = table.take(given, utc(start + given.at), round(given.at * 1e9)).events
     except RejectedError as refusal:
         if isinstance(given, ShoeStart):
             raise CommandLineError(f"the shoe cannot be put in: {refusal}") from refusal

@@ -4,7 +4,7 @@ is.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -23,3 +23,22 @@ def read_body(body: bytes | str, kind: type[_Kind]) -> _Kind:
         return msgspec.json.decode(body, type=kind)
     except RecursionError:
         raise ValueError(ENDLESS) from None
+
+
+def read_whole(body: bytes, kind: type[_Kind]) -> _Kind:
+    """The same of what this software wrote itself. Raises ``ValueError`` also where something of it
+    has no place in a ``kind``: another release wrote it, and it would be lost.
+    """
+    read = read_body(body, kind)
+    if not _within(msgspec.json.decode(body), msgspec.json.decode(msgspec.json.encode(read))):
+        raise ValueError("it holds what this release does not know")
+    return read
+
+
+def _within(part: Any, whole: Any) -> bool:
+    """Whether all that is in ``part`` is in ``whole``, which may have more fields."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(key in whole and _within(part[key], whole[key]) for key in part)
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) == len(whole) and all(map(_within, part, whole))
+    return bool(part == whole)

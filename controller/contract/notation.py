@@ -52,6 +52,14 @@ def read_event(line: bytes | str) -> AnyEvent:
         raise ValueError(ENDLESS) from None
 
 
+def historical(line: bytes) -> bytes:
+    """The line of an event that is told again, marked so. All else stays as it was written, also by
+    another release. Raises ``ValueError`` where it is no JSON object.
+    """
+    fields = read_body(line, dict[str, msgspec.Raw])
+    return msgspec.json.encode({**fields, "historical": True})
+
+
 def write(message: Input | AnyEvent) -> bytes:
     """Write a reading, command or event as a line, without the line end."""
     return _encoder.encode(message)

@@ -38,11 +38,14 @@ class Game(Protocol):
         """
         ...
 
-    def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
-        """Whether this input, taken in this state, reveals a card that nobody at the table may see
-        yet.
+    def confidential(
+        self, state: Any, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
+    ) -> bool:
+        """Whether this input names a card that nobody at the table may see yet; it then goes to
+        surveillance alone.
 
-        It then goes to surveillance only. Asked before each step of games with :attr:`face_down`.
+        ``state`` is the one before the step, ``events`` are those of the step. Asked of games with
+        :attr:`face_down`, after each step that was made.
         """
         ...
 

@@ -13,7 +13,6 @@ from controller.contract.commands import AnyCommand, CardDecide, Command, Role
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
-from controller.contract.refusals import RejectedError
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD
@@ -128,14 +127,17 @@ class Machine(ABC, Generic[B, S, T, M]):
             turn.carry_on()
         return turn.state, tuple(turn.events)
 
-    def confidential(self, state: T, given: AnyReading | AnyCommand) -> bool:
-        """True for an input that names a card which this step does not reveal, and for a fault
-        about a card.
+    def confidential(
+        self, state: T, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
+    ) -> bool:
+        """Whatever names a card that neither the events of its step tell nor everybody sees anyway;
+        a fault that is about a card may name it. Only a person names an open card again: a reader
+        that does was wrong about another.
         """
         if isinstance(given, ShoeFault):
             return given.fault in OF_A_CARD
-        named = self.named(given)
-        return bool(named) and not named <= self.told(state, given)
+        open_cards = self.seen(state) if isinstance(given, Command) else set()
+        return not self.named(given) <= told(events) | open_cards
 
     def named(self, given: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
@@ -146,17 +148,6 @@ class Machine(ABC, Generic[B, S, T, M]):
             if isinstance(given, CardDrawn | CardDecide) and given.card is not None
             else set()
         )
-
-    def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that the events of this step reveal, and for a person's command also those that
-        are face up. A reader that names a face-up card again was wrong about another.
-        """
-        try:
-            return told(self.step(state, given)[1]) | (
-                self.seen(state) if isinstance(given, Command) else set()
-            )
-        except RejectedError:
-            return set()
 
     def seen(self, state: T) -> set[str]:  # noqa: ARG002 - at most games no card is named again once it lies open
         """The cards that are face up and that an input may name again."""

@@ -13,12 +13,11 @@ import random
 import time
 from collections.abc import AsyncIterator
 
-import msgspec
 import structlog
 
 from controller.configuration.settings import Broker
 from controller.contract.node import BrokerConnection
-from controller.contract.notation import read_event, write
+from controller.contract.notation import historical as marked
 from controller.contract.orders import RECALL, client_of
 from controller.contract.retained import Alert
 from controller.contract.times import utc
@@ -387,8 +386,8 @@ class Publisher:
             return Message(self._api.topic(event.table, "sealed"), body)
         if historical:
             try:
-                body = write(msgspec.structs.replace(read_event(body), historical=True))
-            except ValueError as error:  # of another release: better as it is than not at all
+                body = marked(body)
+            except ValueError as error:  # damaged: better as it is than not at all
                 self._log.error(
                     "event not marked historical", position=event.position, reason=str(error)
                 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping
+from typing import cast
 
 import msgspec
 import structlog
 
+from controller.contract.events import AnyEvent
 from controller.contract.node import NodeStatus
 from controller.contract.orders import (
     DeviceOrder,
@@ -174,7 +176,8 @@ class TablesApi:
                 raise RejectedError("retained_command")
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
-                reply = Reply(id=sender.id, ok=True, events=place.runner.recall(given, room))
+                stored = cast("tuple[AnyEvent, ...]", place.runner.recall(given, room))
+                reply = Reply(id=sender.id, ok=True, events=stored)  # as they were written
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):

@@ -286,7 +286,7 @@ class Auditor:
             return
         try:
             room.due = deque(
-                write(event) for event in room.table.take(given, entry.time, entry.mono_ns)
+                write(event) for event in room.table.take(given, entry.time, entry.mono_ns).events
             )
         except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)

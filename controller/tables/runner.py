@@ -16,8 +16,7 @@ import structlog
 
 from controller.confidential.boxes import CardCipher, UnopenedBoxError
 from controller.contract.commands import AnyCommand, DeviceCommand
-from controller.contract.events import AnyEvent
-from controller.contract.notation import Input, read_event, write
+from controller.contract.notation import Input, historical, write
 from controller.contract.orders import Recall
 from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
@@ -190,7 +189,7 @@ class TableRunner:
         else:
             self._step(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
 
-    def recall(self, wanted: Recall, room: int) -> tuple[AnyEvent, ...]:
+    def recall(self, wanted: Recall, room: int) -> tuple[msgspec.Raw, ...]:
         """Events that are stored, marked historical, oldest first: as many as go into ``room``
         bytes, but one at least.
         """
@@ -205,18 +204,14 @@ class TableRunner:
             )
             if all_ <= room
         ]
-        return tuple(
-            msgspec.structs.replace(read_event(entry.body), historical=True)
-            for entry in fitting or found[:1]
-        )
+        return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or found[:1])
 
     def _step(self, given: Input) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
         table, before = self.table, self.table.seq
-        confidential = table.confidential(given)
         trace = self._traces.get(given.device) if isinstance(given, Reading) else None
         try:
-            events = table.take(given, now, mono_ns)
+            events, confidential = table.take(given, now, mono_ns)
             record = Record(
                 table=table.id,
                 boot=table.boot,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from controller.contract.events import (
     SessionClosed,
     SessionOpened,
 )
-from controller.contract.json_bodies import Stored, read_body
+from controller.contract.json_bodies import Stored, read_body, read_whole
 from controller.contract.notation import Input
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import (
@@ -70,6 +70,9 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Latest results whose event a correction can name."""
 
+NOT_OURS = "what was saved is not of this release"
+"""Why a table begins anew whose session is closed."""
+
 UNJUDGED = (
     LinkGarbage,
     LinkGap,
@@ -86,9 +89,17 @@ that no game has seen.
 
 
 class UnrestorableStateError(NovamasError):
-    """The table has an open session of another game or decree. The message says so, and
+    """The table has an open session of another game, decree or release. The message says so, and
     what to do.
     """
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What every release saves of a table."""
+
+    game: str
+    decree: str
+    open: bool
 
 
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,14 +116,21 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     holds: dict[int, tuple[str, int]] = {}
 
 
+class Taken(NamedTuple):
+    """What one input led to. ``confidential``: the input is for surveillance alone."""
+
+    events: list[AnyEvent]
+    confidential: bool
+
+
 class Table:
     """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
 
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave
     before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
-    If it is another game's or release's the table begins anew, and says so; but it raises
-    :class:`UnrestorableStateError` rather than drop another game's open session. ``halted`` is set
-    by the daemon: why the table may not give results at present.
+    If another game or release saved it otherwise, the table begins anew and says so; but it raises
+    :class:`UnrestorableStateError` rather than drop an open session. ``halted`` is set by the
+    daemon: why the table may not give results at present.
     """
 
     def __init__(
@@ -155,51 +173,40 @@ class Table:
                 self._restore(saved)
             except ValueError as error:
                 hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
-                detail = "what was saved is not of this release" if hidden else str(error)
+                detail = NOT_OURS if hidden else str(error)
                 self._due = [
                     AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
                 ]
 
-    def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
+    def take(self, given: Input, time: str, mono_ns: int) -> Taken:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what
         follows from it.
 
         Raises :class:`RejectedError` for a command that is not followed; nothing has changed then.
         """
+        own: list[AnyEvent] = []
+        of_game: tuple[AnyEvent, ...] = ()
+        state = before = self._state
         if isinstance(given, AlertAcknowledge):
-            said: list[AnyEvent] = [self._acknowledged(given)]
-            state = self._state
+            own = [self._acknowledged(given)]
         elif isinstance(given, DeviceCommand):
-            said, state = [commanded(given, self._about.devices, self.halted)], self._state
+            own = [commanded(given, self._about.devices, self.halted)]
         elif isinstance(given, Command):
-            state, said = self._command(given)
+            state, of_game = self._command(given)
         else:
-            said = [*self._link(given, time)]
-            state, more = self._reading(given)
-            said += more
-        said, self._due = [*self._due, *said], []
-        if said or state != self._state:
+            own = [*self._link(given, time)]
+            state, of_game = self._reading(given)
+        confidential = self._confidential(before, given, of_game)
+        said, self._due = [*self._due, *own, *of_game], []
+        if said or state != before:
             self._time = time
         self._state = state
-        return [self._note(event, time, mono_ns) for event in said]
+        return Taken([self._note(event, time, mono_ns) for event in said], confidential)
 
     @property
     def face_down(self) -> bool:
         """Whether the game deals cards face down."""
         return self._game.face_down
-
-    def confidential(self, given: Input) -> bool:
-        """Whether this input, if taken now, is for surveillance only. In doubt it is."""
-        if not self._game.face_down or isinstance(given, DeviceCommand):
-            return False
-        if self._fault or isinstance(given, UNJUDGED):
-            return True
-        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
-            return True  # the reader could not name it, but its codes may
-        try:
-            return self._game.confidential(self._state, given)
-        except Exception:
-            return True
 
     def allow(self, given: DeviceCommand) -> None:
         """Reject a command to a device that this role, this table or this moment does not allow.
@@ -285,16 +292,26 @@ class Table:
             raise ValueError(
                 "what was saved is locked, and the key is another: see the log of the daemon"
             )
-        saved = read_body(body, _Saved)
-        if (saved.game, saved.decree) != (self.game_id, self.decree):
-            was = f"before this it was a table of {saved.game} under {saved.decree}"
-            if saved.open:
+        head = read_body(body, _Head)
+        if (head.game, head.decree) != (self.game_id, self.decree):
+            was = f"before this it was a table of {head.game} under {head.decree}"
+            if head.open:
                 raise UnrestorableStateError(
                     f"table {self.id}: {was}, and its session is open: set it back and close the "
                     "session first"
                 )
             raise ValueError(was)
-        self._state = read_body(bytes(saved.state), self._game.state_type)
+        try:
+            saved = read_whole(body, _Saved)
+            self._state = read_whole(bytes(saved.state), self._game.state_type)
+        except ValueError:
+            if head.open:
+                raise UnrestorableStateError(
+                    f"table {self.id}: its open session was saved by another release, and this one "
+                    "cannot go on with it: start that release again, close the session, then start "
+                    "this one"
+                ) from None
+            raise ValueError(NOT_OURS) from None
         self._time, self._open, self._alerts, self._result = (
             saved.time,
             saved.open,
@@ -322,7 +339,7 @@ class Table:
 
     # One input
 
-    def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+    def _command(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if stopped := self._fault or self.halted:
             raise RejectedError("table_in_fault", reason=stopped)
         try:
@@ -331,11 +348,11 @@ class Table:
             raise
         except Exception as error:  # a defect: reject the command
             raise RejectedError("game_failed", error=self._told(error)) from error
-        return state, list(said)
+        return state, said
 
-    def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+    def _reading(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if self._fault:
-            return self._state, []
+            return self._state, ()
         try:
             state, said = self._game.step(self._state, given)
         except (
@@ -345,12 +362,12 @@ class Table:
                 f"the game failed on a reading ({self._told(error)}); restart the "
                 "daemon, and decide the round in progress"
             )
-            return self._state, [
+            return self._state, (
                 AlertRaised(
                     alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault
-                )
-            ]
-        return state, list(said)
+                ),
+            )
+        return state, said
 
     def _told(self, error: Exception) -> str:
         """A defect, as far as it may be published: its text may hold a card."""
@@ -403,6 +420,21 @@ class Table:
                 at=alert.acknowledged or "",
             )
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
+
+    def _confidential(self, before: Any, given: Input, events: tuple[AnyEvent, ...]) -> bool:
+        """Whether an input is for surveillance alone: ``before``, the state that it was taken in,
+        ``events``, what the game said to it. In doubt it is, as where the game fails on it.
+        """
+        if not self._game.face_down or isinstance(given, DeviceCommand):
+            return False
+        if self._fault or isinstance(given, UNJUDGED):
+            return True
+        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
+            return True  # the reader could not name it; whoever knows its codes may
+        try:
+            return self._game.confidential(before, given, events)
+        except Exception:  # a defect
+            return True
 
     # What the table keeps from its events
 

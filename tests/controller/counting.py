@@ -91,7 +91,12 @@ class Counting:
                 return replace(state, gaps=state.gaps + 1), ()
         return state, ()
 
-    def confidential(self, state: Count, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002
+    def confidential(
+        self,
+        state: Count,  # noqa: ARG002
+        given: AnyReading | AnyCommand,  # noqa: ARG002
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
         return False
 
     def show(self, state: Count) -> dict[str, Any]:

@@ -63,7 +63,12 @@ class FaceDown:
                 raise ValueError(f"a defect with {state.cards}")
         return state, ()
 
-    def confidential(self, state: Cards, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002
+    def confidential(
+        self,
+        state: Cards,  # noqa: ARG002
+        given: AnyReading | AnyCommand,
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
         return isinstance(given, CardDrawn | CardDecide)
 
     def show(self, state: Cards) -> dict[str, Any]:

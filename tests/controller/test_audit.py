@@ -207,7 +207,11 @@ async def test_the_command_says_it_on_one_page(
     told = capsys.readouterr().out
     assert f"NOT PROVED. First at entry {position}" in told
     assert '"number":17' in told
+    assert "audit it with that release" not in told
     assert main(["audit", str(copy), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["proves"] is False
+    forge(copy, entries(copy)[0].position, '"software":"novamas ', '"software":"novamas 0.0.')
+    assert main(["audit", str(copy)]) == 1
+    assert "audit it with that release" in capsys.readouterr().out
     assert main(["audit", str(tmp_path / "none")]) == 3
     assert "COULD NOT BE JUDGED: " in capsys.readouterr().out

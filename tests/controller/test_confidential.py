@@ -53,9 +53,10 @@ from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard
-from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
+from devices.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.controller.decrees import PAIRS
-from tests.controller.face_down import FaceDown
+from tests.controller.face_down import Cards, FaceDown
+from tests.controller.games.play import confidential
 from tests.controller.monkey import Monkey, frame
 from tests.controller.outcomes import outcome_of
 
@@ -292,8 +293,10 @@ def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
             outcome(table, given)
         for step, (saved, given) in enumerate(played):
             if isinstance(given, CardDrawn) and given.card is not None:
-                one, other = (table_of(game_id, decree, saved=saved, **settings) for _ in range(2))
-                if one.confidential(given):
+                one, other, asked = (
+                    table_of(game_id, decree, saved=saved, **settings) for _ in range(3)
+                )
+                if asked.take(given, "now", 0).confidential:
                     compared += compare(
                         one, other, given, monkey.left[0], [each for _, each in played[step + 1 :]]
                     )
@@ -322,9 +325,9 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
             if not isinstance(given, CardDrawn) or given.card is None:
                 continue
             wrong = msgspec.structs.replace(given, exposed=True)
-            if not table_of(game_id, decree, saved=saved, **settings).confidential(
-                msgspec.structs.replace(given, exposed=False)
-            ):
+            asked = table_of(game_id, decree, saved=saved, **settings)
+            right = msgspec.structs.replace(given, exposed=False)
+            if not asked.take(right, "now", 0).confidential:
                 continue
             following = [each for _, each in played[step + 1 : step + 1 + AFTER]]
             for decided, silent in ((ACCEPT, 1), (REMOVE, 1 if game_id in DEALT_OPEN else 2)):
@@ -362,7 +365,7 @@ def compare(
 def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
     """What everybody sees of a step, and the cards that it tells."""
     try:
-        events = table.take(given, "now", 0)
+        events = table.take(given, "now", 0).events
     except RejectedError as no:
         return [str(no).encode()], set()
     retained = [body for body in table.retained().values() if body]
@@ -373,8 +376,8 @@ def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
 def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
     """Else its journal would be in clear."""
     game = make_game(game_id, decree, {})
-    assert game.face_down or not game.confidential(
-        game.begin(), CardDrawn(at=1.0, device="shoe", card="7h")
+    assert game.face_down or not confidential(
+        game, game.begin(), CardDrawn(at=1.0, device="shoe", card="7h")
     )
 
 
@@ -388,6 +391,63 @@ async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
         await floor.take(CardDrawn(at=3.0, device="shoe", frame=frame("8h"), card="8h"))
         assert b"ValueError" in (floor.runner.retained["state"] or b"")
         assert floor.told == set()
+
+
+class Counted(FaceDown):
+    """The same game, which counts its steps."""
+
+    steps = 0
+
+    def step(
+        self, state: Cards, given: AnyReading | AnyCommand
+    ) -> tuple[Cards, tuple[AnyEvent, ...]]:
+        self.steps += 1
+        return super().step(state, given)
+
+
+class Undecided(FaceDown):
+    """The same game, which fails when it is asked what is confidential."""
+
+    def confidential(
+        self,
+        state: Cards,
+        given: AnyReading | AnyCommand,  # noqa: ARG002
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
+        raise ValueError(f"a defect with {state.cards}")
+
+
+class Failing(FaceDown):
+    """The same game, which fails on every input."""
+
+    def step(
+        self,
+        state: Cards,
+        given: AnyReading | AnyCommand,  # noqa: ARG002
+    ) -> tuple[Cards, tuple[AnyEvent, ...]]:
+        raise ValueError(f"a defect with {state.cards}")
+
+
+def table_with(game: FaceDown) -> Table:
+    return Table("casino", "t1", "face-down", "ARA02", game, "boot")
+
+
+def test_one_step_tells_the_events_and_whether_the_input_is_confidential() -> None:
+    game = Counted()
+    taken = table_with(game).take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
+    assert taken.confidential
+    assert [type(event) for event in taken.events] == [CardDealt]
+    assert game.steps == 1
+
+
+def test_in_doubt_an_input_is_confidential() -> None:
+    table = table_with(Undecided())
+    assert table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
+    table = table_with(Failing())
+    for _ in range(2):
+        assert table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
+    table = table_with(FaceDown())
+    assert not table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
 
 
 async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Path) -> None:
@@ -496,4 +556,4 @@ def test_keygen_makes_a_pair_once(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_turned_card_is_told_in_clear() -> None:
     table = table_of("face-down", "ARA02")
     table.take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
-    assert told_by(table.take(CardsTurn(**HEAD), "now", 0)) == {"7h"}
+    assert told_by(table.take(CardsTurn(**HEAD), "now", 0).events) == {"7h"}

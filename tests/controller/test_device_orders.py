@@ -202,7 +202,7 @@ def at_table(devices: tuple[str, ...] = ("wheel",)) -> Table:
 
 
 def take(table: Table, given: Input) -> list[AnyEvent]:
-    return table.take(given, "now", 1)
+    return table.take(given, "now", 1).events
 
 
 def to_wheel(command: str = "power_off", role: Any = "table_head", **more: Any) -> DeviceCommand:

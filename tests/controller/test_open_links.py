@@ -22,7 +22,7 @@ class Opening(Trial):
         for device in DEVICES:
             opened = LinkOpen(at=1.0, device=device)
             assert self.game.step(self.state, opened) == (self.state, ())
-            assert not self.game.confidential(self.state, opened)
+            assert not self.game.confidential(self.state, opened, ())
         super().give(given, keep=keep)
 
 

@@ -211,8 +211,9 @@ async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
         await made.idle()
         pages, first = [], 3
         while page := made.recall(Recall(boot="b1", first=first, to=9, limit=3), 1 << 20):
-            pages.append([event.seq for event in page])
-            first = page[-1].seq + 1
-            assert all(event.historical for event in page)
+            events = [read_event(event) for event in page]
+            pages.append([event.seq for event in events])
+            first = events[-1].seq + 1
+            assert all(event.historical for event in events)
         assert pages == [[3, 4, 5], [6, 7, 8], [9]]
         assert made.recall(Recall(boot="another", first=1), 1 << 20) == ()

@@ -26,13 +26,14 @@ from controller.contract.events import (
     DataLate,
     DeviceState,
     ResultCorrected,
+    RoundOpened,
     RoundResult,
 )
 from controller.contract.notation import Input, read_event, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
 from controller.games.games import make_game
-from controller.tables.table import CORRECTABLE, Table, UnrestorableStateError
+from controller.tables.table import CORRECTABLE, NOT_OURS, Table, UnrestorableStateError
 from devices.readings import (
     LinkGarbage,
     LinkLate,
@@ -64,7 +65,7 @@ def take(table: Table, *inputs: Input) -> list[AnyEvent]:
     return [
         event
         for each in inputs
-        for event in table.take(each, f"time {each.at}", round(each.at * 1e9))
+        for event in table.take(each, f"time {each.at}", round(each.at * 1e9)).events
     ]
 
 
@@ -422,6 +423,42 @@ def test_an_open_session_of_another_game_is_not_dropped() -> None:
         UnrestorableStateError, match="table t1: before this it was a table of counting under ARA02"
     ):
         make(saved=table.saved(), boot="b2", game_id="other")
+
+
+def boule(saved: bytes | None = None) -> Table:
+    game = make_game("boule", "ARA02", {})
+    return Table("casino", "t1", "boule", "ARA02", game, "b2", saved=saved)
+
+
+def as_another_release_saved_it(*inputs: Input) -> bytes:
+    """The round in progress had another name there."""
+    table = boule()
+    take(table, OPEN, *inputs)
+    return table.saved().replace(b'"current":', b'"hand":')
+
+
+def test_an_open_session_that_another_release_saved_otherwise_is_not_dropped() -> None:
+    saved = as_another_release_saved_it(BetsOpen(**HEAD))
+    with pytest.raises(UnrestorableStateError, match=r"table t1: .*start that release .*close"):
+        boule(saved)
+
+
+def test_an_open_session_of_another_release_goes_on_where_nothing_of_it_is_lost() -> None:
+    again = boule(as_another_release_saved_it())
+    assert leaf(again, "state")["shown"]["session"] == 1
+    assert again.sound
+    [opened] = take(again, BetsOpen(**HEAD))
+    assert isinstance(opened, RoundOpened)
+    assert opened.round == 1
+
+
+def test_a_closed_session_that_another_release_saved_otherwise_begins_anew_and_says_so() -> None:
+    table = boule()
+    take(table, OPEN, SessionClose(**HEAD))
+    again = boule(table.saved().replace(b'"session":', b'"sitting":'))
+    [alert] = again._due
+    assert isinstance(alert, AlertRaised)
+    assert alert.detail == NOT_OURS
 
 
 devices = st.sampled_from(["wheel", "slot"])

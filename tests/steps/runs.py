@@ -13,6 +13,7 @@ from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.games.games import make_game
+from controller.games.machine import Machine
 from controller.tables.table import Table
 from devices.recording import read_recording
 from tests.controller.decrees import PAIRS
@@ -126,17 +127,17 @@ def _written(kind: str, name: str) -> Iterator[Input]:
 
 def _said(table: Table, given: Input) -> Any:
     """What one input makes the table say: its events or that it is refused, what stands retained,
-    and whether it is sealed.
+    and whether it is sealed. One that is refused is stored nowhere: it would be if it names a card.
     """
-    sealed = table.confidential(given)
     try:
-        events: Any = [
-            write(event) for event in table.take(given, utc(given.at), round(given.at * 1e9))
-        ]
+        taken = table.take(given, utc(given.at), round(given.at * 1e9))
     except RejectedError:
-        events = "refused"
+        events: Any = "refused"
+        assert isinstance(table._game, Machine)
+        sealed = table.face_down and bool(table._game.named(given))
     else:
-        events = [msgspec.json.decode(event) for event in events]
+        events = [msgspec.json.decode(write(event)) for event in taken.events]
+        sealed = taken.confidential
     retained = {
         topic: None if body is None else msgspec.json.decode(body)
         for topic, body in table.retained().items()

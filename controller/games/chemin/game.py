@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
@@ -82,12 +83,15 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
         super().__init__(book, settings)
 
     def confidential(
-        self, state: CheminState, given: device.AnyReading | person.AnyCommand
+        self,
+        state: CheminState,
+        given: device.AnyReading | person.AnyCommand,
+        events: tuple[AnyEvent, ...],
     ) -> bool:
         """The shoe's verdict on a round in progress is confidential too."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.current is not None
-        return super().confidential(state, given)
+        return super().confidential(state, given, events)
 
     def show(self, state: CheminState) -> dict[str, Any]:
         """The retained state: of the cards, those face up."""

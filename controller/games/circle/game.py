@@ -27,7 +27,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract import commands as person
-from controller.contract.events import Hand
+from controller.contract.events import AnyEvent, Hand
 from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
@@ -130,10 +130,13 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(
-        self, state: CircleState, given: device.AnyReading | person.AnyCommand
+        self,
+        state: CircleState,
+        given: device.AnyReading | person.AnyCommand,
+        events: tuple[AnyEvent, ...],
     ) -> bool:
         """So is any fault of a shoe."""
-        return isinstance(given, device.ShoeFault) or super().confidential(state, given)
+        return isinstance(given, device.ShoeFault) or super().confidential(state, given, events)
 
     def show(self, state: CircleState) -> dict[str, Any]:
         """The retained state; of cards, only those face up."""

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
@@ -82,8 +83,13 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         """One step of the game from this state."""
         return CrapsTurn(self.book, self.settings, state, self.bets)
 
-    def confidential(self, state: CrapsState, given: device.AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
-        """Nothing that dice report is confidential."""
+    def confidential(
+        self,
+        state: CrapsState,  # noqa: ARG002 - dice hide nothing
+        given: device.AnyReading | person.AnyCommand,  # noqa: ARG002
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
+        """Nothing that dice say is confidential."""
         return False
 
     def show(self, state: CrapsState) -> dict[str, Any]:

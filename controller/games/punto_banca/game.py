@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
@@ -83,13 +84,16 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
         super().__init__(book, settings)
 
     def confidential(
-        self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand
+        self,
+        state: PuntoBancaState,
+        given: device.AnyReading | person.AnyCommand,
+        events: tuple[AnyEvent, ...],
     ) -> bool:
         """The shoe's verdict is confidential too while not all cards are face up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.current is not None or last is None or last.kind != "result"
-        return super().confidential(state, given)
+        return super().confidential(state, given, events)
 
     def show(self, state: PuntoBancaState) -> dict[str, Any]:
         """The retained state: of the cards, those face up."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import CardDealt, CardsBurned, RoundUnresolved
 from controller.games import coups, shoe, talla
-from controller.games.baccarat import is_natural
+from controller.games.baccarat import Side, is_natural
 from controller.games.cards import is_card, pips
 from controller.games.coups import Waiting
 from controller.games.moves import frame_of
@@ -54,16 +54,16 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
         return
     if _hidden(turn, given):
         return
-    if why := _objection(turn, waiting):
+    to = next_place(turn.state.current or PuntoBancaCoup(round=0), turn.book.third)
+    if why := _objection(turn, waiting, to):
         stop(turn, waiting, *why)
         return
-    coup = ready(turn)
-    to = next_place(coup, turn.book.third)
+    ready(turn)
     assert to is not None
     turn.place(given, to)
 
 
-def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
+def ready(turn: PuntoBancaTurn) -> None:
     """The round that takes a card now; at a table without keys it opens with its first card, its
     bets closed before it.
     """
@@ -73,9 +73,6 @@ def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
     assert coup is not None
     if not coup.closed and turn.settings.rounds == "shoe":
         turn.close_bets(unobserved=True)
-        coup = turn.state.current
-        assert coup is not None
-    return coup
 
 
 def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None = None) -> None:
@@ -85,8 +82,10 @@ def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None =
     turn.expect()
 
 
-def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None] | None:
-    """Why this card may not simply go where the next one belongs."""
+def _objection(
+    turn: PuntoBancaTurn, waiting: Waiting, to: Side | None
+) -> tuple[str, str | None] | None:
+    """Why this card may not simply go ``to`` where the next one belongs."""
     given, coup, now = waiting.given, turn.state.current, turn.state.shoe
     if waiting.trouble is not None:
         return waiting.trouble, None
@@ -95,28 +94,23 @@ def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None]
     if now is not None and now.over:
         return "shoe_over", None
     by_keys = turn.settings.rounds == "keys"
-    if coup is None:
-        return (
-            ("card_out_of_round", None)
-            if by_keys
-            else _misplaced(turn, PuntoBancaCoup(round=0), given)
-        )
+    if coup is None and by_keys:
+        return "card_out_of_round", None
+    coup = coup or PuntoBancaCoup(round=0)
     if not coup.closed and by_keys:
         return "card_before_close", None
-    if next_place(coup, turn.book.third) is None:
+    if to is None:
         natural = any(is_natural(announced(coup, side)) for side in ("player", "banker"))
         return "card_after_end" if natural else "card_before_turn", None
-    return _misplaced(turn, coup, given)
+    return _misplaced(turn, coup, given, to)
 
 
 def _misplaced(
-    turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn
+    turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn, to: Side
 ) -> tuple[str, str | None] | None:
     """The shoe's claim differs from the card's place; or the card came face up when it must be face
     down.
     """
-    to = next_place(coup, turn.book.third)
-    assert to is not None
     index = len(coup.cards(to)) + 1
     if given.to not in (None, to) or given.index not in (None, index):
         said = " ".join(str(each) for each in (given.to, given.index) if each is not None)

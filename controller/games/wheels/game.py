@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
@@ -64,8 +65,13 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
-    def confidential(self, state: WheelState, given: AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
-        """Nothing that a wheel reports is confidential."""
+    def confidential(
+        self,
+        state: WheelState,  # noqa: ARG002 - a wheel hides nothing
+        given: AnyReading | person.AnyCommand,  # noqa: ARG002
+        events: tuple[AnyEvent, ...],  # noqa: ARG002
+    ) -> bool:
+        """Nothing that a wheel says is confidential."""
         return False
 
     def own(self, state: Any) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own

@@ -12,6 +12,7 @@ import msgspec
 from controller.contract.commands import Command
 from controller.contract.events import AnyEvent
 from controller.contract.notation import Input, read_input
+from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
 from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, ShufflerPacket
@@ -28,6 +29,15 @@ def said(command: str, at: float = 1.0, role: str = "table_head", **fields: Any)
     )
     assert isinstance(given, Command)
     return given
+
+
+def confidential(game: Game, state: Any, given: Input) -> bool:
+    """Whether surveillance alone is told this input, if it is taken in this state."""
+    try:
+        _, events = game.step(state, given)
+    except RejectedError:
+        events = ()
+    return game.confidential(state, given, events)
 
 
 class AnyPlay(Generic[G, S]):
@@ -54,9 +64,10 @@ class AnyPlay(Generic[G, S]):
     def take(self, *given: Input) -> list[AnyEvent]:
         told: list[AnyEvent] = []
         for each in given:
-            if self.game.confidential(self.state, each):
+            state, events = self.game.step(self.state, each)
+            if self.game.confidential(self.state, each, events):
                 self.sealed.append(getattr(each, "card", None))
-            self.state, events = self.game.step(self.state, each)
+            self.state = state
             told += events
         self.events += told
         return told

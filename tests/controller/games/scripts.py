@@ -54,12 +54,13 @@ def played(script: Script) -> list[Any]:
     game = make_game(script.game, script.decree, script.settings)
     state, said = game.begin(), []
     for each in script.inputs:
-        assert game.face_down or not game.confidential(state, each)
+        before = state
         try:
             state, events = game.step(state, each)
         except RejectedError as refusal:
             said.append({"refused": str(refusal)})
         else:
+            assert game.face_down or not game.confidential(before, each, events)
             said += [msgspec.json.decode(write(event)) for event in events]
     return said
 

@@ -19,7 +19,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 from tests.controller.outcomes import outcome_of
 
 ONE, TWO = "Ts Td Tc", "As Ac 5d"
@@ -226,7 +226,7 @@ def test_a_verdict_does_not_name_a_card_that_waits() -> None:
     play.open(1)
     play.cards("As")
     verdict = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("As",))
-    assert play.game.confidential(play.state, verdict)
+    assert confidential(play.game, play.state, verdict)
     [checked] = of_kind(play.take(verdict), DeckChecked)
     assert not checked.right
     assert "As" not in str(checked)
@@ -261,7 +261,7 @@ def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
         play.dice(1, 1, 6)
     play.cards(BEFORE[game])
     drawn = CardDrawn(at=9.0, device="shoe", frame=f"frame of {card}", card=card, exposed=True)
-    assert play.game.confidential(play.state, drawn)
+    assert confidential(play.game, play.state, drawn)
     play.take(drawn)
     return play
 
@@ -338,7 +338,7 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
     lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
     play = Play("trijoker", "BAL05")
     for _ in range(2):
-        assert play.game.confidential(play.state, lacks)
+        assert confidential(play.game, play.state, lacks)
         said = play.take(lacks)
         assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
         assert "Kh" not in str(said)
@@ -348,5 +348,5 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
     play.open(1)
     play.say("bets.open")
     play.say("round.void", reason="inspector")
-    assert play.game.confidential(play.state, lacks)
+    assert confidential(play.game, play.state, lacks)
     assert "Kh" not in str(play.take(lacks))

@@ -20,7 +20,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
-from tests.controller.games.play import of_kind, only
+from tests.controller.games.play import confidential, of_kind, only
 from tests.controller.outcomes import history
 
 rule = pytest.mark.rule
@@ -300,7 +300,7 @@ def test_a_silence_in_the_burn(play: Play) -> None:
     play.cards("2c 3c")
     play.take(LinkGap(at=play.now(), lost=1))
     play.cards("4c")
-    assert not play.game.confidential(play.state, LinkUp(at=0.0))
+    assert not confidential(play.game, play.state, LinkUp(at=0.0))
     assert only(play.decide("next_round"), CardsBurned).count == 2
     assert play.state.burn == 0
 

@@ -25,7 +25,7 @@ from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
-from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.play import confidential, of_kind, only, whats
 
 rule = pytest.mark.rule
 
@@ -59,13 +59,12 @@ def test_five_cards_are_burned_and_nobody_is_told_which(play: Play) -> None:
 @rule("BAL05-070", "ARA02-052", "EUS96-060", "GAL07-050")
 def test_what_is_burned_is_confidential(play: Play) -> None:
     play.open(burned=False)
-    given = play.game.confidential
     for card in ("2c", None, "4c", "4c", "4c"):
         reading = _drawn(card)
-        assert given(play.state, reading) == (card is not None)
+        assert confidential(play.game, play.state, reading) == (card is not None)
         play.take(reading)
     play.boxes(1, 3)
-    assert not given(play.state, _drawn("8h"))
+    assert not confidential(play.game, play.state, _drawn("8h"))
     assert not of_kind(play.events, Irregularity), "nobody sees that one was not read"
 
 

@@ -23,7 +23,7 @@ from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, S
 from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play
 from tests.controller.games.holds import holds, spoken, step
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 from tests.controller.outcomes import outcome_of
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
@@ -159,7 +159,7 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
             isinstance(each, CardDecide) and each.action in ("exposed", "remove", "for", "read")
         ):
             down = set()
-        secret = play.game.confidential(play.state, each)
+        secret = confidential(play.game, play.state, each)
         said = step(play, each)
         down -= {
             event.card

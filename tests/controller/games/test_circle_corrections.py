@@ -16,7 +16,7 @@ from controller.games.circle.streets import pack
 from controller.games.poker.state import SHOWN
 from tests.controller.games.circle_draw_play import covered
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 from tests.controller.outcomes import history, outcome_of
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
@@ -207,7 +207,9 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
     line = {"at": 1.0, "type": "result.correct", "by": "M. Lasa", "role": "table_head", "round": 1}
     hands = {"right": {"seat:4": ["Ah", "5s"]}, "wrong": {"seat:4": ["Kh", "5s"]}}
     sealed = [
-        play.game.confidential(play.state, read_input(msgspec.json.encode({**line, "hands": hand})))
+        confidential(
+            play.game, play.state, read_input(msgspec.json.encode({**line, "hands": hand}))
+        )
         for hand in hands.values()
     ]
     assert sealed == [False, True]

@@ -10,7 +10,7 @@ import pytest
 from controller.contract.events import DeckChecked
 from devices.readings import ShufflerVerdict
 from tests.controller.games.circle_play import Play, table
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 
 rule = pytest.mark.rule
 LACKS = ShufflerVerdict(
@@ -19,7 +19,7 @@ LACKS = ShufflerVerdict(
 
 
 def names_nothing(play: Play) -> None:
-    assert play.game.confidential(play.state, LACKS)
+    assert confidential(play.game, play.state, LACKS)
     said = play.take(LACKS)
     [checked] = of_kind(said, DeckChecked)
     assert (checked.right, checked.count) == (False, 50)

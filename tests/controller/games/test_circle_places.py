@@ -20,7 +20,7 @@ from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerVerdict
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, Play, holdem, table
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 from tests.controller.outcomes import outcome_of
 
 rule = pytest.mark.rule
@@ -240,7 +240,7 @@ def test_while_a_round_is_played_no_missing_card_is_named() -> None:
     """They are in the hands of the players."""
     play = holdem()
     verdict = ShufflerVerdict(at=1.0, count=44, count_right=False, missing=("Ah",))
-    assert play.game.confidential(play.state, verdict)
+    assert confidential(play.game, play.state, verdict)
     play.take(verdict)
     assert "Ah" not in str(of_kind(play.events, DeckChecked)[-1])
 

@@ -164,8 +164,8 @@ def test_what_does_not_concern_the_game() -> None:
     before = play.state
     shoe = CardCut(at=play.now(), device="shoe")
     assert (play.take(shoe), play.state) == ([], before)
-    assert not play.game.confidential(before, shoe)
-    with pytest.raises(RejectedError, match=r"this game has no command limit-announce"):
+    assert not play.game.confidential(before, shoe, ())
+    with pytest.raises(RejectedError, match="this game has no command limit-announce"):
         play.say("limit.announce", minimum=1000)
 
 

@@ -15,7 +15,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.games.poker.state import REMEMBERED, SHOWN
 from controller.tables.table import Table
-from tests.controller.games.play import of_kind, said
+from tests.controller.games.play import confidential, of_kind, said
 from tests.controller.games.poker_play import Play, dealt, go, result, table
 from tests.controller.games.scripts import read
 from tests.controller.outcomes import history, outcome_of
@@ -206,7 +206,7 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
     go(play, TOLD, BANK)
     play.sealed.clear()
     wrong = said("result.correct", round=1, hands={"box:1": ["9s", "8s", "7s", "6s", "9h"]})
-    assert play.game.confidential(play.state, wrong)
+    assert confidential(play.game, play.state, wrong)
     events = correct(play, box1="9s 8s 7s 6s 5c")
     assert play.sealed == []
     assert outcome_of(corrected(events)).hands
@@ -220,7 +220,7 @@ def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_resu
         game = make_game(script.game, script.decree, script.settings)
         kept = Table("casino", "t1", script.game, script.decree, game, "b1", saved=saved)
         with contextlib.suppress(RejectedError):
-            corrections += of_kind(kept.take(each, "time", 0), ResultCorrected)
+            corrections += of_kind(kept.take(each, "time", 0).events, ResultCorrected)
         saved = kept.saved()
     first, second = corrections
     assert (second.replaces, second.replaces_boot) == (first.seq, "b1")

@@ -9,7 +9,7 @@ import pytest
 from controller.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerVerdict
-from tests.controller.games.play import of_kind
+from tests.controller.games.play import confidential, of_kind
 from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table
 from tests.controller.outcomes import outcome_of
 
@@ -175,7 +175,7 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
     lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
     play = table()
     for _ in range(2):
-        assert play.game.confidential(play.state, lacks)
+        assert confidential(play.game, play.state, lacks)
         said = play.take(lacks)
         assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
         assert "Kh" not in str(said)
@@ -184,5 +184,5 @@ def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_
         )
     play.say("bets.open")
     play.say("round.void", reason="inspector")
-    assert play.game.confidential(play.state, lacks)
+    assert confidential(play.game, play.state, lacks)
     assert "Kh" not in str(play.take(lacks))

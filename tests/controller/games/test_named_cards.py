@@ -10,6 +10,7 @@ from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
 from tests.controller.decrees import PAIRS
+from tests.controller.games.play import confidential
 from tests.controller.games.poker_play import stopped, table
 
 HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
@@ -26,8 +27,9 @@ def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(
     verdict = ShufflerVerdict(
         at=1.0, device="shuffler", set_right=False, missing=("7h",), extra=("8h",)
     )
-    told = b"7h" in repr(game.step(game.begin(), verdict)[1]).encode()
-    assert game.confidential(game.begin(), verdict) is not told
+    _, events = game.step(game.begin(), verdict)
+    told = b"7h" in repr(events).encode()
+    assert game.confidential(game.begin(), verdict, events) is not told
 
 
 def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_has_seen() -> None:
@@ -38,7 +40,7 @@ def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_
         play.card(next(deck))
     [card] = play.game.seen(play.state)
     again = CardDrawn(at=play.now(), device="shoe", frame="what was read", card=card)
-    assert play.game.confidential(play.state, again)
+    assert confidential(play.game, play.state, again)
     play.take(again)
     stopped(play, "card_extra")
 
@@ -48,15 +50,16 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     alarm = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="7h misread")
     for given in (alarm, ShoeReset(at=1.0, device="shoe", detail="7h was next")):
-        assert table.confidential(given)
-        assert "7h" not in repr(table.take(given, "now", 0))
+        events, sealed = table.take(given, "now", 0)
+        assert sealed
+        assert "7h" not in repr(events)
 
 
 @pytest.mark.parametrize(("game_id", "decree"), HIDING)
 def test_how_many_bytes_were_noise_is_not_told(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)
-    assert table.confidential(noise)
-    said = table.take(noise, "now", 0)
+    said, sealed = table.take(noise, "now", 0)
+    assert sealed
     assert [each.state for each in said if isinstance(each, DeviceState)] == ["unintelligible"]
     assert "97" not in repr((said, table.retained()))

@@ -9,6 +9,7 @@ import pytest
 from controller.contract.commands import CardsShow
 from controller.contract.notation import Input
 from controller.games.games import make_game
+from tests.controller.games.play import confidential
 
 
 def shown(*cards: str, low: tuple[str, ...] = ()) -> Input:
@@ -18,6 +19,6 @@ def shown(*cards: str, low: tuple[str, ...] = ()) -> Input:
 @pytest.mark.parametrize("game", ["poker-no-draw", "three-card-poker", "texas-holdem", "pai-gow"])
 def test_cards_of_a_low_hand_are_as_confidential_as_the_others(game: str) -> None:
     table = make_game(game, "EUS96", {})
-    assert not table.confidential(table.begin(), shown())
-    assert table.confidential(table.begin(), shown("As"))
-    assert table.confidential(table.begin(), shown(low=("As",)))
+    assert not confidential(table, table.begin(), shown())
+    assert confidential(table, table.begin(), shown("As"))
+    assert confidential(table, table.begin(), shown(low=("As",)))

@@ -25,7 +25,7 @@ from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
-from tests.controller.games.play import of_kind, only
+from tests.controller.games.play import confidential, of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.outcomes import history, outcome_of
 
@@ -390,10 +390,10 @@ def test_what_a_fault_says_of_a_card_is_not_told() -> None:
     fault = ShoeFault(
         at=1.0, device="shoe", fault="card_code", active=True, detail="7h", frame="code 7h"
     )
-    assert play.game.confidential(play.state, fault)
+    assert confidential(play.game, play.state, fault)
     assert b"7h" not in b"".join(map(write, play.take(fault)))
     jam = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="E12")
-    assert not play.game.confidential(play.state, jam)
+    assert not confidential(play.game, play.state, jam)
     assert only(play.take(jam), AlertRaised).detail == "E12"
     assert play.take(jam) == []
 

@@ -22,7 +22,7 @@ from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeResult
 from tests.controller.decrees import of
-from tests.controller.games.play import of_kind, only
+from tests.controller.games.play import confidential, of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.outcomes import history, outcome_of
 
@@ -429,7 +429,7 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     play = table("ARA02")
     play.bets()
     play.cards(four(7, 6))
-    assert play.game.confidential(play.state, ShoeResult(at=1.0, winner=winner))
+    assert confidential(play.game, play.state, ShoeResult(at=1.0, winner=winner))
     assert play.verdict(winner) == []
     said = play.say("cards.turn")
     assert of_kind(said, RoundResult) == []

@@ -41,7 +41,7 @@ from devices.readings import (
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of, spoken
 from tests.controller.games.own_cards import CARD, named, with_cards
-from tests.controller.games.play import of_kind, said
+from tests.controller.games.play import confidential, of_kind, said
 from tests.controller.games.punto_banca_play import DECREES, Play
 from tests.controller.outcomes import outcome_of
 
@@ -206,7 +206,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
         seen: set[str | None] = set()
         if isinstance(each, CardDecide) and each.action == "exposed":
             seen = {each.card or waiting.given.card for waiting in play.state.queue[:1]}
-        confidential = play.game.confidential(play.state, each)
+        sealed = confidential(play.game, play.state, each)
         events = holds(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
@@ -223,7 +223,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
         assert named(b"".join(map(write, events)) + shown) <= public
         assert up(play.state) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
-            assert confidential is not (each.card in public)
+            assert sealed is not (each.card in public)
     check(play)
 
 

@@ -24,7 +24,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.controller.decrees import of
-from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.play import confidential, of_kind, only, whats
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.outcomes import outcome_of
 
@@ -219,7 +219,7 @@ def test_a_burned_card_equal_to_the_one_shown_is_seen_by_nobody(decree: str) -> 
     play.say("shoe.start", shoe="S1")
     play.cards("2c 5h")
     last = CardDrawn(at=play.now(), device="shoe", frame="the 2c", card="2c")
-    assert play.game.confidential(play.state, last)
+    assert confidential(play.game, play.state, last)
     assert only(play.take(last), CardsBurned).shown == "2c"
 
 

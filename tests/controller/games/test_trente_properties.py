@@ -37,7 +37,7 @@ from devices.readings import (
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of
 from tests.controller.games.own_cards import CARD, named, with_cards
-from tests.controller.games.play import of_kind, said
+from tests.controller.games.play import confidential, of_kind, said
 from tests.controller.games.trente_play import DECREES, Play
 from tests.controller.outcomes import outcome_of
 
@@ -132,7 +132,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
     public: set[str] = set()
     for each in dealt(script, seed):
         waits = play.state.round if play.state.current and play.state.asks else None
-        confidential = play.game.confidential(play.state, each)
+        sealed = confidential(play.game, play.state, each)
         events = holds(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardDealt | CardRemoved) and event.card:
@@ -143,7 +143,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
-            assert confidential is not (each.card in public)
+            assert sealed is not (each.card in public)
         check_expected(play)
     check(play)
 
