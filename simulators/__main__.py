@@ -186,7 +186,7 @@ def _topic(text: str) -> tuple[str, int, str]:
 def _parser() -> argparse.ArgumentParser:
     faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
     parser = argparse.ArgumentParser(
-        prog="python -m simulators",
+        prog="novamas simulate",
         description="A simulated device, served as the real one would be.",
         epilog=(
             "faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with "

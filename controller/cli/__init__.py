@@ -14,7 +14,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from devices.errors import NovamasError
+from devices.errors import NovamasError, unknown
 
 SUBCOMMANDS = (
     "demo",
@@ -92,6 +92,8 @@ def tell(text: str) -> None:
 
 def _run(words: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
+    if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
+        raise CommandLineError(unknown("command", chosen, SUBCOMMANDS), status=2)
     parser = argparse.ArgumentParser(
         prog="novamas",
         description="Results of physical casino tables that can be trusted and proved.",

@@ -14,6 +14,7 @@ from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook
+from devices.errors import unknown
 
 HELP = (
     "say which games each decree has and which can be played now; or show the rules of one as data"
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
         known = sorted({pair.decree for pair in catalogue()})
-        raise CommandLineError(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
+        raise CommandLineError(unknown("decree", arguments.decree, known))
     if arguments.game:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():

@@ -13,9 +13,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from controller.cli import CommandLineError
-from controller.cli.decode import decode, make_codec, skipped
+from controller.cli.decode import decode, make_codec, named, skipped
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
+from controller.configuration.checks import unsuited
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
@@ -80,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Events to stdout; skipped lines and a summary to stderr."""
     table = make_table("replay", arguments.game, arguments.decree, arguments.set)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
+    if what := unsuited(named(arguments.driver), arguments.driver, arguments.game):
+        raise CommandLineError(what)
     recordings = _read(arguments.recording)
     start = recordings[0][1].start
     said: Counter[str] = Counter()

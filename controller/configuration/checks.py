@@ -18,6 +18,7 @@ from controller.configuration.settings import BROKER_FILES, Broker, Configuratio
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.mqtt.embedded_broker import NotLoopbackError, loopback
+from controller.rulebooks.rulebook import decrees, rulebook
 from devices.codec import Driver
 from devices.drivers import driver
 from devices.links import check_link
@@ -173,14 +174,19 @@ def _table(at: Path, table: Table) -> Flaws:
 
 def _game(at: Path, table: Table) -> Flaws:
     """Whether the game exists, the decree has it, and its settings are valid."""
+    notes: Notes = []
+    if table.decree:
+        try:
+            rulebook(table.decree)
+        except KeyError as error:
+            yield (*at, "decree"), _words(error)
     if not table.game:
         return
-    notes: Notes = []
     key = "game"
     try:
         read(settings_of(table.game), table.settings, (*at, "settings"), notes)
-        key = "decree"
-        if table.decree:
+        if table.decree in decrees():
+            key = "decree"
             make_game(table.game, table.decree, {})
             key = "settings"
             if not notes:
@@ -223,24 +229,13 @@ def _served(at: Path, table: Table) -> Flaws:
     """Whether each device fits the table's game. A table can use one wheel only."""
     if table.game not in GAMES:
         return
-    serve = SERVE.get(table.game, CARDS)
     wheels = 0
     for d, device in enumerate(table.device):
         known = _described(device)
         if known is None:
             continue
         wheels += known.kind == "wheel"
-        if known.games and table.game not in known.games:
-            what = (
-                f"the driver {device.driver} is for {' and '.join(known.games)}, but this table "
-                f"plays {table.game}"
-            )
-            yield (*at, "device", d, "driver"), what
-        elif known.kind not in serve:
-            what = (
-                f"the driver {device.driver} is for a {known.kind}; {table.game} accepts: "
-                f"{', '.join(serve)}"
-            )
+        if (what := unsuited(known, device.driver, table.game)) is not None:
             yield (*at, "device", d, "driver"), what
         elif known.kind == "wheel" and wheels > 1:
             yield (
@@ -249,6 +244,16 @@ def _served(at: Path, table: Table) -> Flaws:
             )
         else:
             yield from _pockets((*at, "device", d), device, known, table)
+
+
+def unsuited(known: Driver, name: str, game: str) -> str | None:
+    """Why a table with this game can make nothing of what the driver reads, or None."""
+    accepted = SERVE.get(game, CARDS)
+    if known.games and game not in known.games:
+        return f"the driver {name} is for {' and '.join(known.games)}, but this table plays {game}"
+    if known.kind not in accepted:
+        return f"the driver {name} is for a {known.kind}; {game} accepts: {', '.join(accepted)}"
+    return None
 
 
 def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:

@@ -165,3 +165,16 @@ def test_a_shoe_needs_a_number_and_a_session(capsys: pytest.CaptureFixture[str])
         == 1
     )
     assert "the shoe cannot be put in: no session is open" in capsys.readouterr().err
+
+
+def test_a_game_that_cannot_use_the_device_is_refused(
+    capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", str(capture), "--driver", "cammegh-ss2"]
+    assert main([*words, "--game", "punto-banca", "--decree", "ARA02"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (
+        "the driver cammegh-ss2 is for roulette-french and roulette-american, but this table plays"
+        in told.err
+    )
