@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from devices.codec import Driver, Registry
-from devices.suggestions import instead_of
+from devices.suggestions import unknown
 
 DRIVERS: Registry = {
     "angel-eye": "devices.shoe.angel_eye:DRIVER",
@@ -31,7 +31,7 @@ def driver(name: str) -> Driver:
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:
-        raise KeyError(f"no driver {name!r}; {instead_of(name, sorted(DRIVERS))}") from None
+        raise KeyError(unknown("driver", name, sorted(DRIVERS))) from None
     found = getattr(import_module(module), attribute)
     assert isinstance(found, Driver)
     return found

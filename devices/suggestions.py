@@ -20,3 +20,12 @@ def instead_of(word: str, known: Iterable[str]) -> str:
     words = list(known)
     near = get_close_matches(word[:LONGEST], words, n=1)
     return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(words) or 'none'}"
+
+
+def unknown(kind: str, word: str, known: Iterable[str]) -> str:
+    """What is wrong with an unknown word, and what to write instead.
+
+    >>> unknown("driver", "camegh-ss2", ["bee-tek", "cammegh-ss2"])
+    "no driver 'camegh-ss2'; did you mean `cammegh-ss2`?"
+    """
+    return f"no {kind} {word!r}; {instead_of(word, known)}"

@@ -1,9 +1,9 @@
-"""The command line: one module per subcommand, imported when it is asked for.
+"""The command line: one module per subcommand, imported on first use.
 
-Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``.
-Output for machines is JSON lines on stdout; errors go to stderr, say what and where, and exit with
-1 (2 for a wrong call, 3 where ``play`` was refused a command; ``verify`` and ``audit``: see
-``verdicts``).
+Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit status``.
+Output for machines is JSON lines on stdout. Errors go to stderr, say what is wrong and where, and
+end with status 1 (2 for wrong usage; 3 if ``play`` had a command refused; for ``verify`` and
+``audit`` see ``verdicts``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 from devices.errors import NovamasError
+from devices.suggestions import unknown
 
 SUBCOMMANDS = (
     "demo",
@@ -41,14 +42,14 @@ SUBCOMMANDS = (
 )
 
 MODULES = {"import": "import_history"}
-"""The modules of subcommands whose own name is a word of the language."""
+"""Subcommands whose name is a Python keyword, and their modules."""
 
 
 class CommandLineError(NovamasError):
-    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to
-    do.
+    """A subcommand cannot continue. The message is all that its user needs: what is wrong, where,
+    and what to do.
 
-    ``status``: the exit status; 2 says that the command was called wrongly.
+    ``status``: the exit status; 2 means wrong usage.
     """
 
     def __init__(self, message: str, status: int = 1) -> None:
@@ -57,11 +58,11 @@ class CommandLineError(NovamasError):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of ``novamas``. Gives the exit code."""
+    """Entry point of ``novamas``. Returns the exit status."""
     for name in ("stdout", "stderr"):
         if (
             getattr(sys, name) is None
-        ):  # closed by whoever called us; else the next file opened would take its place
+        ):  # closed by the caller; the next file opened would take its place
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     try:
         try:
@@ -71,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     except CommandLineError as error:
         tell(f"novamas: {error}")
         return error.status
-    except BrokenPipeError:  # the reader of our output went away; that is its right
+    except BrokenPipeError:  # the reader of the output closed it, which is no error
         return 0
     except OSError as error:
         tell(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}")
@@ -81,20 +82,22 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def tell(text: str) -> None:
-    """Say it on standard error. Where that cannot be written, the exit code alone tells."""
+    """Print to standard error. If that fails, the exit status alone speaks."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno()
-        )  # else the end of the process fails too, with a code of its own
+        )  # or else the exit would fail too, with a status of its own
 
 
 def _run(words: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
+    if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
+        raise CommandLineError(unknown("command", chosen, SUBCOMMANDS), status=2)
     parser = argparse.ArgumentParser(
         prog="novamas",
-        description="Results of physical casino tables that can be trusted and proved.",
+        description="Trustworthy, provable results from physical casino tables.",
     )
     parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -105,18 +108,18 @@ def _run(words: list[str]) -> int:
         subparser.set_defaults(run=module.run)
     if (
         words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen != "simulate"
-    ):  # which hands its options on as they stand
+    ):  # it passes its options on unchanged
         arguments = subparser.parse_intermixed_args(
             words[1:]
-        )  # else no file could follow an option
+        )  # so that a file may follow an option
     else:
         arguments = parser.parse_args(words)
     return int(arguments.run(arguments))
 
 
 def _flush() -> None:
-    """Write what is left of the output while errors can still be told; what cannot be written is
-    not tried again at the end.
+    """Flush the output while errors can still be reported; what cannot be written is not retried at
+    exit.
     """
     try:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""``novamas audit``: whether everything that was concluded follows from what was given."""
+"""``novamas audit``: checks that every conclusion follows from its inputs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from controller.proof.findings import Audit
 
 HELP = (
-    "derive every reading from its bytes and every event from its inputs again, and show the "
-    "first that does not follow"
+    "derive every reading and event again from the stored bytes and inputs, and show the first "
+    "that differs"
 )
 
 
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--key",
         type=public_key,
         metavar="PUBLICKEY",
-        help="the public key to trust, as a checkpoint shows it (64 digits)",
+        help="the public key to trust, from a checkpoint (64 digits)",
     )
     parser.add_argument(
         "--unseal",
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """The verdict to stdout. Gives its exit status."""
+    """Print the verdict. Returns its exit status."""
     from controller.proof.audit import audit
 
     unseal = None if given.unseal is None else _unseal(given.unseal)

@@ -1,15 +1,16 @@
-"""``novamas check``: is this configuration sound? Says every mistake at once."""
+"""``novamas check``: checks a configuration and reports every mistake at once."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from controller.configuration.file import load
-from controller.configuration.settings import ConfigurationError
+from controller.configuration.settings import Configuration, ConfigurationError
 
-HELP = "say whether a configuration is sound, or every mistake in it with its line"
+HELP = "check a configuration; report every mistake with its line"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +19,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Give 0 and a summary on stdout, or 1 and the mistakes on stderr."""
+    """Return 0 with a summary on stdout, or 1 with the mistakes on stderr."""
     try:
         configuration = load(arguments.config)
     except ConfigurationError as mistaken:
         print(mistaken, file=sys.stderr)
-        print(f"novamas: mistakes: {len(mistaken.mistakes)}", file=sys.stderr)
+        count = len(mistaken.mistakes)
+        errors = "1 error" if count == 1 else f"{count} errors"
+        print(f"novamas: {errors} in {arguments.config}", file=sys.stderr)
         return 1
     print(
         f"ok: site {configuration.site.id}, node {configuration.site.node}, broker "
@@ -37,4 +40,23 @@ def run(arguments: argparse.Namespace) -> int:
             f"  {table.id}: {table.game} "
             f"{table.decree}{', simulated' if table.simulated else ''}: {devices}"
         )
+    for note in notes(configuration):
+        print(f"note: {note}")
     return 0
+
+
+def notes(configuration: Configuration) -> list[str]:
+    """What is sound, and yet keeps `novamas run` from working when started by hand."""
+    if os.environ.get("CREDENTIALS_DIRECTORY"):
+        return []
+    credentials = {
+        "broker.password_credential": configuration.broker.password_credential,
+        "journal.key_credential": configuration.journal.key_credential,
+        "surveillance.secret_credential": configuration.surveillance.secret_credential,
+    }
+    return [
+        f"{key}: systemd passes the credential {name!r} to the service only; without a unit that "
+        "loads it, `novamas run` cannot read it"
+        for key, name in credentials.items()
+        if name is not None
+    ]

@@ -1,4 +1,4 @@
-"""``novamas decode``: what a recording says, reading by reading."""
+"""``novamas decode``: the readings in a recording."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from devices.watch import CodecDefectError, Watch
 
 HELP = "print the readings of a recording as JSON lines"
 SHOWN = 20
-"""Lines that are none of a recording, of which each is told."""
+"""Lines that cannot be read, of which each is reported."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,14 +65,14 @@ def run(arguments: argparse.Namespace) -> int:
             print(encoder.encode(reading).decode())
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"a defect of the driver {arguments.driver}, please report it: {defect}, at "
+            f"defect in the driver {arguments.driver}; please report it: {defect}, at "
             f"{escape(defect.data)}"
         ) from defect
     return 0
 
 
 def skipped(path: Path) -> Recording:
-    """A recording; its lines that are none are told on stderr. Raises ``CommandLineError``."""
+    """A recording. Its unreadable lines are reported on stderr. Raises ``CommandLineError``."""
     try:
         recording = read_recording(path)
     except RecordingError as error:
@@ -83,21 +83,21 @@ def skipped(path: Path) -> Recording:
         print(f"{path}: and {more} more such lines", file=sys.stderr)
     if not recording.chunks:
         raise CommandLineError(
-            f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`"
+            f"{path}: not a recording, or empty: it has no line such as `0.5 < *X;2`"
         )
     return recording
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
-    """The readings of chunks on their own clock, with what a watch says of the silences between
-    them.
+    """The readings of some chunks by the recording's own clock, with what a watch says about the
+    silences between them.
     """
     opened = False
     for chunk in chunks:
         if not opened:
             watch.opened(
                 chunk.at
-            )  # what it says is left out: when the link was opened, no recording tells
+            )  # its readings are dropped: no recording tells when the link was opened
             opened = True
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
@@ -105,7 +105,7 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises
+    """A new codec with options given as KEY=VALUE. A value is TOML, or else plain text. Raises
     ``CommandLineError``.
     """
     known = named(name)
@@ -117,7 +117,7 @@ def make_codec(name: str, device: str, options: list[str]) -> Codec:
 
 
 def named(name: str) -> Driver:
-    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises
+    """The driver of that name, or the one that the profile in ``profile:FILE`` describes. Raises
     ``CommandLineError``.
     """
     word, _, file = name.partition(":")
@@ -134,14 +134,16 @@ def named(name: str) -> Driver:
         raise CommandLineError(error.args[0]) from error
     except profile.ProfileError as mistaken:
         raise CommandLineError(
-            "\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])
+            "\n".join(
+                ["the profile has mistakes:", *(mistake.of(file) for mistake in mistaken.mistakes)]
+            )
         ) from mistaken
     except ValueError as error:
         raise CommandLineError(str(error)) from error
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """KEY=VALUE, the value as in TOML, or a plain text. Raises ``CommandLineError``."""
+    """Split KEY=VALUE; the value is TOML, or else plain text. Raises ``CommandLineError``."""
     key, given, value = text.partition("=")
     if not given:
         raise CommandLineError(f"{text!r}: expected KEY=VALUE")
@@ -152,7 +154,7 @@ def pair(text: str) -> tuple[str, Any]:
 
 
 def shown(recording: Recording) -> Iterable[Chunk]:
-    """The chunks, with progress on the terminal when the readings go elsewhere."""
+    """The chunks, with progress on the terminal if the readings go elsewhere."""
     if sys.stdout.isatty() or not sys.stderr.isatty():
         return recording
     from rich.console import Console

@@ -1,8 +1,7 @@
-"""``novamas demo``: a floor on one machine: simulated devices, the daemon with its embedded broker,
-a display, and who sits at the tables.
+"""``novamas demo``: a whole floor on one machine: simulated devices, the daemon with its embedded
+broker, a display, and people at the tables.
 
-Each is a program of its own, as on a real floor; they know each other by a serial port and by MQTT
-alone.
+Each is a program of its own, as on a real floor; they share nothing but serial ports and MQTT.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from controller.demo.floor import DemoError, Floor
 from controller.demo.places import DemoTable, places
 from controller.demo.table_head import TableHead
 
-HELP = "see it work: a simulated wheel and a simulated shoe, the daemon and a display, until Ctrl-C"
+HELP = "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C"
 
 SITE = "demo"
 
@@ -61,54 +60,56 @@ link = {link}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What it takes."""
+    """Options only."""
     parser.add_argument(
         "--speed",
         type=numbers.speed,
         default=1.0,
         help=(
-            "run so many times faster than real devices; then this machine's own delays show as "
+            "run this many times faster than real devices; this machine's own delays then show as "
             "late data"
         ),
     )
     parser.add_argument(
         "--floor",
         action="store_true",
-        help="all tables that are simulated: wheels, dice, cards out of a shoe, poker",
+        help="show every simulated table: wheels, dice, shoes, poker",
     )
     parser.add_argument(
         "--rounds",
         type=numbers.count,
-        help="end after so many results at the roulette table, or the first that there is",
+        help="stop after this many results at the roulette table, or else the first table",
     )
     parser.add_argument(
         "--seed",
         type=int,
         default=1,
-        help="of the devices; the same seed gives the same numbers and cards",
+        help="seed of the devices; the same seed gives the same numbers and cards",
     )
     parser.add_argument(
         "--decree",
         help=(
-            "under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells "
-            "which there are"
+            "decree that the tables play under (default: ARA02, or EUS96 with --floor); "
+            "'novamas games' lists them"
         ),
     )
     parser.add_argument(
         "--state-dir",
         type=Path,
         metavar="DIR",
-        help="keep configuration, journal, recordings and logs here",
+        help="keep the configuration, journal, recordings and logs in this folder",
     )
     parser.add_argument(
-        "--language", choices=LANGUAGES, help="of the display; else that of the decree"
+        "--language",
+        choices=LANGUAGES,
+        help="language of the display (default: that of the decree)",
     )
-    parser.add_argument("--no-faults", action="store_true", help="nothing irregular happens")
-    parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
+    parser.add_argument("--no-faults", action="store_true", help="show nothing irregular")
+    parser.add_argument("--screenshot", metavar="FILE.svg", help="save the last picture as SVG")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until the rounds are played, or until we are told to stop. Gives 0 in both cases."""
+    """Run until the rounds are played or the demo is stopped. Returns 0 in both cases."""
     with ExitStack() as stack:
         room = arguments.state_dir or Path(
             stack.enter_context(TemporaryDirectory(prefix="novamas-demo-"))
@@ -131,7 +132,7 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
         signal.SIGINT,
         signal.SIGTERM,
         signal.SIGHUP,
-    ):  # a closed terminal ends the demo too
+    ):  # closing the terminal ends the demo too
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     playing = asyncio.create_task(_open_and_watch(floor, arguments))
     stopping = asyncio.create_task(stop.wait())
@@ -144,7 +145,7 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
         return 0
     if (
         stop.is_set() and playing.exception() is not None
-    ):  # told to end: how the programs part from each other is no failure
+    ):  # when stopped, the order in which the programs end is no failure
         return 0
     return playing.result()
 
@@ -186,8 +187,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
             await floor.until("the session", head.opened.is_set)
             for place in tables:
                 floor.tell(place.device, "start")
-            # A hang-up is told to the first program of a terminal alone, and "make demo" makes that
-            # one make.
+            # A hang-up reaches only the first program of a terminal, which is make in "make demo".
             while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
                 await asyncio.sleep(0.05)
@@ -199,7 +199,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
 
 
 def _first(failures: BaseExceptionGroup[DemoError]) -> str:
-    """What the first of them says: a group may hold groups."""
+    """The message of the first error; a group may contain groups."""
     first = failures.exceptions[0]
     return str(first) if isinstance(first, DemoError) else _first(first)
 

@@ -1,5 +1,5 @@
-"""``novamas devices``: what is plugged in, how to address it, who holds it, and what could drive
-it.
+"""``novamas devices``: what is plugged in, how to address it, who uses it, and which
+drivers fit.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from devices.drivers import DRIVERS, driver
 from devices.links.ports import Port, ports
 from devices.links.usb_devices import HidDevice, hid_devices
 
-HELP = "list what is plugged in, and the drivers there are"
+HELP = "list what is plugged in, and every driver"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--json."""
     parser.add_argument(
-        "--json", action="store_true", help="one JSON object per line, for machines"
+        "--json", action="store_true", help="print one JSON object per line, for machines"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print ports, USB devices that may be readers, then drivers."""
+    """Print the ports, the USB devices that may be card readers, and the drivers."""
     found, readers, known = ports(), hid_devices(), [driver(name) for name in sorted(DRIVERS)]
     lines = _json(found, readers, known) if arguments.json else _text(found, readers, known)
     print("\n".join(lines))
@@ -32,12 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def link(port: Port, driver: Driver) -> str:
-    """The address to write in a configuration for this driver on this port."""
+    """The address to configure for this driver on this port."""
     return f"serial://{port.name}?{driver.line}".removesuffix("?")
 
 
 def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
-    """The drivers of what is plugged in that way."""
+    """The drivers for what is plugged in this way."""
     return [driver for driver in known if driver.scheme == scheme]
 
 
@@ -73,27 +73,21 @@ def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
             for name in (*port.names[1:], *((port.node,) if port.name != port.node else ()))
         ]
         if port.usb:
-            told = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
-            lines += [f"    usb      {port.usb} {told}"]
-        lines += (
-            [f"    refused  it brings a network card along: {port.refused}"] if port.refused else []
-        )
-        lines += [
-            (
-                "    held by  "
-                f"{', '.join(f'{holder.name} (pid {holder.pid})' for holder in port.holders) or 'nobody'}"
-            )
-        ]
+            usb = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
+            lines += [f"    usb      {port.usb} {usb}"]
+        lines += [f"    refused  it is also a network card: {port.refused}"] if port.refused else []
+        holders = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in port.holders)
+        lines += [f"    held by  {holders or 'nobody'}"]
         lines += [
             f"    link     {link(port, driver)}  for {driver.name}"
             for driver in of_scheme(known, "serial")
         ]
     lines += ["USB devices that may be card readers, or keyboards"] if readers else []
     for reader in readers:
-        told = ", ".join(filter(None, (reader.manufacturer, reader.product, reader.serial_number)))
-        lines += [f"  {reader.usb} {told}", f"    at       {reader.location}"]
+        usb = ", ".join(filter(None, (reader.manufacturer, reader.product, reader.serial_number)))
+        lines += [f"  {reader.usb} {usb}", f"    at       {reader.location}"]
         lines += (
-            [f"    refused  it brings a modem or a network card along: {reader.refused}"]
+            [f"    refused  it is also a modem or a network card: {reader.refused}"]
             if reader.refused
             else []
         )

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
+from devices.suggestions import unknown
 
 if TYPE_CHECKING:
     from controller.journal.schema import Entry
     from controller.proof.evidence import Evidence
 
-HELP = "write a day, a table or a round of a journal, with its evidence"
+HELP = "export a day, a table or a round of a journal, with its evidence"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", metavar="ID", help="one table")
     parser.add_argument("--session", type=int, metavar="N", help="one session")
     parser.add_argument(
-        "--round", type=int, metavar="N", help="one round; of every session, unless one is named"
+        "--round",
+        type=int,
+        metavar="N",
+        help="one round, in every session unless --session is given",
     )
     parser.add_argument(
         "--format",
@@ -47,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.proof.segment import BrokenSegmentError
 
     if given.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", given.day):
-        raise CommandLineError(f"--day {given.day}: a day is written as 2026-11-19")
+        raise CommandLineError(f"--day {given.day}: expected a day such as 2026-11-19")
     wanted = Wanted(given.day, given.table, given.session, given.round)
     try:
         evidence = Evidence(given.journal)
@@ -72,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
                 found += given.table is None or entry.kind != "boot"
         except BrokenSegmentError as error:
             raise CommandLineError(
-                f"{error}; what comes after it is left out: `novamas verify` the journal"
+                f"{error}; the entries after it are left out; `novamas verify` says what is wrong"
             ) from error
     if not found:
         raise CommandLineError(f"{given.journal}: {_nothing(given, tables)}")
@@ -80,13 +84,15 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
-    """Why nothing was found."""
+    """Why no entry matches."""
     if not tables:
         return (
-            "it has no entries of a table" if given.table is not None else "it has no such entries"
+            "no matching entries; it has no entries of any table"
+            if given.table is not None
+            else "no matching entries"
         )
     if given.table is not None and given.table not in tables:
-        return f"it has no table {given.table}; its tables are {', '.join(sorted(tables))}"
+        return unknown("table", given.table, sorted(tables))
     kinds = {
         "--day": given.day,
         "--table": given.table,
@@ -94,11 +100,12 @@ def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
         "--round": given.round,
     }
     asked = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
-    return f"it has nothing of {asked or 'that kind'}; its tables are {', '.join(sorted(tables))}"
+    there = ", ".join(sorted(tables))
+    return f"no matching entries for {asked or 'these options'}; its tables: {there}"
 
 
 def _shown(evidence: Evidence, percent: Percent, tables: set[str]) -> Iterator[Entry]:
-    """Every entry. Adds the tables that it meets."""
+    """Every entry. Adds the tables it meets to ``tables``."""
     total = evidence.size()
     for number, (_, entry) in enumerate(evidence.entries(), 1):
         percent.show(number, total)

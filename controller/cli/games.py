@@ -1,6 +1,4 @@
-"""``novamas games``: which games each decree has and which can be played now, or the rules of one
-of them.
-"""
+"""``novamas games``: the games of each decree, and the rules of one of them."""
 
 from __future__ import annotations
 
@@ -14,19 +12,18 @@ from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook
+from devices.suggestions import unknown
 
-HELP = (
-    "say which games each decree has and which can be played now; or show the rules of one as data"
-)
+HELP = "list the games of each decree, or show the rules of one as JSON"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[GAME] [--decree D] [--json]."""
     parser.add_argument(
-        "game", nargs="?", metavar="GAME", help="show the rules of this game (needs --decree)"
+        "game", nargs="?", metavar="GAME", help="show the rules of this game (requires --decree)"
     )
     parser.add_argument("--decree", metavar="D", help="only this decree")
-    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.add_argument("--json", action="store_true", help="print JSON lines, also on a terminal")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
         known = sorted({pair.decree for pair in catalogue()})
-        raise CommandLineError(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
+        raise CommandLineError(unknown("decree", arguments.decree, known))
     if arguments.game:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():
@@ -51,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
     if decree is None and any(pair.decree == game for pair in pairs):
-        raise CommandLineError(f"{game} is a decree: say --decree {game}")
+        raise CommandLineError(f"{game} is a decree; use --decree {game}")
     if decree is None:
-        raise CommandLineError("which decree? Say --decree D")
+        raise CommandLineError("the decree is missing; add --decree D")
     pair = next((pair for pair in pairs if pair.game == game), None)
     if pair is None:
         raise CommandLineError(lacking(game, decree))

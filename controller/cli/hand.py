@@ -1,4 +1,4 @@
-"""``novamas hand``: what cards make at a game of poker, by the ranking of the decree."""
+"""``novamas hand``: evaluates a poker hand by the ranking of a decree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from controller.cli import CommandLineError
 
-HELP = "say what cards make at a game of poker: the best hand, by the ranking of the decree"
+HELP = "evaluate the best poker hand of some cards by the ranking of a decree"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "cards",
         nargs="+",
         metavar="CARD",
-        help="rank and suit (Ah, Td), the joker is X; own cards first",
+        help="rank and suit (Ah, Td); X is the joker; own cards first",
     )
     parser.add_argument(
         "--game", required=True, metavar="G", help="a game of poker that `novamas games` lists"
@@ -29,14 +29,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--own",
         type=int,
         metavar="N",
-        help="how many cards are own, the others common (default: as dealt)",
+        help="number of own cards; the rest are common cards (default: as dealt)",
     )
-    parser.add_argument("--low", action="store_true", help="the low hand, where the game has one")
+    parser.add_argument(
+        "--low", action="store_true", help="evaluate the low hand, if the game has one"
+    )
     parser.add_argument(
         "--pack",
         type=int,
         metavar="N",
-        help="cards of the pack, where the game has several (default: the larger)",
+        help="size of the pack, if the game has several (default: the largest)",
     )
 
 

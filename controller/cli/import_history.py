@@ -1,4 +1,4 @@
-"""``novamas import deck-mate-1``: the history of a shuffler, from the text that it sent to a PC."""
+"""``novamas import deck-mate-1``: the history of a shuffler, from the text it sent to a PC."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ import msgspec
 
 from controller.cli import CommandLineError
 
-HELP = "read the history that a device keeps of itself: events and counters as JSON lines"
+HELP = "read a device's own history: events and counters as JSON lines"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """DEVICE FILE [--made TIME]."""
-    parser.add_argument("device", choices=("deck-mate-1",), help="whose history it is")
+    parser.add_argument("device", choices=("deck-mate-1",), help="the device that wrote it")
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
-        help="what the machine sent when its history was called for",
+        help="what the machine sent when asked for its history",
     )
     parser.add_argument(
         "--made",
         metavar="TIME",
         type=_time,
         help=(
-            "the right local time at which the history was called for, as 2026-11-19T14:05:00: "
-            "sets the machine's clock right"
+            "the correct local time when the history was requested, such as "
+            "2026-11-19T14:05:00; corrects the machine's clock"
         ),
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Head, events in the order of their cycles, counters. Gives 1 if a line could not be read."""
+    """Print the head, the events in order of their cycles, and the counters. Returns 1 if a line
+    could not be read.
+    """
     from devices.shuffler.deck_mate_1_history import read_history
 
     try:
@@ -52,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
         print(f"novamas: {given.file}: line {line}: {what}", file=sys.stderr)
     if any(event.doubtful for event in history.events):
         print(
-            f"novamas: {given.file}: the machine's clock went back: times before that are doubtful",
+            f"novamas: {given.file}: the machine's clock was set back; earlier times are doubtful",
             file=sys.stderr,
         )
     return 1 if history.problems else 0
@@ -63,5 +65,5 @@ def _time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text} is no time: write it as 2026-11-19T14:05:00"
+            f"{text} is not a time; expected a time such as 2026-11-19T14:05:00"
         ) from None

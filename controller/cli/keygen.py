@@ -1,4 +1,4 @@
-"""``novamas keygen``: the key pair of surveillance."""
+"""``novamas keygen``: makes the key pair of surveillance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 
-HELP = "make the key pair of surveillance, for cards that lie face down"
+HELP = "make the key pair of surveillance, for face-down cards"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,12 +16,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="where the private key is to be; it stays with surveillance",
+        help="the file to write the private key to; it stays with surveillance",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the private key, and print what the configuration of each daemon needs."""
+    """Write the private key, and print what each daemon's configuration needs."""
     from nacl.public import PrivateKey
 
     from controller.confidential.boxes import spelled

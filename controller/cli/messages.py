@@ -1,4 +1,4 @@
-"""``novamas messages``: the texts that people read, for a display or a console of one's own."""
+"""``novamas messages``: the texts that people read, for a display or console of your own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 
-HELP = "print what people read on a display, in one of five languages, as JSON lines: key and text"
+HELP = "print the texts that people read, in one of five languages, as JSON lines"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the whole catalogue of one language."""
+    """Print the catalogue of one language."""
     for key, text in catalogue(arguments.language).items():
         print(msgspec.json.encode({"key": key, "text": text}).decode())
     return 0

@@ -1,4 +1,4 @@
-"""Numbers on the command line: a wrong one is told as what it should have been."""
+"""Numbers on the command line; an error says what was expected."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import math
 
 
 def seconds(text: str) -> float:
-    """Seconds above 0."""
+    """Seconds, above 0."""
     return _number(text, math.inf, "a number of seconds above 0")
 
 
 def speed(text: str) -> float:
-    """How many times faster than real devices."""
+    """How many times faster than real time."""
     return _number(text, 1000, "a number above 0 and at most 1000")
 
 
 def count(text: str) -> int:
-    """How many, at least one."""
+    """A count, at least 1."""
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
     return int(text)
 
 

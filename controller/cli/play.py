@@ -1,5 +1,5 @@
-"""``novamas play``: a table without devices. Readings and commands in, events out, one JSON object
-on a line.
+"""``novamas play``: a table without devices. Readings and commands in, events out, as
+JSON lines.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from controller.tables.table import Table
 
 HELP = "play a game: readings and commands in as JSON lines, events out"
 REFUSED = 3
-"""The exit status where the table refused a command, and every line was one that can be read."""
+"""Exit status if the table refused a command and every line could be read."""
 STATUS = (
-    f"exit status: 0 all was taken; 1 a line is no input; {REFUSED} the table refused a "
-    "command (2: the call itself is wrong)"
+    f"exit status: 0 all inputs accepted, 1 a line is not an input, 2 wrong usage, {REFUSED} the "
+    "table refused a command"
 )
 
 
@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "script",
         nargs="?",
         metavar="SCRIPT",
-        help="a file of inputs, one a line (default: standard input)",
+        help="a file with one input per line (default: standard input)",
     )
     add_rules(parser)
 
@@ -55,8 +55,8 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line, 3 if a
-    command was refused.
+    """Events to stdout, refused commands and bad lines to stderr. Returns 1 if there was a bad
+    line, 3 if a command was refused.
     """
     table = make_table("play", arguments.game, arguments.decree, arguments.set)
     if arguments.script in (None, "-"):
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def play(table: Table, lines: Iterable[bytes], name: str) -> int:
-    """Take each line, and go on after those that cannot be taken. A line that is empty or begins
-    with ``#`` is none.
+    """Take each line, and continue after those that cannot be taken. Empty lines and lines that
+    begin with ``#`` are skipped.
     """
     bad, refused = 0, 0
     for number, line in enumerate(lines, 1):
@@ -92,7 +92,7 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
 
 
 def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:
-    """A table of that name, without a site. Raises ``CommandLineError``."""
+    """A table without a site. Raises ``CommandLineError``."""
     from controller.games.games import make_game
 
     try:

@@ -1,6 +1,4 @@
-"""``novamas profile``: a description of a device, held against itself and against what the device
-really said.
-"""
+"""``novamas profile``: checks the description of a device, and tries it on a recording."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         choices=("check", "test"),
-        help="check: is it sound; test: what does it make of a recording",
+        help="check: check the profile; test: try it on a recording",
     )
     parser.add_argument("profile", metavar="PROFILE", help="the profile (TOML)")
     parser.add_argument(
@@ -38,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="?",
         metavar="RECORDING",
-        help="with test: bytes of the device",
+        help="for test: a recording of the device",
     )
     parser.add_argument(
         "--device", default="device", help="the name to put in the readings (default: device)"
@@ -53,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Give 1 where the profile is mistaken, or understands nothing of the recording."""
+    """Return 1 if the profile has mistakes, or understands nothing in the recording."""
     known = named(f"profile:{arguments.profile}")
     if wrong := check_link(
         f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"
@@ -66,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 0
     if arguments.recording is None:
-        raise CommandLineError("profile test needs a recording: `novamas record` makes one")
+        raise CommandLineError("profile test needs a recording; `novamas record` makes one")
     return _test(known, arguments)
 
 
@@ -87,32 +85,30 @@ def _test(known: Driver, arguments: argparse.Namespace) -> int:
             said += 1
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"a defect of the codec of profiles, please report it: {defect}, at "
-            f"{escape(defect.data)}"
+            f"defect in the codec of profiles; please report it: {defect}, at {escape(defect.data)}"
         ) from defect
     print(_summary(codec.counters, said), file=sys.stderr)
     if not codec.counters.frames:
         raise CommandLineError(
-            f"{arguments.profile}: not one frame was understood of "
-            f"{arguments.recording}{_why_none(arguments.profile, recording)}"
+            f"{arguments.profile}: no frame of {arguments.recording} was understood"
+            f"{_why_none(arguments.profile, recording)}"
         )
     return 0
 
 
 def _why_none(file: str, recording: Recording) -> str:
-    """Where to look: at the frames, or at their check."""
+    """Where to look: at the frames, or at their checksum."""
     described = parse(text_of(Path(file)))
     data = b"".join(chunk.data for chunk in recording if not chunk.sent)
     if described.checksum is None or not (whole := unchecked(described, data)):
-        return ": look at [framing] and at the messages"
+        return "; check [framing] and the messages"
     found = right_check(described, data)
     if found is None:
-        return f"; {whole} would be without a check: look at [checksum]"
+        return f"; without a checksum, {whole} would be; check [checksum]"
     count, right = found
     return (
         f"; {count} would be with [checksum] kind = {right.kind!r}, from = {right.first}, "
-        f"encoding = {right.encoding!r}: "
-        "is that what the document says?"
+        f"encoding = {right.encoding!r}; compare that with the maker's document"
     )
 
 

@@ -1,5 +1,5 @@
-"""``novamas record``: a device's bytes as they come, for a driver to be written or a fault to be
-shown.
+"""``novamas record``: records the raw bytes of a device, for writing a driver or
+showing a fault.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from devices.recording import RecordingWriter
 
 HELP = "record the bytes of a device to a file"
 LOOK = 0.25
-"""Seconds between two looks at the signals and the progress line."""
+"""Seconds between two checks of the signals and updates of the progress line."""
 
 
 class Tally(msgspec.Struct):
@@ -38,13 +38,15 @@ class Tally(msgspec.Struct):
 
 
 class Polls:
-    """The harmless requests a device needs to speak at all, and when the next is due."""
+    """The harmless requests that some devices need before they send anything, and when
+    each is due.
+    """
 
     def __init__(self, codec: Codec | None, now: float) -> None:
         self._due = [(now, every, data) for every, data in codec.polls()] if codec else []
 
     def due(self, now: float) -> list[bytes]:
-        """What to send now. One with an interval of 0 is sent once."""
+        """The requests to send now. A request with an interval of 0 is sent once."""
         ready = [data for at, _, data in self._due if at <= now]
         later = [(now + every if at <= now else at, every, data) for at, every, data in self._due]
         self._due = [(at, every, data) for at, every, data in later if at > now]
@@ -56,32 +58,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "url",
         metavar="URL",
-        help="where the device is: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ...",
+        help="address of the device: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ...",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording; must not exist yet")
     parser.add_argument(
         "--driver",
         help=(
-            "a name, or profile:FILE: also count the frames it understands, and send the "
+            "a name or profile:FILE; also counts the frames it understands, and sends the "
             "requests that the device needs"
         ),
     )
     parser.add_argument(
-        "--seconds", type=seconds, help="end after so long (default: Ctrl-C ends it)"
+        "--seconds", type=seconds, help="stop after this long (default: stop with Ctrl-C)"
     )
     parser.add_argument(
-        "--note", default="", help="what a reader should know: model, firmware, what happened"
+        "--note", default="", help="a note for the reader: model, firmware, what happened"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record until told to end, or until the device is gone."""
+    """Record until stopped, or until the device is gone."""
     if wrong := check_link(arguments.url):
         raise CommandLineError(f"{arguments.url}: {wrong}")
     if arguments.file.exists():
-        raise CommandLineError(
-            f"{arguments.file}: exists already, and a recording is never overwritten"
-        )
+        raise CommandLineError(f"{arguments.file} already exists; not overwritten")
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
     tally = Tally()
     try:
@@ -101,10 +101,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(
             f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
         ) from error
-    print(f"{arguments.file}: {_told(tally, codec)}", file=sys.stderr)
+    print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
     if not tally.bytes:
         raise CommandLineError(
-            f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?"
+            f"{arguments.url}: no bytes were received; check power, cable and speed of the device"
         )
     return 0
 
@@ -119,7 +119,7 @@ def _record(
 ) -> None:
     begin = time.monotonic()
     polls = Polls(codec, begin)
-    with Console(stderr=True).status("recording, Ctrl-C ends it") as status:
+    with Console(stderr=True).status("recording; stop with Ctrl-C") as status:
         while not ended:
             now = time.monotonic()
             if seconds is not None and now - begin >= seconds:
@@ -134,7 +134,7 @@ def _record(
                 tally.chunks += 1
                 if codec is not None:
                     codec.feed(data, time.monotonic())
-            status.update(f"recording, Ctrl-C ends it: {_told(tally, codec)}")
+            status.update(f"recording; stop with Ctrl-C: {_counts(tally, codec)}")
 
 
 def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
@@ -150,22 +150,22 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
     }
 
 
-def _told(tally: Tally, codec: Codec | None) -> str:
-    told = f"{tally.bytes} bytes in {tally.chunks} chunks"
+def _counts(tally: Tally, codec: Codec | None) -> str:
+    counts = f"{tally.bytes} bytes in {tally.chunks} chunks"
     return (
-        f"{told}, {codec.counters.frames} frames, {codec.counters.damaged} damaged"
+        f"{counts}, {codec.counters.frames} frames, {codec.counters.damaged} damaged"
         if codec
-        else told
+        else counts
     )
 
 
 def _kept(tally: Tally, codec: Codec | None) -> str:
-    return f"; recorded until then: {_told(tally, codec)}" if tally.bytes else ""
+    return f"; recorded until then: {_counts(tally, codec)}" if tally.bytes else ""
 
 
 @contextmanager
 def _ending() -> Iterator[list[int]]:
-    """Ctrl-C and a termination end the recording between two reads, so that the file is whole."""
+    """Make Ctrl-C and SIGTERM end the recording between two reads, so that the file is complete."""
     ended: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:

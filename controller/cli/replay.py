@@ -1,5 +1,5 @@
-"""``novamas replay``: what a table makes of recordings. Their times are the clock, so the same
-files give the same events.
+"""``novamas replay``: the events that recordings lead to. The times in the recordings are the
+clock, so the same files always give the same events.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from controller.cli import CommandLineError
-from controller.cli.decode import decode, make_codec, skipped
+from controller.cli.decode import decode, make_codec, named, skipped
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
+from controller.configuration.checks import unsuited
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
@@ -66,13 +67,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="silence that counts as stale (default: 5)",
     )
-    parser.add_argument(
-        "--no-session", action="store_true", help="do not open a session at the first line"
-    )
+    parser.add_argument("--no-session", action="store_true", help="do not open a session first")
     parser.add_argument(
         "--shoe",
         metavar="NUMBER",
-        help="the number of the shoe whose cards come from the first line on",
+        help="number of the shoe in use from the first line on",
     )
 
 
@@ -80,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Events to stdout; skipped lines and a summary to stderr."""
     table = make_table("replay", arguments.game, arguments.decree, arguments.set)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
+    if what := unsuited(named(arguments.driver), arguments.driver, arguments.game):
+        raise CommandLineError(what)
     recordings = _read(arguments.recording)
     start = recordings[0][1].start
     said: Counter[str] = Counter()
@@ -103,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     skipped = sum(len(recording.problems) for _, recording in recordings)
     counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
     counts.insert(4, f"{codec.counters.damaged} damaged lines")
-    print(", ".join([*counts, f"{skipped} lines that are no recording"]), file=sys.stderr)
+    print(", ".join([*counts, f"{skipped} unreadable lines skipped"]), file=sys.stderr)
     return 0
 
 
@@ -112,7 +113,7 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
         events = table.take(given, utc(start + given.at), round(given.at * 1e9)).events
     except RejectedError as refusal:
         if isinstance(given, ShoeStart):
-            raise CommandLineError(f"the shoe cannot be put in: {refusal}") from refusal
+            raise CommandLineError(f"the shoe cannot be started: {refusal}") from refusal
         raise CommandLineError(
             f"the session cannot be opened: {refusal}; try --no-session"
         ) from refusal
@@ -123,12 +124,12 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
 
 
 def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
-    """The recordings in the order of their beginnings. Raises ``CommandLineError``."""
+    """The recordings in order of their start. Raises ``CommandLineError``."""
     return sorted(((path, skipped(path)) for path in paths), key=lambda each: each[1].start)
 
 
 def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
-    """All chunks, counted from the beginning of the first recording, with progress on the terminal.
+    """All chunks, timed from the start of the first recording, with progress on the terminal.
     Raises ``CommandLineError``.
     """
     total, done, shown, latest = sum(len(recording) for _, recording in recordings), 0, -1, 0.0
@@ -137,7 +138,7 @@ def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
         offset = round(recording.start - recordings[0][1].start, 6)
         if offset < latest:
             raise CommandLineError(
-                f"{path}: begins before the recording before it ends; replay them one by one"
+                f"{path}: starts before the previous recording ends; replay them one by one"
             )
         for chunk in recording:
             done += 1

@@ -1,4 +1,6 @@
-"""``novamas rules``: what becomes of the numbered rules of the decrees, and what proves it."""
+"""``novamas rules``: what the program does with each numbered rule of the decrees, and what proves
+it.
+"""
 
 from __future__ import annotations
 
@@ -15,35 +17,34 @@ from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
 
-HELP = (
-    "count the rules of the decrees: enforced, published, asserted by a person, out of reach, "
-    "not yet; or show them"
-)
+HELP = "count the rules of the decrees by what the program does with them, or show some"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[ID...] [--decree D] [--game G] [--disposition K] [--list] [--json] [--pages FOLDER]."""
     parser.add_argument(
-        "rules", nargs="*", metavar="ID", help="all that is known of this rule: EUS96-173"
+        "rules", nargs="*", metavar="ID", help="show everything about a rule, such as EUS96-173"
     )
     parser.add_argument("--decree", metavar="D", help="only this decree")
-    parser.add_argument("--game", metavar="G", help="list the rules of this game alone")
+    parser.add_argument("--game", metavar="G", help="list only the rules of this game")
     parser.add_argument(
         "--disposition",
         metavar="K",
-        help=f"list the rules that are {', '.join(KINDS)} or not_yet alone",
+        help=f"list only the rules that are {', '.join(KINDS)} or not_yet",
     )
     parser.add_argument(
-        "--list", action="store_true", help="each rule: what becomes of it, and where it is carried"
+        "--list",
+        action="store_true",
+        help="list each rule: what the program does with it, and where",
     )
-    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.add_argument("--json", action="store_true", help="print JSON lines, also on a terminal")
     parser.add_argument(
-        "--pages", type=Path, metavar="FOLDER", help="write a page for each decree into this folder"
+        "--pages", type=Path, metavar="FOLDER", help="write a page for each decree to this folder"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print counts per decree and subject, each rule, or all that is known of some."""
+    """Print counts per decree and subject, a list of rules, or everything about some."""
     machine = arguments.json or not sys.stdout.isatty()
     asked = {
         name: _known(name, told)
@@ -72,8 +73,8 @@ FILTERS = ("decree", "game", "disposition")
 
 
 def _known(name: str, told: str) -> str:
-    """A decree, game, disposition or id that there is. Raises ``CommandLineError`` that suggests
-    another.
+    """An existing decree, game, disposition or id. Raises ``CommandLineError`` with a
+    suggestion.
     """
     there = sorted(
         {getattr(rule, name) for rule in numbered().values()}
@@ -88,10 +89,10 @@ def _known(name: str, told: str) -> str:
     what = "rule" if name == "id" else name
     if near:
         raise CommandLineError(f"no {what} {told!r}; did you mean {' or '.join(near)}?")
-    raise CommandLineError(
-        f"no {what} {told!r}; "
-        f"{'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}"
+    others = (
+        "`novamas rules --list` shows all" if name == "id" else f"there are: {', '.join(there)}"
     )
+    raise CommandLineError(f"no {what} {told!r}; {others}")
 
 
 def _lines(found: Sequence[msgspec.Struct]) -> None:
@@ -148,7 +149,7 @@ def _list(found: list[Numbered]) -> None:
 
 
 def _tell(found: list[Numbered]) -> None:
-    """Everything about each rule, at the width of the terminal."""
+    """Everything about each rule, fitted to the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

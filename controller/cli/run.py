@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "read the devices of the tables and publish their results, until stopped"
+HELP = "run the daemon: read the devices of the tables and publish their results"
 
 CONFIGURATION = 78
-"""Exit code for a configuration that cannot be used (EX_CONFIG); the service manager must not try
-again.
+"""Exit status for an unusable configuration (EX_CONFIG); the service manager must not
+restart it.
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What it takes."""
+    """CONFIG."""
     parser.add_argument("configuration", metavar="CONFIG", help="the configuration file (TOML)")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run until a signal. Gives 0 after a clean stop, and ``SOFTWARE`` where a defect has
-    ended it.
-    """
+    """Run until a signal. Returns 0 after a clean stop, and ``SOFTWARE`` if a defect ended it."""
     import asyncio
 
     from controller.cli import CommandLineError, tell
@@ -44,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     deadline = Deadline()
     try:
         asyncio.run(serve(configuration, deadline))
-    except UnrestorableStateError as error:  # trying again is of no use, a person has to decide
+    except UnrestorableStateError as error:  # a restart would not help; a person has to decide
         tell(f"novamas: {error}")
         return CONFIGURATION
     except (JournalUnusableError, KeyFileError) as error:
@@ -57,10 +55,7 @@ def run(given: argparse.Namespace) -> int:
         died, others = group.split(TaskDiedError)
         if died is None or others is not None:
             raise
-        tell(
-            f"novamas: {died.exceptions[0]}: a task that the daemon needs has ended; the log says "
-            "why"
-        )
+        tell(f"novamas: the essential task {died.exceptions[0]} has ended; the log says why")
         return SOFTWARE
     finally:
         deadline.lift()

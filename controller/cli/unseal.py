@@ -1,4 +1,4 @@
-"""``novamas unseal``: what surveillance may read of cards that lay face down."""
+"""``novamas unseal``: opens what was sealed for surveillance."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from controller.cli import CommandLineError
 from controller.cli.verdicts import public_key
 
 HELP = (
-    "open what is sealed for surveillance: messages of the topic `sealed`, a journal, or a "
-    "sealed day of it"
+    "open what was sealed for surveillance: messages of the topic `sealed`, a journal, or one "
+    "of its days"
 )
 
 SQLITE, GZIP = b"SQLite format 3\0", b"\x1f\x8b"
-"""With what a journal begins, and with what a segment."""
+"""The first bytes of a journal, and of a segment."""
 
 WORDS = {
     "key_given": "signed with the key given",
-    "unknown_key": "signed with an unknown key (--signer PUBLICKEY says which one is the daemon's)",
-    "not_signed": "not signed (anybody may have made them, or a release that did not sign)",
-    "bad_signature": "with a signature that does not hold (somebody changed them)",
+    "unknown_key": "signed with an unknown key (give the daemon's key as --signer PUBLICKEY)",
+    "not_signed": "not signed (made by anybody, or by a release that did not sign)",
+    "bad_signature": "with an invalid signature (they were changed)",
 }
-"""Who made a box, as ``signed`` says it: anybody can seal for surveillance, and a daemon alone can
-sign with its key.
+"""Who made a box, by the value of ``signed``: anybody can seal for surveillance, but only a daemon
+can sign with its key.
 """
 
 
@@ -52,15 +52,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         nargs="*",
         metavar="SOURCE",
-        help="messages one on a line, a journal, or a segment of it; -: stdin",
+        help="messages, one per line; a journal; or one of its days; - is stdin",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one JSON line for each box, and in the end who made them on stderr. What does not open
-    is named there.
+    """Print one JSON line for each box, and who made them on stderr, with every box that could not
+    be opened.
 
-    Gives 1 if one did not open, or was not made by the daemon whose key was given.
+    Returns 1 if a box could not be opened, or was not made by the daemon whose key was given.
     """
     import msgspec
     from nacl.public import PrivateKey
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
-    """Who made a box: one of :data:`WORDS`, and the key that signed."""
+    """Who made a box: one of :data:`WORDS`, and the key that signed it."""
     from controller.confidential.boxes import BadSignatureError, signer_of
 
     try:
@@ -113,7 +113,7 @@ def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
 
 
 def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
-    """What is sealed in these sources, and where it stands."""
+    """The sealed bodies in these sources, and where each one is."""
     for source in sources:
         if source == "-":
             yield from _messages("standard input", sys.stdin.buffer)

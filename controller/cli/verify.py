@@ -22,9 +22,7 @@ from controller.cli.verdicts import (
 if TYPE_CHECKING:
     from controller.proof.verdict import Verdict
 
-HELP = (
-    "walk the chain of a journal and its sealed days, and name the first entry that does not hold"
-)
+HELP = "check the chain of a journal and its sealed days, and name the first wrong entry"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--key",
         type=public_key,
         metavar="PUBLICKEY",
-        help="the public key to trust, as a checkpoint shows it (64 digits)",
+        help="the public key to trust, from a checkpoint (64 digits)",
     )
     parser.add_argument(
         "--witness",

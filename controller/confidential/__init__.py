@@ -1,1 +1,1 @@
-"""Cards that are not face up: sealed for surveillance, locked for the daemon itself."""
+"""Face-down cards: sealed for surveillance, locked for the daemon itself."""

@@ -1,11 +1,11 @@
-"""What lies face down: sealed for surveillance, and locked away where the daemon itself must
-remember it.
+"""Encrypts face-down cards: sealed for surveillance, and locked where the daemon itself must
+remember them.
 
-Sealed is what leaves: a libsodium sealed box to the X25519 public key of surveillance, which the
-daemon cannot open again. It is stored in the journal in place of the body, and published as it is
-stored. Since anybody can seal for a public key, the daemon signs each box with the key of its
-checkpoints: Ed25519, over three lines, each ended by a newline, ``novamas sealed 1``, the public
-key and the box as they stand. Locked is what a table needs to go on after a restart: a libsodium
+What leaves the daemon is sealed: a libsodium sealed box to the X25519 public key of surveillance,
+which the daemon cannot open again. It is stored in the journal in place of the body, and published
+as stored. Since anybody can seal for a public key, the daemon signs each box with the key of its
+checkpoints: Ed25519 over three lines, each ended by a newline: ``novamas sealed 1``, the public
+key, and the box as they are written. What a table needs after a restart is locked: a libsodium
 secret box, under a key that the daemon keeps beside the journal.
 """
 
@@ -25,8 +25,8 @@ from controller.contract.sealed import Opened, Sealed
 from devices.errors import NovamasError
 
 PADDING = 512
-"""Bytes that what goes into a box is filled up to a multiple of: the length of a box
-tells no card.
+"""The content of a box is padded to a multiple of this many bytes, so that its length reveals no
+card.
 """
 
 _SEALED = b'{"sealed":'
@@ -38,18 +38,18 @@ class _Locked(msgspec.Struct, frozen=True):
 
 
 class UnopenedBoxError(NovamasError, ValueError):
-    """A box does not open. The message says why, and never what was in it."""
+    """A box cannot be opened. The message says why, and never what is in it."""
 
 
 class BadSignatureError(NovamasError, ValueError):
-    """Somebody changed a box that was signed, or named a key that is not his."""
+    """A signed box was changed, or names a key that did not sign it."""
 
 
 class CardCipher:
-    """Seals for surveillance, and locks what the daemon itself has to read again. ``where``: where
-    the secret is kept.
+    """Seals for surveillance, and locks what the daemon must read again. ``where``: where the
+    secret is kept, for messages.
 
-    ``signer``: gives the key that boxes are signed with, if there is one now.
+    ``signer``: returns the key that signs boxes, if there is one at present.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class CardCipher:
         return msgspec.json.encode(_Locked(_text(self._lock.encrypt(_padded(body)))))
 
     def unlock(self, body: bytes) -> bytes:
-        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises
+        """The inverse of :meth:`lock`; a body that was never locked is returned unchanged. Raises
         :class:`UnopenedBoxError`.
         """
         if not is_locked(body):
@@ -88,39 +88,37 @@ class CardCipher:
             ).rstrip(b" ")
         except (CryptoError, ValueError):
             raise UnopenedBoxError(
-                f"what was saved was locked with another key than that in {self._where}, or is "
-                "damaged"
+                f"the saved state is damaged, or was locked with another key than the one in "
+                f"{self._where}"
             ) from None
 
 
 def is_sealed(body: bytes) -> bool:
-    """Whether only surveillance can read this."""
+    """Whether only surveillance can read this body."""
     return body.startswith(_SEALED)
 
 
 def is_locked(body: bytes) -> bool:
-    """Whether only the daemon that wrote it can read this."""
+    """Whether only the daemon that wrote this body can read it."""
     return body.startswith(_LOCKED)
 
 
 def open_sealed(body: bytes, key: PrivateKey) -> Opened:
-    """What :meth:`CardCipher.seal` was given. Raises :class:`UnopenedBoxError`."""
+    """The entry that was given to :meth:`CardCipher.seal`. Raises :class:`UnopenedBoxError`."""
     try:
         box = base64.b64decode(_sealed(body).sealed, validate=True)
     except ValueError:
-        raise UnopenedBoxError("it is not sealed: it has no box in base64 under `sealed`") from None
+        raise UnopenedBoxError("not a sealed entry: it has no base64 box under `sealed`") from None
     try:
         return msgspec.json.decode(SealedBox(key).decrypt(box), type=Opened)
     except CryptoError:
-        raise UnopenedBoxError("it was sealed for another key, or it is damaged") from None
+        raise UnopenedBoxError("it is damaged, or was sealed for another key") from None
     except (ValueError, RecursionError):
-        raise UnopenedBoxError(
-            "what is in it is no entry of a journal: no daemon sealed it"
-        ) from None
+        raise UnopenedBoxError("the box contains no journal entry: no daemon sealed it") from None
 
 
 def signer_of(body: bytes) -> str | None:
-    """The public key that what is sealed was signed with; None: it is not signed. Raises
+    """The public key that signed a sealed body; None if it is not signed. Raises
     :class:`BadSignatureError`.
     """
     sealed = _sealed(body)
@@ -132,7 +130,7 @@ def signer_of(body: bytes) -> str | None:
         )
     except (CryptoError, ValueError, TypeError):
         raise BadSignatureError(
-            f"it was not signed with the key {sealed.key[:64]} that it names"
+            f"it was not signed with the key that it names, {sealed.key[:64]}"
         ) from None
     return sealed.key.lower()
 
@@ -141,7 +139,7 @@ def _sealed(body: bytes) -> Sealed:
     try:
         return msgspec.json.decode(body, type=Sealed)
     except (ValueError, RecursionError):
-        raise UnopenedBoxError("it is not sealed: it has no box in base64 under `sealed`") from None
+        raise UnopenedBoxError("not a sealed entry: it has no base64 box under `sealed`") from None
 
 
 def _signed(box: str, key: str) -> bytes:
@@ -149,7 +147,7 @@ def _signed(box: str, key: str) -> bytes:
 
 
 def public_key(text: str) -> PublicKey:
-    """An X25519 public key: 64 hexadecimal digits, or base64. Raises ``ValueError``."""
+    """Read an X25519 public key: 64 hexadecimal digits, or base64. Raises ``ValueError``."""
     try:
         raw = bytes.fromhex(text) if len(text) == 64 else base64.b64decode(text, validate=True)
     except (ValueError, binascii.Error):
@@ -162,12 +160,12 @@ def public_key(text: str) -> PublicKey:
 
 
 def spelled(key: PublicKey) -> str:
-    """A public key as the configuration has it."""
+    """A public key as the configuration spells it."""
     return key.encode().hex()
 
 
 def _padded(body: bytes) -> bytes:
-    """JSON may end in spaces."""
+    """The body, padded with spaces, which JSON ignores."""
     return body.ljust(-(-len(body) // PADDING) * PADDING)
 
 

@@ -1,6 +1,4 @@
-"""Files that hold one secret key: 64 hexadecimal digits, and nobody but their owner may
-read them.
-"""
+"""Files that hold one secret key: 64 hexadecimal digits, readable by their owner alone."""
 
 from __future__ import annotations
 
@@ -15,26 +13,26 @@ SIZE = 32
 
 
 class KeyFileError(NovamasError):
-    """A key cannot be read or written. The message names the file and says what to do; never what
-    is in it.
+    """A key cannot be read or written. The message names the file and says what to do, and never
+    contains the key.
     """
 
 
 def read_key_file(path: Path) -> bytes:
-    """The key in that file. Raises :class:`KeyFileError`."""
+    """The key in a file. Raises :class:`KeyFileError`."""
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
         raise KeyFileError(f"{path}: {error.strerror}") from None
     except ValueError:
-        raise KeyFileError(f"{path}: not a key; it has 64 hexadecimal digits") from None
+        raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits") from None
     if len(key) != SIZE:
-        raise KeyFileError(f"{path}: not a key; it has 64 hexadecimal digits")
+        raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits")
     return key
 
 
 def write_key_file(path: Path, key: bytes) -> None:
-    """Write a key into a file that was not there before. Raises :class:`KeyFileError`."""
+    """Write a key into a new file. Raises :class:`KeyFileError`."""
     try:
         with open(  # noqa: PTH123
             os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
@@ -43,9 +41,9 @@ def write_key_file(path: Path, key: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError:
-        raise KeyFileError(f"{path}: is there already; it is not overwritten") from None
+        raise KeyFileError(f"{path} already exists; not overwritten") from None
     except OSError as error:
         with contextlib.suppress(OSError):
             if path.stat().st_size == 0:
-                path.unlink()  # half made is worse than none
-        raise KeyFileError(f"{path}: {error.strerror}; the key could not be written") from None
+                path.unlink()  # an empty key file is worse than none
+        raise KeyFileError(f"{path}: the key could not be written: {error.strerror}") from None

@@ -1,8 +1,8 @@
-"""Whether a configuration makes sense: what no single value shows. Each check gives the flaws it
-finds, with their paths.
+"""Checks of a configuration that no single value shows. Each check yields the mistakes it finds,
+with their paths.
 
-A field that is empty or at its default here may have been mistaken in the file; that was noted when
-it was read.
+A field that is empty or has its default here may have been wrong in the file; that was noted when
+the file was read.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from controller.configuration.settings import BROKER_FILES, Broker, Configuratio
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.mqtt.embedded_broker import NotLoopbackError, loopback
+from controller.rulebooks.rulebook import decrees, rulebook
 from devices.codec import Driver
 from devices.drivers import driver
 from devices.links import check_link
@@ -37,14 +38,14 @@ SERVE: Mapping[str, tuple[str, ...]] = {
     "craps": ("dice",),
     "pai-gow": ("dice", *CARDS),
 }
-"""The kinds of devices that a game listens to; those that are not here, to ``CARDS``."""
+"""The kinds of devices that a game accepts; a game not listed here accepts ``CARDS``."""
 
 CREDENTIALS = "/run/credentials/"
-"""Files below are shown by systemd to the running service only."""
+"""systemd shows the files below this folder to the running service only."""
 
 
 def flaws(configuration: Configuration) -> Notes:
-    """Everything that does not fit, of the whole configuration."""
+    """Every mistake in the whole configuration."""
     tables = list(enumerate(configuration.table))
     devices = [
         (("table", t, "device", d), device)
@@ -52,7 +53,7 @@ def flaws(configuration: Configuration) -> Notes:
         for d, device in enumerate(table.device)
     ]
     return [
-        *([] if tables else [(("table",), "there is no table: add [[table]]")]),
+        *([] if tables else [(("table",), "no table is configured; add [[table]]")]),
         *_broker(configuration.broker),
         *_surveillance(configuration),
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
@@ -70,13 +71,13 @@ def _broker(broker: Broker) -> Flaws:
         address = urlsplit(broker.url)
         scheme, host, _ = address.scheme, address.hostname, address.port
     except ValueError as error:
-        yield ("broker", "url"), f"is no address: {error}"
+        yield ("broker", "url"), f"is not an address: {error}"
         return
     if address.username is not None or address.password is not None:
         yield (
             ("broker", "url"),
             (
-                "holds a name or password: use `username`, and `password_file` or "
+                "contains a user name or password; use `username`, and `password_file` or "
                 "`password_credential`"
             ),
         )
@@ -100,17 +101,20 @@ def _broker(broker: Broker) -> Flaws:
         has, lacks = (
             ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
         )
-        yield ("broker", has), f"needs `{lacks}` too"
+        yield ("broker", has), f"`{lacks}` is required too"
     if broker.password_file and broker.password_credential:
         yield (
             ("broker", "password_credential"),
-            "the password is in `password_file` already; leave one of them out",
+            "`password_file` is set too; remove one of them",
         )
     if (broker.password_file or broker.password_credential) and not broker.username:
-        yield ("broker",), "a password needs a `username`"
+        yield ("broker",), "a password is set without `username`"
     for key in ("ca_file", "cert_file", "key_file"):
         if getattr(broker, key) and scheme != "mqtts":
-            yield ("broker", key), "is used with an mqtts:// address only"
+            yield (
+                ("broker", key),
+                "is used only with an mqtts:// address; change `url`, or remove the key",
+            )
     for key in BROKER_FILES:
         name = getattr(broker, key)
         if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
@@ -118,9 +122,7 @@ def _broker(broker: Broker) -> Flaws:
 
 
 def _surveillance(configuration: Configuration) -> Flaws:
-    """Whether there is somebody to seal the cards for that lie face down. Simulated tables make a
-    key of their own.
-    """
+    """Whether there is a key to seal face-down cards with. Simulated tables make their own."""
     key = configuration.surveillance.public_key
     if key is not None:
         try:
@@ -133,20 +135,20 @@ def _surveillance(configuration: Configuration) -> Flaws:
             yield (
                 ("table", t, "game"),
                 (
-                    f"{table.game} deals cards face down: set surveillance.public_key (`novamas "
-                    "keygen`)"
+                    f"{table.game} deals cards face down; set surveillance.public_key (`novamas "
+                    "keygen` makes one)"
                 ),
             )
 
 
 def deals_face_down(table: Table) -> bool:
-    """Whether cards ever lie face down at this table; no, if its game cannot be made."""
+    """Whether cards are ever face down at this table; False if its game cannot be made."""
     game = _made(table)
     return game is not None and game.face_down
 
 
 def _made(table: Table) -> Game | None:
-    """The game of a table, or None if it cannot be made, which is told elsewhere."""
+    """The game of a table, or None if it cannot be made, which is reported elsewhere."""
     try:
         return make_game(table.game, table.decree, table.settings)
     except ValueError:
@@ -155,11 +157,14 @@ def _made(table: Table) -> Game | None:
 
 def _table(at: Path, table: Table) -> Flaws:
     if table.id in RESERVED:
-        yield (*at, "id"), f"{table.id!r} is a name that the topics need themselves"
+        yield (
+            (*at, "id"),
+            f"{table.id!r} is reserved: the topics of the daemon use it; choose another id",
+        )
     if not table.device:
-        yield at, "has no device: add [[table.device]]"
+        yield at, "has no device; add [[table.device]]"
     if table.speed != 1.0 and not table.simulated:
-        yield (*at, "speed"), "only a table with `simulated = true` may run at another speed than 1"
+        yield (*at, "speed"), "only a table with `simulated = true` may have a speed other than 1"
     yield from _once(
         [((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)],
         "another device has the id",
@@ -168,15 +173,20 @@ def _table(at: Path, table: Table) -> Flaws:
 
 
 def _game(at: Path, table: Table) -> Flaws:
-    """Whether there is the game, it has the settings, and the decree has it."""
+    """Whether the game exists, the decree has it, and its settings are valid."""
+    notes: Notes = []
+    if table.decree:
+        try:
+            rulebook(table.decree)
+        except KeyError as error:
+            yield (*at, "decree"), _words(error)
     if not table.game:
         return
-    notes: Notes = []
     key = "game"
     try:
         read(settings_of(table.game), table.settings, (*at, "settings"), notes)
-        key = "decree"
-        if table.decree:
+        if table.decree in decrees():
+            key = "decree"
             make_game(table.game, table.decree, {})
             key = "settings"
             if not notes:
@@ -200,7 +210,7 @@ def _device(at: Path, device: Device) -> Flaws:
     options = read(known.options, device.options, (*at, "options"), notes)
     if known.described is not None:
         if not device.options.get("text"):
-            return  # it could not be read, which is told already
+            return  # it could not be read, which is already reported
         try:
             known = known.described(options)
         except profile.ProfileError as mistaken:
@@ -209,58 +219,58 @@ def _device(at: Path, device: Device) -> Flaws:
             return
     scheme = device.link.partition("://")[0]
     if scheme != "replay" and (scheme == "usb") != (known.scheme == "usb"):
-        yield (*at, "link"), f"the driver {known.name} reads a {known.scheme}:// device"
+        yield (*at, "link"), f"the driver {known.name} needs a {known.scheme}:// link"
     yield from notes
     if device.commands and not known.commands:
-        yield (*at, "commands"), f"the driver {known.name} has no commands to send"
+        yield (*at, "commands"), f"the driver {known.name} can send no commands; remove the key"
 
 
 def _served(at: Path, table: Table) -> Flaws:
-    """Whether each device is one for the table's game: of another it could make nothing, and of two
-    wheels only nonsense.
-    """
+    """Whether each device fits the table's game. A table can use one wheel only."""
     if table.game not in GAMES:
         return
-    serve = SERVE.get(table.game, CARDS)
     wheels = 0
     for d, device in enumerate(table.device):
         known = _described(device)
         if known is None:
             continue
         wheels += known.kind == "wheel"
-        if known.games and table.game not in known.games:
-            what = (
-                f"the driver {device.driver} is for {' and '.join(known.games)}; this table "
-                f"plays {table.game}"
-            )
-            yield (*at, "device", d, "driver"), what
-        elif known.kind not in serve:
-            what = (
-                f"the driver {device.driver} is of the kind {known.kind}; {table.game} takes: "
-                f"{', '.join(serve)}"
-            )
+        if (what := unsuited(known, device.driver, table.game)) is not None:
             yield (*at, "device", d, "driver"), what
         elif known.kind == "wheel" and wheels > 1:
             yield (
                 (*at, "device", d),
-                "a second wheel: a table has one, and could not tell their numbers apart",
+                "is a second wheel; a table can have only one",
             )
         else:
             yield from _pockets((*at, "device", d), device, known, table)
 
 
+def unsuited(known: Driver, name: str, game: str) -> str | None:
+    """Why a table with this game can make nothing of what the driver reads, or None."""
+    accepted = SERVE.get(game, CARDS)
+    if known.games and game not in known.games:
+        return f"the driver {name} is for {' and '.join(known.games)}, but this table plays {game}"
+    if known.kind not in accepted:
+        return f"the driver {name} is for a {known.kind}; {game} accepts: {', '.join(accepted)}"
+    return None
+
+
 def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:
-    """Whether a roulette wheel is said to have as many pockets as the decree gives it."""
+    """Whether a roulette wheel has as many pockets as the decree requires."""
     allowed = getattr(getattr(_made(table), "book", None), "pockets", None)
     notes: Notes = []
-    told = getattr(read(known.options, device.options, at, notes), "pockets", allowed)
-    if allowed is not None and told != allowed and not notes:
-        yield (*at, "options", "pockets"), f"{table.game} has {allowed} under {table.decree}"
+    configured = getattr(read(known.options, device.options, at, notes), "pockets", allowed)
+    if allowed is not None and configured != allowed and not notes:
+        yield (
+            (*at, "options", "pockets"),
+            f"must be {allowed}: {table.game} has {allowed} pockets under {table.decree}",
+        )
 
 
 def _described(device: Device) -> Driver | None:
-    """The driver of a device, after its profile if it has one; None if it cannot be known, which is
-    told elsewhere.
+    """The driver of a device, from its profile if it has one; None if it is unknown, which is
+    reported elsewhere.
     """
     try:
         known = driver(device.driver)
@@ -274,7 +284,7 @@ def _described(device: Device) -> Driver | None:
 
 
 def _once(values: list[tuple[Path, str]], what: str) -> Flaws:
-    """A value that stands in two places is wrong in the second."""
+    """A value that occurs twice is wrong the second time."""
     seen = set()
     for at, value in values:
         if value and value in seen:
@@ -283,8 +293,8 @@ def _once(values: list[tuple[Path, str]], what: str) -> Flaws:
 
 
 def _line(link: str) -> str:
-    """What a link reaches, to compare it with others: without settings, a name in /dev as its node.
-    A recording may serve many.
+    """What a link reaches, for comparison with other links: without its settings, a name in /dev as
+    its node. Several devices may replay one recording.
     """
     scheme, _, rest = link.partition("://")
     target = (

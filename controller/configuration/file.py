@@ -1,4 +1,4 @@
-"""The configuration file, read and checked: every mistake in one pass, named with its
+"""Reads and checks the configuration file: every mistake in one pass, each with its
 line and key.
 """
 
@@ -23,13 +23,15 @@ from devices.sections import Notes, read
 def load(path: str | Path) -> Configuration:
     """Read a configuration file. Raises :class:`ConfigurationError` with every mistake in it.
 
-    A relative ``path`` of the journal and the recordings is meant from ``$STATE_DIRECTORY``
-    (systemd sets it), else from the folder of the file; a relative file of the broker, or a
-    profile, always from the folder of the file.
+    Relative paths of the journal and the recordings start at ``$STATE_DIRECTORY`` (systemd sets
+    it), or else at the folder of the file; relative paths of the broker's files and of profiles
+    always start at the folder of the file.
     """
     file = Path(path)
     try:
-        text = file.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
+        text = file.read_bytes().decode(
+            "utf-8-sig"
+        )  # some editors begin every file with a byte order mark
         given = places.loads(text)
     except OSError as error:
         raise ConfigurationError(
@@ -42,10 +44,10 @@ def load(path: str | Path) -> Configuration:
     except (
         ValueError,
         RecursionError,
-    ) as error:  # a number of too many digits, or brackets within brackets without end
+    ) as error:  # a number with too many digits, or brackets nested without end
         what, _, where = str(error).rpartition(" (at ")
-        told = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
-        raise ConfigurationError(str(path), (told,)) from error
+        mistake = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
+        raise ConfigurationError(str(path), (mistake,)) from error
     notes: Notes = []
     folder = file.resolve().parent
     configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)

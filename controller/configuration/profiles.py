@@ -1,4 +1,4 @@
-"""Profiles that the site wrote: read from their files, into the options of their driver."""
+"""Loads the profiles that the site wrote into the options of their driver."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from devices.sections import Notes
 
 
 def text_of(path: Path) -> str:
-    """What stands in a profile. Raises ``ValueError`` that says why it cannot be read."""
+    """The text of a profile. Raises ``ValueError`` that says why it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(LONGEST + 1)
         if len(data) > LONGEST:
-            raise ValueError(f"{path}: is no profile, which has at most {LONGEST} bytes")
+            raise ValueError(f"{path}: too large for a profile, which has at most {LONGEST} bytes")
         return data.decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
@@ -28,13 +28,13 @@ def text_of(path: Path) -> str:
 
 
 def is_described(name: str) -> bool:
-    """Whether a driver does what a profile in a file says."""
+    """Whether a driver takes its behaviour from a profile."""
     return name in DRIVERS and driver(name).described is not None
 
 
 def taken(configuration: Configuration, folder: Path, notes: Notes) -> Configuration:
-    """The configuration with the text of each profile beside its file, which is meant from
-    ``folder`` if it is relative.
+    """The configuration with the text of each profile in its device's options. A relative file name
+    starts at ``folder``.
     """
 
     def table(index: int, one: Table) -> Table:
@@ -62,9 +62,9 @@ def _options(
 ) -> dict[str, Any]:
     file = options.get("file")
     if "text" in options:
-        notes.append(((*at, "options", "text"), "is put in by Novamás; name the profile by `file`"))
+        notes.append(((*at, "options", "text"), "is not a key; name the profile's file in `file`"))
     elif not isinstance(file, str) or not file:
-        notes.append(((*at, "options"), "the key `file` is missing: which profile?"))
+        notes.append(((*at, "options"), "the key `file` is missing; name the profile's file"))
     else:
         try:
             return {**options, "file": str(folder / file), "text": text_of(folder / file)}

@@ -1,6 +1,6 @@
-"""The configuration: one TOML file, its types and its mistakes.
+"""The types of the configuration file (TOML) and of its mistakes.
 
-Every mistake is found in one pass and named with its place (line and key); an unknown key is a
+Every mistake is found in one pass and reported with its place (line and key); an unknown key is a
 mistake.
 """
 
@@ -18,7 +18,7 @@ Slug = Annotated[
     Meta(
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
         max_length=48,
-        description="a part of a topic: at most 48 of a-z, 0-9 and single hyphens between them",
+        description="1 to 48 characters a-z, 0-9 and single hyphens between them",
     ),
 ]
 Name = Annotated[
@@ -27,7 +27,7 @@ Name = Annotated[
         min_length=1,
         max_length=4096,
         pattern=r"^[^\x00]*\Z",
-        description="a text of 1 to 4096 characters, without NUL",
+        description="a non-empty string of at most 4096 characters, without NUL",
     ),
 ]
 Days = Annotated[int, Meta(ge=1, le=36_500, description="whole days, 1 to 36500")]
@@ -38,8 +38,8 @@ ResponseTopic = Annotated[
     Meta(
         pattern=r"^(?!novamas(-sim)?(/|\Z))[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,7}\Z",
         max_length=128,
-        description="the beginning of a topic, not of novamas/: 1 to 8 levels of letters, digits, dots, dashes and underscores, "
-        "128 characters at most",
+        description="the beginning of a topic outside novamas/: 1 to 8 levels of letters, digits, "
+        "dots, dashes and underscores, at most 128 characters",
     ),
 ]
 KeepAlive = Annotated[int, Meta(ge=1, le=65535, description="whole seconds, 1 to 65535")]
@@ -52,7 +52,9 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Site(_Section, frozen=True):
-    """``[site]``: where we are. ``id`` and ``node`` are parts of topics: ``a-z 0-9 -``."""
+    """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
+    -``.
+    """
 
     id: Slug
     node: Slug = "node-1"
@@ -61,9 +63,9 @@ class Site(_Section, frozen=True):
 class Journal(_Section, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
-    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the systemd
-    credential ``key_credential``, or with a key that is made beside the file. ``read_back_every``:
-    seconds from one reading back from the disk to the next.
+    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the key in the
+    systemd credential ``key_credential``, or else with a key made beside the file.
+    ``read_back_every``: seconds between two checks that read the whole file back from the disk.
     """
 
     path: Name = "journal.sqlite3"
@@ -73,11 +75,11 @@ class Journal(_Section, frozen=True):
 
 
 class Surveillance(_Section, frozen=True):
-    """``[surveillance]``: who alone may read cards that lie face down. ``public_key``: an X25519
-    key, hexadecimal or base64.
+    """``[surveillance]``: who alone may read face-down cards. ``public_key``: an X25519 key,
+    hexadecimal or base64.
 
-    ``secret_credential``: the systemd credential with the daemon's own key, for what such tables
-    remember; else the key is made beside the journal.
+    ``secret_credential``: the systemd credential with the daemon's own key, which locks what such
+    tables remember; without it, the key is made beside the journal.
     """
 
     public_key: Name | None = None
@@ -85,8 +87,8 @@ class Surveillance(_Section, frozen=True):
 
 
 class Recordings(_Section, frozen=True):
-    """``[recordings]``: the raw bytes of each device, on by default, bounded: a new file each day,
-    and where one is full.
+    """``[recordings]``: the raw bytes of each device. On by default and bounded: a new file begins
+    each day, and when one is full.
     """
 
     enabled: bool = True
@@ -97,12 +99,12 @@ class Recordings(_Section, frozen=True):
 
 
 class Broker(_Section, frozen=True):
-    """``[broker]``: where results go. ``url``: ``mqtt://host:port``, ``mqtts://host:port`` or
-    ``embedded://127.0.0.1:port``.
+    """``[broker]``: where results are published. ``url``: ``mqtt://host:port``,
+    ``mqtts://host:port`` or ``embedded://127.0.0.1:port``.
 
-    The password is read from ``password_file``, or from the systemd credential named
-    ``password_credential``. ``response_topics``: below these a response topic of MQTT 5 may lie
-    too, not below ``reply/`` alone.
+    The password is read from ``password_file`` or from the systemd credential
+    ``password_credential``. ``response_topics``: prefixes under which a response topic of MQTT 5 is
+    accepted, besides ``reply/``.
     """
 
     url: Name = "mqtt://127.0.0.1:1883"
@@ -117,12 +119,12 @@ class Broker(_Section, frozen=True):
     keepalive: KeepAlive = 10
     response_topics: Annotated[
         tuple[ResponseTopic, ...],
-        Meta(max_length=16, description="at most 16 beginnings of topics"),
+        Meta(max_length=16, description="at most 16 topic prefixes"),
     ] = ()
 
 
 class Log(_Section, frozen=True):
-    """``[log]``: to standard error. ``json`` for machines, ``console`` for people."""
+    """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
     format: Literal["json", "console"] = "json"
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -142,8 +144,8 @@ class Device(_Section, frozen=True):
 
 
 class Table(_Section, frozen=True):
-    """``[[table]]``: one gaming table. ``speed`` runs the clock of a simulated table faster; a real
-    one has 1.
+    """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
+    real table has 1.
     """
 
     id: Slug
@@ -172,14 +174,16 @@ BROKER_FILES = ("password_file", "ca_file", "cert_file", "key_file")
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """One thing that is wrong: ``place`` as ``line 12: table[0].device[0].link``, and what."""
+    """One mistake: its ``place``, such as ``line 12: table[0].device[0].link``, and
+    what is wrong.
+    """
 
     place: str
     what: str
 
 
 class ConfigurationError(NovamasError, ValueError):
-    """The configuration cannot be used; ``mistakes`` holds all of them."""
+    """The configuration cannot be used; ``mistakes`` holds every mistake."""
 
     def __init__(self, path: str, mistakes: tuple[Mistake, ...]) -> None:
         super().__init__("\n".join(f"{path}: {m.place}: {m.what}" for m in mistakes))

@@ -49,10 +49,8 @@ ROULETTE = DemoTable(
     kind="wheel",
     driver="cammegh-ss2",
     baud=9600,
-    simulator=(
-        "--mode",
-        "2181",
-    ),  # plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour
+    # Mode 2181: plays by itself, reverses the rotor, and leaves bets open until the next spin.
+    simulator=("--mode", "2181"),
     faults=(
         "100:ball_with_rotor",
         "340:rotor_not_reversed",
@@ -68,7 +66,7 @@ BOULE = DemoTable(
     faults=("150:between_holes", "390:flicker", "630:ball_out", "1000:stuck_sensor=20"),
     more=_BOARD
     + """
-[table.settings] # nobody presses a key: bets open when the ball lies, and close when it is about to fall
+[table.settings] # no keys: bets open when the ball rests, and close when it is about to fall
 phases = "device"
 """,
 )
@@ -104,7 +102,7 @@ PUNTO = DemoTable(
     simulator=("--games-per-hour", "120"),
     faults=("95:overdraw",),  # behind the fourth coup
     more="""
-[table.settings] # nobody presses a key: the first card opens a round, and with the fourth they are turned
+[table.settings] # no keys: the first card opens a round, and the fourth has them turned
 rounds = "shoe"
 turn = "when_complete"
 """.strip(),

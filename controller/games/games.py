@@ -12,6 +12,7 @@ import msgspec
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import Doubt, rulebook
+from devices.suggestions import unknown
 
 ROULETTE = (
     "controller.games.roulette.game:RouletteGame",
@@ -128,7 +129,7 @@ def settings_of(game_id: str) -> type[msgspec.Struct]:
     unknown game.
     """
     if game_id not in GAMES:
-        raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
+        raise ValueError(unknown("game", game_id, sorted(GAMES)))
     kind: type[msgspec.Struct] = _find(GAMES[game_id][1])
     return kind
 

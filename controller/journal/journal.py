@@ -37,7 +37,7 @@ from controller.journal.schema import (
     Record,
     is_unread,
 )
-from controller.journal.store import Anew, Store
+from controller.journal.store import Replacement, Store
 
 CAPACITY = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""
@@ -353,9 +353,9 @@ class Journal:
         self._logged = self._store.log_size()
         self._moves.clear()
         self._held = 0
-        if self._store.anew is not None:
-            anew, self._store.anew = self._store.anew, None
-            self._call(self._go_on, anew)
+        if self._store.replacement is not None:
+            new, self._store.replacement = self._store.replacement, None
+            self._call(self._go_on, new)
         if batch:
             head = self._store.head
             self._call(
@@ -386,13 +386,13 @@ class Journal:
         if self._on_change is not None:
             self._call(self._on_change, reason)
 
-    def _go_on(self, anew: Anew) -> None:
+    def _go_on(self, new: Replacement) -> None:
         """Read another file from here on; in the event loop, so that nobody sees half of the
         change.
         """
-        old, self._reader = self._reader, anew.reader
-        self.id, self._head, self.set_aside = anew.id, anew.head, anew.aside
-        self._unheard, self.lost = anew.unheard.entries, anew.unheard.lost
+        old, self._reader = self._reader, new.reader
+        self.id, self._head, self.set_aside = new.id, new.head, new.aside
+        self._unheard, self.lost = new.unheard.entries, new.unheard.lost
         self._unread_since = None
         with suppress(sqlite3.Error):
             old.close()

@@ -93,7 +93,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     removed: tuple[Removed, ...] = ()
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class TableStart(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the kind ``state``: with what a table went on; null: it began afresh."""
 
     why: Why
@@ -142,10 +142,10 @@ def boot(
     return msgspec.json.encode(made)
 
 
-def begun(why: Why, saved: bytes | None) -> bytes:
+def table_start(why: Why, saved: bytes | None) -> bytes:
     """The body of a ``state`` entry."""
     return msgspec.json.encode(
-        Begun(why=why, saved=msgspec.Raw(b"null" if saved is None else saved))
+        TableStart(why=why, saved=msgspec.Raw(b"null" if saved is None else saved))
     )
 
 

@@ -34,7 +34,7 @@ from controller.journal.schema import (
     rows,
     unread,
 )
-from controller.journal.setup import begun, continued
+from controller.journal.setup import continued, table_start
 from controller.journal.wal_index import WalIndex
 
 UNREAD = 60.0
@@ -53,7 +53,7 @@ _CURSOR = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT DO UPDATE SET position =
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 
 
-class Anew(msgspec.Struct, frozen=True):
+class Replacement(msgspec.Struct, frozen=True):
     """The file was damaged and is now ``aside``; ``unheard``: what is past its cursor, as far as it
     could be read. ``reader`` reads the file that goes on for it, whose ``id`` and ``head`` these
     are.
@@ -76,7 +76,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.anew: Anew | None = None
+        self.replacement: Replacement | None = None
         self._connection: sqlite3.Connection | None
         self._index = WalIndex()
         self._connection, self.set_aside = open_or_begin(path)
@@ -313,7 +313,7 @@ class Store:
             self.commit(made, _saved(opening, ends), self._cursors)
             found = head
         unheard = (salvage if ours else nothing)(aside, self._cursor, begins.position)
-        self.anew = Anew(aside, unheard, reader, reader.id(), found)
+        self.replacement = Replacement(aside, unheard, reader, reader.id(), found)
         self._genesis, self.head, self._leaving = begins, found, None
 
 
@@ -345,7 +345,7 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
             last,
             given=None,
             events=(),
-            before=(("state", begun("aside", last.saved)),),
+            before=(("state", table_start("aside", last.saved)),),
             time=now,
             mono_ns=mono_ns,
         )

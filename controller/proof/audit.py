@@ -1,9 +1,9 @@
-"""The audit: everything that the journal says was concluded is concluded again from what it says
-was given.
+"""The audit: derives again everything that the journal says was concluded, from what it says was
+given.
 
-The bytes of each device go through a fresh watch and codec and must give the readings that are
-stored; the readings and commands go through a fresh table and game and must give the events that
-are stored. What cannot be derived is counted and said.
+The bytes of each device go through a new watch and codec and must give the stored readings; the
+readings and commands go through a new table and game and must give the stored events. What cannot
+be derived is counted and reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
 from controller.games.games import make_game
 from controller.journal.schema import Entry
-from controller.journal.setup import Begun, Boot, TableSetup
+from controller.journal.setup import Boot, TableSetup, TableStart
 from controller.proof.findings import (
     LOST,
     MOST,
@@ -65,7 +65,9 @@ class _Room:
             self.said[device.id] = deque()
 
     def begin(self, saved: bytes | None) -> None:
-        """Take the table up. Raises ``ValueError`` and :class:`UnrestorableStateError`."""
+        """Start the table from its stored state. Raises ``ValueError`` and
+        :class:`UnrestorableStateError`.
+        """
         setup = self.setup
         self.table = Table(
             site=self.site,
@@ -80,15 +82,15 @@ class _Room:
         )
 
     def chill(self, device: str, why: str) -> None:
-        """What this device says cannot be derived any more."""
+        """From here on, what this device sends cannot be derived."""
         self.watches[device] = None
         self.cold[device] = why
         self.said.setdefault(device, deque()).clear()
 
 
 def _is_own(room: _Room, given: LinkLost) -> bool:
-    """Whether a table whose state is sealed said this itself: how many devices it missed then
-    cannot be read.
+    """Whether a table whose state is sealed made this reading itself: how many devices it had then
+    is unreadable.
     """
     return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART, OUTAGE)
 
@@ -108,10 +110,10 @@ class Auditor:
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
         self._rows = {row.table: row for row in rows}
         self._tables: dict[str, tuple[int, int]] = {}
-        """Of each table the events, and how many of them were derived."""
+        """For each table, its events and how many were derived."""
 
     def hear(self, entry: Entry) -> None:
-        """The next entry. What is in it may be of any kind: the chain alone tells whether it was
+        """Take the next entry. Its content may be anything: only the chain shows whether it was
         written so.
         """
         self.audit.entries += 1
@@ -138,7 +140,7 @@ class Auditor:
             self._hold(entry, row)
 
     def end(self, chain: Verdict) -> None:
-        """No more entries. ``chain``: whether they are those that were written."""
+        """There are no more entries. ``chain``: whether they are those that were written."""
         for room in self._rooms.values():
             if room.due:
                 self._missing(room, None)
@@ -159,7 +161,7 @@ class Auditor:
         return entry.body
 
     def _hold(self, entry: Entry, row: Saved) -> None:
-        """Whether what the journal would go on with is what follows."""
+        """Compare the stored state with the derived one."""
         derived = self._saved.get(entry.table)
         if is_locked(row.state):
             self.audit.notes.append(
@@ -223,7 +225,7 @@ class Auditor:
         if is_sealed(body):
             self._give_up(room, self._why_sealed)
             return
-        begun = msgspec.json.decode(body, type=Begun)
+        begun = msgspec.json.decode(body, type=TableStart)
         saved = None if (told := bytes(begun.saved)) == b"null" else told
         if saved is not None and is_locked(saved):
             self._give_up(room, SEALED)
@@ -347,7 +349,7 @@ class Auditor:
         self._give_up(room, "an event before was missing")
 
     def _give_up(self, room: _Room | None, why: str) -> None:
-        """Nothing follows of this table until it is taken up again."""
+        """Derive nothing more of this table until its next stored state."""
         if room is not None:
             room.table, room.why = None, why
             room.due.clear()

@@ -1,9 +1,9 @@
-"""Whether the wall clock is believed: held against what was believed before and against the clock
-that nobody can set.
+"""Whether the wall clock is believed: compared with the last believed time, and with the clock that
+nobody can set.
 
-Nothing here decides how old anything is: that is counted by the monotonic clock alone
-(:mod:`controller.proof.timekeeper`). A clock that is not believed says neither which days are over
-nor that anything may be removed.
+Nothing here decides how old anything is: only the monotonic clock counts age
+(:mod:`controller.proof.timekeeper`). A clock that is not believed decides neither which days are
+over nor what may be removed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from controller.proof.clocks import ClockReading
 EARLIEST = 1_735_689_600.0
 """2025-01-01: this software did not exist before."""
 SLACK, DRIFT = 60.0, 0.001
-"""Seconds, and the share of the time that passed, by which two clocks of one machine may differ."""
+"""Seconds, and the share of the elapsed time, by which two clocks of one machine may differ."""
 ABSENCE = 7 * 86_400.0
-"""Seconds for which the daemon may have been away where nobody confirms the time."""
+"""Seconds for which the daemon may have been off if nobody confirms the time."""
 STEADY = 86_400.0
-"""Seconds after which a clock is believed again that has gone without a step."""
+"""Seconds without a step after which a doubted clock is believed again."""
 
 
-class Known(msgspec.Struct, frozen=True):
-    """A time that was believed. ``confirmed``: it was synchronised. ``machine``: the clock of the
-    machine then; None: that of a run before, which tells nothing any more.
+class BelievedTime(msgspec.Struct, frozen=True):
+    """A time that was believed. ``confirmed``: it was synchronised. ``machine``: the machine's
+    clock at that moment; None: of an earlier run, so it cannot be compared.
     """
 
     wall: float
@@ -34,18 +34,18 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Belief(msgspec.Struct, frozen=True):
-    """``known``: the last time that was believed; ``doubt``: why the clock is not believed now.
-    ``since``: from when on the doubted clock has gone without a step.
+    """``known``: the last believed time; ``doubt``: why the clock is not believed now; ``since``:
+    when the doubted clock was last set.
     """
 
-    known: Known | None = None
+    known: BelievedTime | None = None
     doubt: str | None = None
-    since: Known | None = None
+    since: BelievedTime | None = None
 
 
 def look(before: Belief, now: ClockReading) -> Belief:
-    """What is believed after this look at the clocks."""
-    here = Known(now.wall, now.synchronised is True, now.machine)
+    """The belief after reading the clocks."""
+    here = BelievedTime(now.wall, now.synchronised is True, now.machine)
     why = contradiction(now, before.known)
     if why is None:
         return Belief(here)
@@ -56,8 +56,8 @@ def look(before: Belief, now: ClockReading) -> Belief:
     return Belief(before.known, why, since)
 
 
-def contradiction(now: ClockReading, known: Known | None) -> str | None:
-    """Why the clock is not to be believed; None: it is."""
+def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
+    """Why the clock cannot be believed, or None."""
     if now.wall < EARLIEST:
         return f"it says {_spell(now.wall)}, and this software is younger"
     if known is None or (now.synchronised and not known.confirmed):
@@ -80,8 +80,10 @@ def contradiction(now: ClockReading, known: Known | None) -> str | None:
     return None
 
 
-def _off(now: ClockReading, known: Known) -> float:
-    """By how many seconds the wall clock was set meanwhile; 0: it went as the machine's did."""
+def _off(now: ClockReading, known: BelievedTime) -> float:
+    """By how many seconds the wall clock was set in the meantime; 0 if it ran like the
+    machine's.
+    """
     assert known.machine is not None
     passed = now.machine - known.machine
     off = now.wall - known.wall - passed

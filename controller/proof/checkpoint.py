@@ -1,9 +1,9 @@
-"""Checkpoints: the end of the journal's chain, signed, so that whoever keeps one can see if the
-journal was cut or rewritten.
+"""Checkpoints: the signed end of the journal's chain. Whoever keeps one can see if the journal was
+cut or rewritten.
 
-The Ed25519 signature is over seven lines, each ended by a newline: ``novamas checkpoint 1``, the
+The Ed25519 signature covers seven lines, each ended by a newline: ``novamas checkpoint 1``, the
 journal's id, the position, the hash, the time, the boot and the public key. Keys, hashes and
-signatures are written in hexadecimal.
+signatures are hexadecimal.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from devices.new_file import new_file
 
 
 class SigningKeyError(NovamasError):
-    """The signing key cannot be used. The message names the file and says what to do; never what is
-    in it.
+    """The signing key cannot be used. The message names the file and says what to do, and never
+    contains the key.
     """
 
 
 def key_path(journal: Path) -> Path:
-    """Where the signing key of a journal is, if no credential holds it."""
+    """The file of a journal's signing key, if no credential holds it."""
     return journal.with_name(f"{journal.name}.key")
 
 
 def load_key(path: Path) -> SigningKey:
-    """The key in that file; 64 hexadecimal digits. Raises :class:`SigningKeyError`."""
+    """The key in a file of 64 hexadecimal digits. Raises :class:`SigningKeyError`."""
     try:
         text = path.read_text(encoding="ascii").strip()
         return SigningKey(bytes.fromhex(text))
@@ -49,7 +49,7 @@ def load_key(path: Path) -> SigningKey:
 
 
 def make_key(path: Path) -> SigningKey:
-    """A new key, in a file that only its owner may read. Raises :class:`SigningKeyError`."""
+    """Make a key in a file that only its owner may read. Raises :class:`SigningKeyError`."""
     key = SigningKey.generate()
     try:
         with open(  # noqa: PTH123
@@ -85,7 +85,7 @@ def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: Chain
 
 
 def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
-    """What is wrong with the signature; None: it was made with one of these public keys."""
+    """What is wrong with the signature; None if one of these public keys made it."""
     if checkpoint.key is None or checkpoint.signature is None:
         return "it is not signed"
     if checkpoint.key not in keys:
@@ -113,7 +113,7 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
 
 
 def kept(journal: Path) -> Checkpoint | None:
-    """What :func:`keep` wrote last; None if there is nothing that can be read."""
+    """The last checkpoint that :func:`keep` wrote; None if none can be read."""
     try:
         return read_checkpoint(checkpoint_path(journal).read_bytes())
     except OSError:
@@ -121,7 +121,7 @@ def kept(journal: Path) -> Checkpoint | None:
 
 
 def read_checkpoint(body: bytes) -> Checkpoint | None:
-    """A checkpoint that somebody kept; None if this is none."""
+    """Read a kept checkpoint; None if the body is not one."""
     try:
         made = msgspec.json.decode(body, type=Checkpoint)
     except (ValueError, RecursionError):

@@ -1,5 +1,5 @@
-"""The notary: holds the signing key, signs checkpoints, and says what is wrong with the key. The
-tables never wait for it.
+"""The signer of checkpoints: holds the signing key, and reports what is wrong with it. The tables
+never wait for it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from controller.proof.checkpoint import (
 
 
 class CheckpointSigner:
-    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is
-    looked for anew each time.
+    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None;
+    retried each time.
 
-    ``changed``: the key that signed before is not the one that signs now; stays for as long as the
-    daemon runs. ``cut``: the journal lacks entries that were signed for before; stays too.
-    ``not_kept``: why the latest checkpoint is not in its file.
+    ``changed``: the key differs from the one that signed before; stays set while the daemon runs.
+    ``cut``: the journal lacks entries that were signed; stays set too. ``not_kept``: why the latest
+    checkpoint is not in its file.
     """
 
     def __init__(self, journal: Path, boot: str, credential: str | None = None) -> None:
@@ -51,37 +51,37 @@ class CheckpointSigner:
 
     @property
     def key(self) -> str | None:
-        """The public key, if it can be used."""
+        """The public key, if it is usable."""
         return None if self._key is None else public(self._key)
 
     @property
     def signer(self) -> SigningKey | None:
-        """The key itself, to seal with."""
+        """The key itself, for sealing days and boxes."""
         return self._key
 
     def look_for_cut(
         self, journal: str, head: ChainHead, hash_at: Callable[[int], bytes | None]
     ) -> None:
-        """Hold the file as it was opened against the last checkpoint; ``hash_at(position)``: that
-        of an entry, if it is there.
+        """Compare the file as it was opened with the last checkpoint. ``hash_at(position)``: the
+        hash of an entry, if the file has it.
         """
         before = self._before
         if before is None or before.journal != journal:
             return
         if before.position > head.position:
             self.cut = (
-                f"{self._journal} ends with entry {head.position}, but had {before.position} at "
-                f"{before.time}: entries are missing;"
-                " ask the subscribers' archives for them, and keep the file"
+                f"entries are missing: {self._journal} ends with entry {head.position}, but had "
+                f"{before.position} at {before.time}; keep the file, and get the entries from the "
+                "archives of subscribers"
             )
         elif (found := hash_at(before.position)) is not None and found.hex() != before.hash:
             self.cut = (
-                f"{self._journal}: entry {before.position} is not the one that was signed "
-                f"for at {before.time}"
+                f"{self._journal}: entry {before.position} is not the one that was signed at "
+                f"{before.time}; keep the file, and run `novamas verify` on it"
             )
 
     def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
-        """A checkpoint of that head. Also kept beside the journal, where it can be."""
+        """A checkpoint of that head. It is also kept beside the journal, if possible."""
         self._load()
         made = sign(self._key, journal, self._boot, utc(time.time()), head)
         try:
@@ -102,7 +102,8 @@ class CheckpointSigner:
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
             raise SigningKeyError(
-                f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit"
+                f"journal.key_credential {self._credential!r}: systemd passes no credentials; add "
+                f"LoadCredential={self._credential}:FILE to the unit"
             )
         return Path(directory, self._credential)
 
@@ -120,7 +121,7 @@ class CheckpointSigner:
         self.trouble = None
         if self._known is not None and self._known != public(self._key):
             self.changed = (
-                f"checkpoints were signed with the key {self._known}, and are from now on with "
-                f"{public(self._key)}: put the old key"
-                f" back as {path}, or tell everybody who verifies"
+                f"checkpoints were signed with the key {self._known}, and are now signed with "
+                f"{public(self._key)}: put the old key back as {path}, or tell everybody who "
+                "verifies"
             )

@@ -1,5 +1,5 @@
-"""The clocks of this machine, read at one moment, and whether the kernel says that the wall clock
-is synchronised.
+"""The clocks of this machine, read at one moment, and whether the kernel considers the wall clock
+synchronised.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ import time
 import msgspec
 
 _TIME_ERROR = 5
-"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment on that
-somebody sets it.
+"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment somebody sets
+it.
 """
 _TIMEX = 512
-"""Bytes: more than ``struct timex`` has on any machine."""
+"""Bytes; more than ``struct timex`` takes on any machine."""
 
 
 class ClockReading(msgspec.Struct, frozen=True):
-    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` goes on while the
+    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` runs on while the
     machine sleeps, ``awake`` does not.
 
-    ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not
-    say.
+    ``synchronised``: whether the kernel considers the wall clock synchronised; None: unknown.
     """
 
     wall: float
@@ -32,15 +31,15 @@ class ClockReading(msgspec.Struct, frozen=True):
 
 
 def read_clocks() -> ClockReading:
-    """All of them, now."""
+    """Every clock, now."""
     return ClockReading(
         time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised()
     )
 
 
 def synchronised() -> bool | None:
-    """Whether the kernel takes the wall clock for synchronised; None: it does not say, or must not
-    be asked.
+    """Whether the kernel considers the wall clock synchronised; None: unknown, or not permitted to
+    ask.
     """
     try:
         state = ctypes.CDLL(None).adjtimex(

@@ -1,4 +1,4 @@
-"""All that is kept of a journal: the sealed segments and the live file, in the order in which it
+"""Everything kept of a journal, the sealed segments and the live file, in the order it
 was written.
 """
 
@@ -47,11 +47,11 @@ class Source:
             previous,
         )
         self.sealed: Checkpoint | None = None
-        """The checkpoint that ends a segment, once its entries were read."""
+        """The checkpoint that ends a segment, once its entries are read."""
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Its entries past that position. Raises :class:`BrokenSegmentError` where it cannot be
-        read.
+        """Its entries after that position. Raises :class:`BrokenSegmentError` if it
+        cannot be read.
         """
         if self.is_segment:
             with closing(Segment(self.path)) as segment:
@@ -129,7 +129,7 @@ class Evidence:
             )
 
     def entries(self) -> Iterator[tuple[Source, Entry]]:
-        """Every entry once, with where it is from. Raises :class:`BrokenSegmentError`."""
+        """Every entry once, with its source. Raises :class:`BrokenSegmentError`."""
         journal, latest = "", 0
         for source in self.sources:
             if source.journal != journal:
@@ -139,7 +139,7 @@ class Evidence:
                 yield source, entry
 
     def size(self) -> int:
-        """About how many entries there are, to show progress with."""
+        """The approximate number of entries, for showing progress."""
         spans: dict[str, tuple[int, int]] = {}
         for source in self.sources:
             first, last = spans.get(source.journal, (source.after, source.after))
@@ -147,7 +147,7 @@ class Evidence:
         return sum(last - first for first, last in spans.values())
 
     def damage(self) -> str | None:
-        """What is wrong with the live file beside its entries, or None."""
+        """What is wrong with the live file apart from its entries, or None."""
         if not any(not source.is_segment for source in self.sources):
             return None  # no such file, or one that is said to be unreadable
         try:

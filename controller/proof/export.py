@@ -1,5 +1,5 @@
-"""An excerpt of a journal: a day, a table, a round, with the evidence: each input with its bytes
-and the events that it led to.
+"""An excerpt of a journal, a day, a table or a round, with its evidence: each input with its bytes
+and its events.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ COLUMNS = (
     "hash",
     "event",
 )
-"""Of the form ``csv``, which has the events alone."""
+"""The columns of the format ``csv``, which contains only events."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What to export; None: all. ``day`` as ``2026-11-19`` (UTC), ``round`` and ``session`` as the
-    events count them.
+    """What to export; None means everything. ``day`` such as ``2026-11-19`` (UTC); ``round`` and
+    ``session`` as the events number them.
     """
 
     day: str | None = None
@@ -40,8 +40,8 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
-    """The wanted entries, in order. Those of the daemon itself (``boot``) come with every day that
-    is wanted.
+    """The wanted entries, in order. The daemon's own (``boot``) are included for every
+    wanted day.
     """
     rounds: dict[str, tuple[int, int]] = {}
     for group in _groups(entries):
@@ -68,8 +68,8 @@ def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
 
 
 def as_json(entry: Entry) -> bytes:
-    """An entry as one line, its body as it stands; a body that is no JSON on one line comes as a
-    text.
+    """An entry as one line, with its body unchanged; a body that is not JSON on one line becomes a
+    string.
     """
     try:
         msgspec.json.decode(entry.body)
@@ -94,7 +94,7 @@ def as_json(entry: Entry) -> bytes:
 
 
 def as_row(entry: Entry) -> list[Any]:
-    """An event as a row with :data:`COLUMNS`."""
+    """An event as a row of :data:`COLUMNS`."""
     event = _event(entry)
     own = [event.get(key, "") for key in ("type", "session", "round", "number")]
     return [
@@ -134,7 +134,7 @@ def _belongs(entry: Entry, before: Entry) -> bool:
 
 
 def _rounds(group: list[Entry], rounds: dict[str, tuple[int, int]]) -> set[tuple[int, int]]:
-    """Which session and round a step belongs to: those of its events, else those that are in hand
+    """The session and round of a step: those of its events, or else those in progress
     at its table.
     """
     table = group[0].table

@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The findings of an audit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controller.proof.outcome import Outcome, conclude
 from controller.proof.verdict import Verdict
 
 MOST = 20
-"""Differences that are listed; the rest is counted."""
+"""Differences that are listed; the rest are counted."""
 
 SEALED = "sealed for surveillance"
 OTHER_KEY = "sealed for another key than the one given"
@@ -18,8 +18,8 @@ NO_SETUP = "this software cannot set its table up"
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that does not follow from what is before it. ``derived``: what does; null:
-    nothing.
+    """An entry that does not follow from those before it. ``derived``: what follows;
+    null: nothing.
     """
 
     position: int
@@ -32,7 +32,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, kw_only=True):
-    """One run of the daemon: which software wrote what."""
+    """One run of the daemon, and the software that wrote its entries."""
 
     boot: str
     software: str
@@ -47,10 +47,10 @@ class Run(msgspec.Struct, kw_only=True):
 
 
 class Audit(msgspec.Struct, kw_only=True):
-    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
-    ``unproved``: why others could not be derived, and how many. ``sealed``: how many entries only
-    surveillance can open, and nobody did. ``unproved_tables``: those of which no event could be
-    derived. ``chain``: whether the entries are those that were written.
+    """The findings. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
+    ``unproved``: why others could not be derived, and how many. ``sealed``: entries that only
+    surveillance can open, and nobody opened. ``unproved_tables``: tables with no derived event.
+    ``chain``: whether the entries are those that were written.
     """
 
     journal: str
@@ -72,7 +72,7 @@ class Audit(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict: of what follows, and of the chain that says that it was written so."""
+        """The verdict on what was derived, and on the chain that shows that it was written so."""
         lacking = (
             self.chain.outcome is not Outcome.HOLDS
             or self.sealed
@@ -84,15 +84,15 @@ class Audit(msgspec.Struct, kw_only=True):
 
     @property
     def derived(self) -> int:
-        """How many entries follow from others."""
+        """How many entries were derived."""
         return self.proved_readings + self.proved_events
 
     @property
     def derivable(self) -> int:
-        """How many should."""
+        """How many should be."""
         return self.readings + self.events
 
     @property
     def proves(self) -> bool:
-        """Whether nothing differs, and all that can be derived was."""
+        """Whether nothing differs, and everything derivable was derived."""
         return self.outcome is Outcome.HOLDS

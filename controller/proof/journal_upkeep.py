@@ -1,8 +1,7 @@
-"""The archivist: what keeps the journal provable. Stores bytes that led to nothing, begins and
-seals days, signs checkpoints, reads back from the disk what is there.
+"""The upkeep of the journal, so that it stays provable: stores bytes that led to no reading, starts
+and seals days, signs checkpoints, and reads the file back from the disk.
 
-It works beside the tables, which never wait for it. What it cannot do is an alert, and is tried
-again.
+It works beside the tables, which never wait for it. What fails raises an alert and is tried again.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ from controller.tables.byte_trace import PERIOD
 from controller.tables.runner import TableRunner
 
 ROOM = 1 << 30
-"""Bytes that have to be free where the journal lies. Less is told, long before nothing can be
-stored.
+"""Bytes that must be free on the journal's disk. Below this an alert is raised, long before nothing
+can be stored.
 """
 
 AGAIN = 600.0
-"""Seconds after which the journal is read back again where it could not be read."""
+"""Seconds until the next try after the journal could not be read back."""
 
 
 class JournalUpkeep:
-    """Works for one daemon. ``alerts``: where it says what is wrong; ``changed`` is called when it
-    has.
+    """The upkeep for one daemon. ``alerts``: where its alerts go; ``changed`` is called after each
+    change of them.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class JournalUpkeep:
         self._flood: str | None = None
         self._flooding: set[str] = set()
         self._failed = False
-        """Whether the journal did when it was last looked at."""
+        """Whether the journal was failing at the last check."""
         self._room: str | None = None
         self._today = utc(time.time())[:10]
         self._log = structlog.get_logger()
@@ -84,23 +83,23 @@ class JournalUpkeep:
 
     @property
     def signer(self) -> SigningKey | None:
-        """The key that signs checkpoints, if it can be used."""
+        """The key that signs checkpoints, if it is usable."""
         return self._checkpoint_signer.signer
 
     def checkpoint(self) -> Checkpoint:
-        """The end of the journal's chain, now, signed."""
+        """The present end of the journal's chain, signed."""
         made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
         self._say()
         return made
 
     def flush(self, runners: Iterable[TableRunner]) -> None:
-        """Store what the devices sent and nobody has stored."""
+        """Store what the devices sent and is not stored yet."""
         for runner in runners:
             runner.flush()
 
     async def run(self, runners: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
-        """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is
-        published.
+        """Look once a minute, until cancelled. ``acknowledged``: the position up to which the
+        journal is published.
         """
         runners = list(runners)
         while True:
@@ -109,7 +108,7 @@ class JournalUpkeep:
             self.look(runners)
 
     def look(self, runners: list[TableRunner]) -> None:
-        """At the disk and at the clocks; store what is to be stored by now."""
+        """Check the disk and the clocks, and store what is due."""
         self.look_at_room(runners)
         self.flush(runners)
         doubted = self._clock is not None
@@ -125,7 +124,7 @@ class JournalUpkeep:
         self._say()
 
     def _judge_clock(self) -> None:
-        """Say once why the clock is not believed, as it was then."""
+        """Say why the clock is not believed, worded once, when the doubt begins."""
         doubt = self._timekeeper.doubt
         if doubt is None or self._clock is None:
             self._clock = doubt and (
@@ -136,7 +135,9 @@ class JournalUpkeep:
             )
 
     def look_at_room(self, runners: Iterable[TableRunner]) -> None:
-        """Say which device floods the journal, and when the disk is nearly full, by what."""
+        """Raise an alert when a device floods the journal, and when the disk is nearly full, naming
+        the device that sends most.
+        """
         sent = {
             f"device {device} of table {runner.table.id}": each
             for runner in runners
@@ -147,36 +148,36 @@ class JournalUpkeep:
         }
         most = max(sent, key=lambda name: sent[name].all, default=None)
         failed, self._failed = self._failed, self._journal.failed is not None
-        if (
-            not failed and not self._failed
-        ):  # else it may be the disk that did not take what was sent
+        if not failed and not self._failed:  # otherwise the disk may be the cause
             self._tell_floods({name: rates[name] for name, each in sent.items() if each.dropped})
         try:
             tight = shutil.disk_usage(self._journal.path.parent).free < ROOM
-        except OSError:  # a disk that is gone is told by the journal
+        except OSError:  # the journal reports a missing disk
             tight = False
         room = (
-            f"less than {ROOM >> 20} MiB are free where the journal lies, and without room "
-            "nothing is published: make room"
+            f"less than {ROOM >> 20} MiB are free on the journal's disk, and when it is full "
+            "nothing is published: free some space"
         )
-        room += f". Most is sent by {rates[most]}" if most is not None and sent[most].all else ""
+        room += f". Most comes from {rates[most]}" if most is not None and sent[most].all else ""
         self._room = (self._room or room) if tight else None  # told once, with what it was then
         self._say()
 
     def _tell_floods(self, floods: dict[str, str]) -> None:
-        """By name how much each device sends that floods; told anew when others do."""
+        """Report the devices that flood the journal, and how much each sends; again
+        when others do.
+        """
         if floods.keys() == self._flooding:
             return
         self._flooding = set(floods)
-        told = (
-            "more is sent than can be kept, and what is read of it cannot be proved until the "
-            "next start: "
+        flood = (
+            "more bytes arrive than can be kept, and the readings from them cannot be proved "
+            "until the next start: "
         )
-        self._flood = told + "; ".join(sorted(floods.values())) if floods else None
+        self._flood = flood + "; ".join(sorted(floods.values())) if floods else None
 
     async def read_back(self) -> None:
-        """Every so many hours, until cancelled: see that the disk still holds the journal, and
-        leave a file that is damaged.
+        """Until cancelled, check at intervals that the disk still holds the journal, and have a
+        damaged file replaced.
         """
         reading = ReadBack(self._journal.path)
         try:
@@ -195,7 +196,7 @@ class JournalUpkeep:
         except Exception as error:
             self._unread = (
                 f"the journal cannot be read back from the disk: {_reason(error)}."
-                " Copy it, look at the disk, and `novamas verify` it"
+                " Copy it, check the disk, and run `novamas verify` on it"
             )
         else:
             self._unread = None
@@ -227,7 +228,7 @@ class JournalUpkeep:
             if done.due:
                 told = self._append_boot(continues=True, removed=done.due)
                 async with asyncio.timeout(PERIOD):
-                    await asyncio.shield(told)  # it is on the disk before anything goes
+                    await asyncio.shield(told)  # it must be on the disk before anything is removed
                 await asyncio.to_thread(remove, self._journal.path, done.due)
                 for each in done.due:
                     self._log.info("sealed day removed", segment=each.segment, sha256=each.sha256)
@@ -297,7 +298,7 @@ class JournalUpkeep:
 
 
 def _reason(error: Exception) -> str:
-    """In its own words, or, of a defect, with its kind."""
+    """The text of an expected error; of a defect, its type too."""
     return (
         str(error)
         if isinstance(error, (OSError, sqlite3.Error, JournalUnusableError, BrokenSegmentError))

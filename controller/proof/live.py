@@ -1,5 +1,5 @@
-"""The live file of a journal, read with no trust in what it holds: a cell of another type than ours
-is named.
+"""The live file of a journal, read without trusting its content: a cell of the wrong type is
+reported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from controller.journal.schema import (
 from controller.proof.segment import BrokenSegmentError, UnreadableSegmentError
 
 SQLITE = b"SQLite format 3\0"
-"""With what the file begins."""
+"""The first bytes of the file."""
 HASH = 32
 """Bytes of a SHA-256."""
 POSITIONS = 1 << 63
@@ -56,12 +56,12 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class _Text(bytes):
-    """A text as it stands: it may be no UTF-8, and must not pass for a blob."""
+    """A text cell as it is stored: it may not be UTF-8, and must not pass for a blob."""
 
 
 class LiveFile:
-    """Raises :class:`UnreadableSegmentError` where it cannot be read or is no journal, and
-    :class:`BrokenSegmentError` where it holds nonsense.
+    """Raises :class:`UnreadableSegmentError` if it cannot be read or is not a journal, and
+    :class:`BrokenSegmentError` if its content is invalid.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,7 +89,7 @@ class LiveFile:
         return self._position("base", self._meta().get("base", "0"))
 
     def beginning(self) -> ChainHead:
-        """Where its entries begin: at the genesis, or past those that are in segments alone."""
+        """Where its entries begin: at the genesis, or after those that are only in segments."""
         meta = self._meta()
         if not {"cut", "cut_hash"} <= meta.keys():
             return ChainHead(self.base(), genesis(self.id()))
@@ -107,14 +107,12 @@ class LiveFile:
         return found if isinstance(found, int) else 0
 
     def strays(self, through: int) -> int:
-        """How many entries stand up to that position, where the file says that there are none any
-        more.
-        """
+        """How many entries are at or before that position, where the file says there are none."""
         found = self._one("SELECT count(*) FROM entry WHERE position <= ?", through)
         return found if isinstance(found, int) else 0
 
     def saved(self) -> list[Saved]:
-        """What each table knew last."""
+        """The latest state of each table."""
         rows = []
         for number, (table, state, position) in enumerate(
             self._rows("SELECT table_id, state, position FROM saved"), 1
@@ -134,7 +132,7 @@ class LiveFile:
         return sorted(rows, key=lambda row: row.table)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries past that position."""
+        """The entries after that position."""
         for row in self._rows(_ENTRIES, after):
             position, table, boot, kind, seq, time, mono_ns, body, previous, digest = row
             words = [_decoded(each) for each in (table, boot, kind, time)]
@@ -164,7 +162,7 @@ class LiveFile:
             yield Entry(position, *told[:3], seq, told[3], mono_ns, body, previous, digest)
 
     def damage(self) -> str | None:
-        """What SQLite finds wrong with the file as a whole, or None."""
+        """What SQLite reports wrong with the whole file, or None."""
         found = self._one("PRAGMA quick_check(1)")
         text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
         if unread_page(text) is not None:
@@ -208,7 +206,7 @@ class LiveFile:
 
 
 def _decoded(cell: object) -> str | None:
-    """The text of a cell; None: it is none."""
+    """The text of a cell; None if it is not text."""
     if type(cell) is not _Text:
         return None
     try:
@@ -218,7 +216,7 @@ def _decoded(cell: object) -> str | None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """A connection that can only read, to a file that has the tables of a journal."""
+    """A read-only connection to a file that has the tables of a journal."""
     try:
         with path.open("rb") as file:
             head = file.read(len(SQLITE))

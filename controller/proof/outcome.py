@@ -1,4 +1,4 @@
-"""What `verify` and `audit` can conclude, and with which exit status they say it."""
+"""The verdicts of `verify` and `audit`, and their exit statuses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The verdict. ``NOT_JUDGED``: nothing speaks against the journal, and something that is needed
-    to say that it holds is not there, cannot be read or is not signed.
+    """The verdict. ``NOT_JUDGED``: nothing contradicts the journal, but something needed to confirm
+    it is missing, unreadable or unsigned.
     """
 
     HOLDS = "holds"
@@ -16,7 +16,7 @@ class Outcome(StrEnum):
 
     @property
     def status(self) -> int:
-        """The exit status. 2 is a wrong call, at every command."""
+        """The exit status. 2 is wrong usage, for every command."""
         return STATUS[self]
 
 
@@ -24,9 +24,7 @@ STATUS = {Outcome.HOLDS: 0, Outcome.DOES_NOT_HOLD: 1, Outcome.NOT_JUDGED: 3}
 
 
 def conclude(*, against: bool, lacking: bool) -> Outcome:
-    """``against``: something contradicts the journal, which weighs more than what is
-    ``lacking``.
-    """
+    """``against``: something contradicts the journal; this outweighs anything ``lacking``."""
     if against:
         return Outcome.DOES_NOT_HOLD
     return Outcome.NOT_JUDGED if lacking else Outcome.HOLDS

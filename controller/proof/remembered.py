@@ -11,14 +11,14 @@ import msgspec
 
 from controller.confidential.boxes import is_sealed
 from controller.journal.schema import Entry
-from controller.journal.setup import Begun
+from controller.journal.setup import TableStart
 from controller.proof.evidence import Source
 from controller.proof.live import Saved
 from controller.proof.segment import HOSTILE
 
 
 class Remembered:
-    """Hears the entries in order. ``rows``: None where they could not be read."""
+    """Hears the entries in order. ``rows``: None if they could not be read."""
 
     def __init__(self, rows: list[Saved] | None, live: Source | None) -> None:
         self._rows = {row.table: row for row in rows or ()}
@@ -29,7 +29,7 @@ class Remembered:
         self._wrong: dict[str, tuple[int, str]] = {}
 
     def hear(self, entry: Entry, journal: str) -> None:
-        """The next entry of that journal."""
+        """Take the next entry of that journal."""
         live = self._live
         if live is None or journal != live.journal or entry.position > live.last:
             return  # what came later may have been saved after the rows were read
@@ -64,8 +64,8 @@ class Remembered:
             self._hold(entry, row)
 
     def wrong(self, heads: dict[str, int]) -> list[tuple[int, str]]:
-        """By position, once all entries were heard. ``heads``: the last of each journal that could
-        be read to its end.
+        """The mistakes by position, once all entries were heard. ``heads``: the last position of
+        each journal that was read to its end.
         """
         head = heads.get(self._live.journal) if self._live is not None else None
         for row in self._rows.values():
@@ -81,7 +81,7 @@ class Remembered:
         if row.table in self._wrong or is_sealed(entry.body):
             return
         try:
-            began = bytes(msgspec.json.decode(entry.body, type=Begun).saved)
+            began = bytes(msgspec.json.decode(entry.body, type=TableStart).saved)
         except HOSTILE:
             return  # its hash tells whether it was written so
         if began != row.state:

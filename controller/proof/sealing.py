@@ -1,8 +1,8 @@
-"""Sealing: the days that are over leave the journal for segments. Done in a thread of its own; the
+"""Sealing: days that are over move from the journal to segments. A thread of its own does it; the
 writer never waits for it.
 
-How old a segment is says the count of the seconds for which daemons have run since it was sealed,
-and no clock that can be set.
+The age of a segment is counted in seconds for which daemons have run since it was sealed, never by
+a clock that can be set.
 """
 
 from __future__ import annotations
@@ -34,16 +34,14 @@ from controller.proof.segment import (
 from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
-"""Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them
-quickly.
-"""
+"""Days whose entries stay in the journal after sealing, for recalls and quick searches."""
 DAY = 86_400
 BATCH = 500
 
 
 class SealedDay(msgspec.Struct, frozen=True):
     """How far the sealed entries go, up to where they may be removed from the journal, and which
-    segments have had their time.
+    segments have expired.
     """
 
     through: int
@@ -61,7 +59,7 @@ def seal(
     keep_days: int,
 ) -> SealedDay:
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
-    ``acknowledged``: what is published, and nothing past it is cut. Raises ``OSError``,
+    ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
     ``sqlite3.Error``, ``JournalUnusableError`` and :class:`BrokenSegmentError`.
     """
     with closing(JournalReader(journal)) as reader:
@@ -87,13 +85,13 @@ def seal(
 
 
 def remove(journal: Path, due: Iterable[Removed]) -> None:
-    """Remove segments of which the journal tells that they are removed. Raises ``OSError``."""
+    """Remove segments that the journal records as removed. Raises ``OSError``."""
     for each in due:
         (folder(journal) / each.segment).unlink(missing_ok=True)
 
 
 def counted_until_now(journal: Path) -> int:
-    """The most that any segment says to be counted; 0 without one."""
+    """The highest count in any segment; 0 without one."""
     most = 0
     for path in sealed_segments(journal):
         try:
@@ -147,13 +145,13 @@ def _seal_days(
 
 
 def _up_to(reader: JournalReader, after: int, end: int) -> Iterator[Entry]:
-    """Some at a time: what is read in one go keeps the log from being cut off for as long."""
+    """A limited number at a time: a long read would keep the log from being truncated."""
     for at in range(after, end, BATCH):
         yield from list(reader.entries(at, min(BATCH, end - at)))
 
 
 def _chains(journal: Path) -> dict[str, list[Path]]:
-    """The segments of each chain, in its order."""
+    """The segments of each chain, in order."""
     chains: dict[str, list[Path]] = {}
     for path in sorted(sealed_segments(journal), key=lambda path: span(path)[2]):
         chains.setdefault(span(path)[1], []).append(path)
@@ -161,13 +159,13 @@ def _chains(journal: Path) -> dict[str, list[Path]]:
 
 
 def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
-    """Those at the beginning of a chain that are so many days old."""
+    """The segments at the beginning of a chain that are this many days old."""
     return takewhile(lambda path: counted - header(path).counted >= days * DAY, paths)
 
 
 def _told(path: Path) -> Removed:
-    """What the journal is to tell of a segment before it is removed. Raises
-    :class:`BrokenSegmentError` where it cannot be read any more.
+    """What the journal records about a segment before it is removed. Raises
+    :class:`BrokenSegmentError` if the segment can no longer be read.
     """
     with closing(Segment(path)) as segment:
         for _ in segment.entries():

@@ -1,7 +1,7 @@
-"""Segments: the sealed days of a journal, gzip-compressed JSON lines.
+"""Segments: the sealed days of a journal, as gzip-compressed JSON lines.
 
-The first line is the header, then comes one line per entry, and last a checkpoint of the last
-entry, signed. A segment is never changed; ``<journal>.segments/<day>-<journal id>-<first
+The first line is the header, then one line per entry, and last a signed checkpoint of the last
+entry. A segment is never changed. Its name: ``<journal>.segments/<day>-<journal id>-<first
 position>-<last position>.jsonl.gz``.
 """
 
@@ -47,7 +47,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One entry. The hash before it is that of the line before."""
+    """One entry. Its previous hash is that of the line before."""
 
     position: Position
     table: str
@@ -61,28 +61,26 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class BrokenSegmentError(NovamasError):
-    """What should hold entries cannot be read to its end. The message names the file and
+    """Something that should hold entries cannot be read to its end. The message names the file and
     says why.
     """
 
 
 class UnreadableSegmentError(BrokenSegmentError):
-    """It could not be read at all, or the disk did not give it: nothing can be said of what it
-    holds.
-    """
+    """It could not be read at all, or the disk failed: nothing is known about its content."""
 
 
 LONGEST = 1 << 24
-"""Bytes of the longest line that is read: entries have a few hundred thousand at most."""
+"""Bytes of the longest line that is read; entries have a few hundred thousand at most."""
 HOSTILE = (ValueError, RecursionError)
-"""What decoding JSON raises that nobody of ours wrote."""
+"""What decoding JSON from a foreign source may raise."""
 
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}-\d{12}-\d{12}\.jsonl\.gz")
 
 
 def folder(journal: Path) -> Path:
-    """Where the segments of a journal are."""
+    """The folder of a journal's segments."""
     return journal.with_name(f"{journal.name}.segments")
 
 
@@ -92,13 +90,13 @@ def segments(journal: Path) -> list[Path]:
 
 
 def name(header: Header) -> str:
-    """The name of a segment's file."""
+    """The file name of a segment."""
     return f"{header.day}-{header.journal[:8]}-{header.after + 1:012d}-{header.last:012d}.jsonl.gz"
 
 
 def span(path: Path) -> tuple[str, str, int, int]:
-    """Day, first eight digits of the journal's id, first and last position, as the name of a
-    segment tells them.
+    """Day, first eight digits of the journal's id, first and last position, from the name of a
+    segment.
     """
     day, journal, first, last = path.name.removesuffix(".jsonl.gz").rsplit("-", 3)
     return day, journal, int(first), int(last)
@@ -144,12 +142,12 @@ def write_segment(
 
 
 class Segment:
-    """A segment, read line by line. Raises :class:`BrokenSegmentError` where it cannot be."""
+    """A segment, read line by line. Raises :class:`BrokenSegmentError` if it cannot be."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.checkpoint: Checkpoint | None = None
-        """The last line, once all entries were read."""
+        """The last line, once all entries are read."""
         self._lines = _lines(path)
         first = next(self._lines, None)
         if first is None:
@@ -172,7 +170,7 @@ class Segment:
         self._lines.close()  # type: ignore[attr-defined]
 
     def entries(self) -> Iterator[Entry]:
-        """The entries in order, as they stand."""
+        """The entries in order, as they are stored."""
         previous = self.header.previous
         line = next(self._lines, None)
         for number, following in enumerate(self._lines, 2):
@@ -237,7 +235,7 @@ def _entry(line: Line, previous: str) -> Entry:
 
 
 def _check(path: Path, checkpoint: Checkpoint) -> None:
-    """Whether what was written can be read, holds together and ends as it should. Raises
+    """Check that the new file can be read, holds together and ends correctly. Raises
     :class:`BrokenSegmentError`.
     """
     with closing(Segment(path)) as segment:

@@ -1,9 +1,9 @@
-"""The timekeeper: how long the journal's daemons have run, counted by the monotonic clock, and
-whether the wall clock is believed.
+"""The timekeeper: counts how long the journal's daemons have run, by the monotonic clock, and
+judges whether the wall clock is believed.
 
-The age of what is kept is counted in seconds during which a daemon ran, which no setting of a clock
-can change. Time for which none ran is not counted: the wall clock alone knows of it. Both stand in
-each ``boot`` entry, from which the next run goes on.
+Age is counted in seconds during which a daemon ran, which no setting of a clock can change. Time
+without a daemon is not counted: only the wall clock knows of it. Both are stored in each ``boot``
+entry, from which the next run continues.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import msgspec
 from controller.contract.times import utc
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, Clock
-from controller.proof.belief import Belief, Known, look
+from controller.proof.belief import Belief, BelievedTime, look
 from controller.proof.clocks import read_clocks
 
 
 class Timekeeper:
-    """Goes on from the last ``boot`` entry and the last entry of all; ``counted``: seconds that are
-    known from elsewhere.
+    """Continues from the last ``boot`` entry and the last entry of all. ``counted``: seconds known
+    from elsewhere.
     """
 
     def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0) -> None:
@@ -32,21 +32,21 @@ class Timekeeper:
 
     @property
     def doubt(self) -> str | None:
-        """Why the wall clock is not believed; None: it is."""
+        """Why the wall clock is not believed, or None."""
         return self._belief.doubt
 
     @property
     def counted(self) -> int:
-        """Seconds for which the journal's daemons had run at the last look."""
+        """Seconds for which the journal's daemons had run at the last reading."""
         return self._counted + int(self._now.awake - self._began.awake)
 
     def look(self) -> None:
-        """Look at the clocks."""
+        """Read the clocks."""
         self._now = read_clocks()
         self._belief = look(self._belief, self._now)
 
     def clock(self) -> Clock:
-        """What it knows, for a ``boot`` entry."""
+        """The state of the clocks, for a ``boot`` entry."""
         known = self._belief.known
         if known is None:
             return Clock(
@@ -66,7 +66,7 @@ class Timekeeper:
 
 
 def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
-    """The seconds that were counted until the last entry, and what was believed then."""
+    """The seconds counted until the last entry, and what was believed then."""
     if boot is None or last is None:
         return 0, Belief()
     try:
@@ -79,4 +79,4 @@ def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
     if clock.believed is None:
         return clock.counted + int(ran), Belief()
     until = datetime.fromisoformat(clock.believed).timestamp() + ran
-    return clock.counted + int(ran), Belief(Known(until, clock.confirmed, None))
+    return clock.counted + int(ran), Belief(BelievedTime(until, clock.confirmed, None))

@@ -1,4 +1,4 @@
-"""What a verification found."""
+"""The findings of a verification."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import msgspec
 from controller.proof.outcome import Outcome, conclude
 
 MOST = 20
-"""Problems that are listed; the rest is counted."""
+"""Problems that are listed; the rest are counted."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something that is wrong. ``position``: of the entry, if it is one entry; ``source``: the
-    file.
-    """
+    """One problem. ``position``: the entry, if it concerns one; ``source``: the file."""
 
     source: str
     position: int | None
@@ -21,7 +19,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Entries of one file's chain, the first and the last included."""
+    """Entries of one file's chain, from the first to the last inclusive."""
 
     journal: str
     first: int
@@ -29,7 +27,7 @@ class Span(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """How many entries."""
         return self.last - self.first + 1
 
 
@@ -71,7 +69,7 @@ class Verdict(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict. Without a key that was given, who wrote the journal is no part of it."""
+        """The verdict. Without a given key, the author of the journal is not part of it."""
         lacking = (
             self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
         )
@@ -79,11 +77,11 @@ class Verdict(msgspec.Struct, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong, and nothing that is needed is lacking."""
+        """Whether nothing is wrong, and nothing needed is missing."""
         return self.outcome is Outcome.HOLDS
 
     def wrong(self, source: str, position: int | None, what: str) -> None:
-        """Note a problem."""
+        """Record a problem."""
         if len(self.problems) < MOST:
             self.problems.append(Problem(source, position, what))
         else:

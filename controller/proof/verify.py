@@ -1,9 +1,9 @@
 """Verification: whether what is kept of a journal is what was written, from the first entry to the
 last.
 
-The hash chain shows what was changed, put in, taken out or moved; the signed checkpoints show what
-was cut off at the end or written anew as a whole; the archive of a subscriber is a witness that
-nobody at the journal can reach.
+The hash chain shows what was changed, inserted, removed or moved; the signed checkpoints show what
+was cut off at the end or rewritten as a whole; the archive of a subscriber is a witness that nobody
+at the journal can reach.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Progress = Callable[[int, int], None]
 
 
 class _Chain:
-    """The chain of one file. ``after``: the position before its first entry that is kept; ``head``:
-    its last; ``sound``: up to which all entries are there, and each is what was written;
-    ``signed``: up to which a checkpoint vouches.
+    """The chain of one file. ``after``: the position before its first kept entry; ``head``: its
+    last; ``sound``: up to which all entries are present and as written; ``signed``: up to which a
+    checkpoint vouches.
     """
 
     def __init__(self, source: Source) -> None:
@@ -43,7 +43,7 @@ class _Chain:
         """
 
     def breaks(self, position: int) -> None:
-        """From there on, nothing before is linked with what comes after."""
+        """From here on, nothing before is linked with what follows."""
         self.flawed = True
         self.sound = min(self.sound, position - 1)
 
@@ -55,9 +55,9 @@ def verify(
     each: Callable[[Entry], None] = lambda _: None,
     progress: Progress = lambda _done, _total: None,
 ) -> Verdict:
-    """Walk the chain. ``key``: the public key to trust; without it those that the journal names.
-    ``checkpoints``: more of them, from elsewhere, which anybody may have made. ``each`` is given
-    every entry once.
+    """Walk the chain. ``key``: the public key to trust; without it, those that the journal names.
+    ``checkpoints``: further ones from elsewhere, made by anybody. ``each`` is called with every
+    entry once.
     """
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
@@ -183,7 +183,7 @@ class _Walk:
             )
 
     def _check_beginning(self, source: Source, chain: _Chain) -> None:
-        """Whether a source goes on where the one before it ended."""
+        """Whether a source continues where the previous one ended."""
         verdict, known = self._verdict, chain.head
         if source.after > known:
             chain.breaks(known + 1)
@@ -201,7 +201,7 @@ class _Walk:
             verdict.wrong(str(source.path), source.after + 1, what)
 
     def _is_kept_from_us(self, journal: str, first: int, last: int) -> bool:
-        """Whether those entries are in sealed days that are there, and that we may not read."""
+        """Whether those entries are in sealed days that exist and that we may not read."""
         spans = sorted(
             span(path)[2:] for path in self._evidence.withheld if span(path)[1] == journal[:8]
         )
@@ -327,7 +327,7 @@ class _Walk:
             self._verdict.through = max(self._verdict.through, point.position)
 
     def _contradiction(self, point: Checkpoint) -> tuple[int, str] | None:
-        """Where, and how, the journal is another than the one that this checkpoint was made of."""
+        """Where, and how, the journal differs from the one this checkpoint was made of."""
         chain, here = self._chains[point.journal], self._found.get((point.journal, point.position))
         if point.position > chain.head:
             if chain.cut_short:
@@ -396,7 +396,7 @@ class _Walk:
 
 
 def _flaw(entry: Entry, previous: bytes, expected: int) -> str | None:
-    """What is wrong with the entry where that of the position ``expected`` should be."""
+    """What is wrong with the entry found at the position ``expected``."""
     if entry.position != expected:
         gone = (
             f"entry {expected}"

@@ -1,9 +1,8 @@
-"""A subscriber's archive as a witness: JSON lines of events and checkpoints as they came, in any
-order, with doubles.
+"""A subscriber's archive as a witness: events and checkpoints as JSON lines, in any order, with
+duplicates.
 
-A line is the body itself, or an object that has it under ``payload`` (an object or a text) beside
-anything else. The reply to a recall counts as the events that are in it. Everything else is passed
-over.
+A line is the body itself, or an object that has it under ``payload`` (an object or a string) beside
+anything else. The reply to a recall counts as the events in it. Everything else is ignored.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from controller.proof.segment import HOSTILE, LONGEST
 from controller.proof.verdict import Verdict
 
 NAMED = 5
-"""Malformed lines whose numbers are told."""
+"""Malformed lines whose numbers are reported."""
 
 Name = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""
 
 
 class Witness:
-    """What an archive holds. Raises ``OSError``. ``unreadable``: the numbers of lines that hold
-    nothing of ours, the first few; ``malformed``: how many there are.
+    """The content of an archive. Raises ``OSError``. ``unreadable``: the numbers of the first lines
+    that hold nothing of ours; ``malformed``: how many there are.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +52,7 @@ class Witness:
         self._oldest = ""
 
     def hear(self, entry: Entry) -> None:
-        """Hold an entry of the journal against the archive."""
+        """Compare an entry of the journal with the archive."""
         self._oldest = self._oldest or entry.time
         if entry.kind != "event":
             return
@@ -71,7 +70,7 @@ class Witness:
             self._differ.append((entry.position, name))
 
     def testify(self, verdict: Verdict) -> None:
-        """Add to the verdict what the archive says, once all entries were heard."""
+        """Add what the archive shows to the verdict, once all entries were heard."""
         if not verdict.entries:
             return  # there is nothing to hold against it
         source = str(self.path)
@@ -121,7 +120,7 @@ class Witness:
         verdict.notes += [f"{count} {what}" for count, what in notes if count]
 
     def _line(self, line: bytes) -> bool:
-        """Keep what a line holds. Gives whether it is one that a subscriber writes."""
+        """Keep the content of a line. Returns whether a subscriber writes such lines."""
         if not line.strip():
             return True
         if len(line) == LONGEST:
@@ -166,7 +165,7 @@ class Witness:
 
 
 def _digest(event: dict[str, Any]) -> bytes:
-    """The same for the same event, whenever it was told."""
+    """Equal for the same event, whenever it was published."""
     told = {key: value for key, value in event.items() if key != "historical"}
     return sha256(json.dumps(told, sort_keys=True).encode()).digest()
 

@@ -6,6 +6,7 @@ A folder per decree in ``controller/rulebooks/``, and in it one TOML file per ga
 
 from __future__ import annotations
 
+import difflib
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -71,15 +72,23 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     pai_gow: PaiGow | None = msgspec.field(name="pai-gow", default=None)
 
 
+def decrees() -> list[str]:
+    """The decrees that have a rulebook."""
+    shelf = files("controller.rulebooks")
+    return sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file())
+
+
 @cache
 def rulebook(decree: str) -> Rulebook:
     """The rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError`` for a
     bad file.
     """
     shelf = files("controller.rulebooks")
-    known = sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file())
+    known = decrees()
     if decree not in known:
-        raise KeyError(f"no decree {decree!r}; there are: {', '.join(known)}")
+        near = difflib.get_close_matches(decree.upper(), known, n=2, cutoff=0.65)
+        what = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+        raise KeyError(f"no decree {decree!r}; {what}")
     texts = {
         page.name: page.read_text(encoding="utf-8")
         for page in (shelf / decree).iterdir()

@@ -1,1 +1,1 @@
-"""The daemon as a service: configuration, health, logs, keys and the service manager."""
+"""The daemon as a service: health, logs, keys and the service manager."""

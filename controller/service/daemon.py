@@ -1,5 +1,5 @@
-"""The daemon: configuration in; devices, tables, journal and publisher at work in one task group,
-until it is told to stop.
+"""The daemon: reads a configuration and runs its devices, tables, journal and publisher in one task
+group until it is stopped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
-from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, told
+from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.keys import card_cipher
 from controller.service.privacy import exposed
@@ -45,29 +45,27 @@ from devices.drivers import driver
 from devices.recording import RecordingWriter
 
 FAREWELL = 5.0
-"""Seconds for what waits to be stored, and again for what waits to be published, at a
-clean stop.
-"""
+"""Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
 
 async def serve(configuration: Configuration, deadline: Deadline) -> None:
-    """Run until SIGTERM or SIGINT, which set the ``deadline``.
+    """Run until SIGTERM or SIGINT, which start the ``deadline``.
 
-    Raises ``JournalUnusableError``, ``OSError`` where the embedded broker cannot listen, and a
-    group with :class:`TaskDiedError` where an essential task has ended.
+    Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
+    with :class:`TaskDiedError` if an essential task has ended.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     deadline.names_tasks_of(loop)
 
     def end(*_: object) -> None:
-        deadline.within(STOP)  # first, and not in the loop, which may hang
+        deadline.within(STOP)  # first, and outside the loop, which may hang
         loop.call_soon_threadsafe(stop.set)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     before[signal.SIGHUP] = signal.signal(
         signal.SIGHUP, signal.SIG_IGN
-    )  # a closed terminal is no reason to leave a table
+    )  # closing a terminal must not stop the tables
     try:
         await Daemon(configuration, deadline).run(stop)
     finally:
@@ -83,7 +81,7 @@ class Daemon:
         self._deadline = deadline
         self._configuration = configuration
         self._log = structlog.get_logger()
-        self._stirred = asyncio.Event()
+        self._health_due = asyncio.Event()
         site = configuration.site
         self._journal = Journal(
             Path(configuration.journal.path),
@@ -103,8 +101,7 @@ class Daemon:
             )
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
-            # The node's own topics lie beside real tables; where all are simulated, nothing of us
-            # is among the real ones.
+            # The node's own topics are among the simulated ones only if every table is simulated.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
             self._api = TablesApi(
                 site.node, self.boot, node, self._places, configuration.broker.response_topics
@@ -117,12 +114,12 @@ class Daemon:
             self._journal_set_aside()
         if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
             self._log.warning(
-                "other users of this machine may read these files: chmod go= them",
+                "other users of this machine can read these files; run chmod go= on them",
                 files=[str(path) for path in found],
             )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve the tables until ``stop``; then store and publish what is there and say
+        """Serve the tables until ``stop``; then store and publish what is pending and publish
         ``offline``.
         """
         try:
@@ -183,8 +180,9 @@ class Daemon:
     async def _essential(
         self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event
     ) -> None:
-        """Do what the daemon cannot be without. Where that ends before ``stop``, all ends, within
-        seconds: a daemon that is up and serves nobody is worse than one that is started again.
+        """Run a task that the daemon cannot do without. If it ends before ``stop``, the whole
+        daemon ends within seconds: a daemon that runs but serves nobody is worse than one that is
+        restarted.
         """
         task = asyncio.current_task()
         died: BaseException | None = None
@@ -193,14 +191,14 @@ class Daemon:
         except asyncio.CancelledError as cancelled:
             if task is None or task.cancelling():
                 raise
-            died = cancelled  # by nobody
+            died = cancelled  # nobody asked for it
         except Exception as error:
             died = error
         if died is None and stop.is_set():
             return
         self._deadline.within(DEATH)
         confidential = any(place.runner.table.face_down for place in self._places.values())
-        self._log.error("essential task died", task=name, **told(died, confidential))
+        self._log.error("essential task died", task=name, **error_fields(died, confidential))
         raise TaskDiedError(name)
 
     def _place(self, table: TableSettings) -> ServedTable:
@@ -233,7 +231,7 @@ class Daemon:
         runner = TableRunner(make, self._journal, clock, self._changed, self._cipher)
         if game.face_down and self._configuration.recordings.enabled:
             self._log.warning(
-                "cards lie face down: no recordings are written; the journal has the bytes, sealed",
+                "cards are face down: no recordings are written; the journal has the bytes, sealed",
                 table=table.id,
             )
         devices = {device.id: self._device(table.id, device, runner) for device in table.device}
@@ -250,8 +248,8 @@ class Daemon:
         def note(call: AnyCall) -> None:
             runner.note(device.id, call)
             if not isinstance(call, Heard):
-                # a link that opens or ends says nothing to the table, but health may tell of it
-                self._stirred.set()
+                # an opened or closed link means nothing to the table, but health reports it
+                self._health_due.set()
 
         return Device(
             id=device.id,
@@ -282,20 +280,20 @@ class Daemon:
     def _changed(self) -> None:
         if self._publisher is not None:
             self._publisher.wake()
-        self._stirred.set()
+        self._health_due.set()
 
     def _journal_changed(self, trouble: str | None) -> None:
-        """The journal failed, or is cured. The tables say so themselves: this news cannot wait for
+        """The journal failed or recovered. The tables show it themselves: this news cannot wait for
         the journal.
         """
         if trouble is None:
-            self._log.info("journal writes again")
+            self._log.info("journal is written again")
             self._alerts.pop("journal", None)
         else:
             self._log.error("journal cannot be written", reason=trouble)
             what = (
-                f"{trouble}. Nothing is published and no command is taken until it can be "
-                "written: make room, or change the disk"
+                f"{trouble}. Nothing is published and every command is refused until the journal "
+                "can be written: free some space, or replace the disk"
             )
             self._alerts["journal"] = _alert("journal", "journal.failed", what)
         for place in self._places.values():
@@ -305,39 +303,34 @@ class Daemon:
         self._changed()
 
     def _journal_set_aside(self) -> None:
-        """At the start, or while the daemon runs: then the tables go on, in another file."""
+        """Raise the alert of a damaged journal, found at the start or at run time; at run time the
+        tables continue in a new file.
+        """
         aside, lost = self._journal.set_aside, self._journal.lost
         self._log.error("journal set aside", file=str(aside), lost=lost)
-        told = (
-            []
-            if aside is None
-            else [
-                (
-                    f"the journal was damaged and was set aside as {aside}: keep it, and confirm "
-                    "what "
-                    "is open"
-                )
-            ]
-        )
-        if lost is not None:
-            told.append(
-                f"what nobody had heard yet could not be read and was not published: entries {lost}"
+        happened = []
+        if aside is not None:
+            happened.append(
+                f"the journal was damaged and was set aside as {aside}: keep that file, and "
+                "confirm every round that is unresolved"
             )
-        what = ". ".join(told)
+        if lost is not None:
+            happened.append(
+                f"entries that were not yet published could not be read and are lost: {lost}"
+            )
+        what = ". ".join(happened)
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
     async def _report(self, reporter: HealthReporter) -> None:
-        """Say how it is: at once when something stands otherwise than before, and every half
-        minute.
-        """
-        told: tuple[Any, ...] = ()
+        """Publish health: at once on every change, and every half minute."""
+        published: tuple[Any, ...] = ()
         due = 0.0
         while True:
-            self._stirred.clear()
+            self._health_due.clear()
             notable = reporter.notable()
-            if notable != told or time.monotonic() >= due:
-                told, due = notable, time.monotonic() + PERIOD
+            if notable != published or time.monotonic() >= due:
+                published, due = notable, time.monotonic() + PERIOD
                 self._api.node = {
                     "health": msgspec.json.encode(reporter.report()),
                     "checkpoint": msgspec.json.encode(self._upkeep.checkpoint()),
@@ -346,10 +339,10 @@ class Daemon:
                     self._publisher.wake()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, due - time.monotonic())):
-                    await self._stirred.wait()
+                    await self._health_due.wait()
 
     async def _live(self, reporter: HealthReporter, interval: float) -> None:
-        """Tell the watchdog that we live, as long as everything makes progress."""
+        """Tell the watchdog that the daemon is alive, as long as everything makes progress."""
         while True:
             stuck = reporter.stuck()
             if stuck is None:
@@ -361,7 +354,7 @@ class Daemon:
 
 @contextlib.asynccontextmanager
 async def _broker(broker: Broker) -> AsyncIterator[Broker]:
-    """The broker to publish to; an embedded one runs for as long."""
+    """The broker to publish to. An embedded one runs until the context ends."""
     address = urlsplit(broker.url)
     if address.scheme != "embedded":
         yield broker
@@ -373,7 +366,7 @@ async def _broker(broker: Broker) -> AsyncIterator[Broker]:
 async def _cancel(*tasks: asyncio.Task[None]) -> None:
     for task in tasks:
         task.cancel()
-    if tasks:  # one that hangs must not keep the others from their farewell
+    if tasks:  # one that hangs must not keep the others from finishing
         await asyncio.wait(tasks, timeout=FAREWELL)
 
 

@@ -1,6 +1,6 @@
-"""How the daemon ends: within so many seconds from when it begins to, whatever hangs.
+"""How the daemon ends: within a limited time once it begins to end, whatever hangs.
 
-What does not end by itself is ended here, from a thread of its own: the service manager can then
+What does not end by itself is ended here, by a thread of its own; the service manager can then
 start the daemon again.
 """
 
@@ -21,26 +21,24 @@ from controller.service import logs
 from devices.errors import NovamasError
 
 SOFTWARE = 70
-"""Exit status of a daemon that a defect has ended (EX_SOFTWARE). The service manager starts it
-again.
+"""Exit status of a daemon that ended because of a defect (EX_SOFTWARE). The service manager
+restarts it.
 """
 STOP = 15.0
-"""Seconds that a stop may take: less than the service manager waits for it
-(``TimeoutStopSec=``).
-"""
+"""Seconds that a stop may take: less than the service manager allows (``TimeoutStopSec=``)."""
 DEATH = 5.0
-"""Seconds that the rest may take once an essential task has died."""
+"""Seconds allowed for the rest to end once an essential task has died."""
 
 
 class TaskDiedError(NovamasError):
-    """An essential task of the daemon has ended, which it must not. The log has its cause; the
-    message names it.
+    """An essential task of the daemon has ended unexpectedly. The message names it; the log has the
+    cause.
     """
 
 
-def told(error: BaseException | None, confidential: bool) -> dict[str, object]:
-    """What a log line says of an error: all, or only its kind and its place where a card that lies
-    face down may be in it.
+def error_fields(error: BaseException | None, confidential: bool) -> dict[str, object]:
+    """The fields of a log line about an error: everything, or only its type and place if its text
+    may contain a face-down card.
     """
     if error is None:
         return {"reason": "it returned"}
@@ -53,25 +51,23 @@ def told(error: BaseException | None, confidential: bool) -> dict[str, object]:
 
 
 class Deadline:
-    """Ends the process at the earliest time that it was given, unless it is lifted before."""
+    """Ends the process at the earliest time it was given, unless lifted before."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._times: SimpleQueue[float | None] = (
-            SimpleQueue()
-        )  # which a signal handler may put something into
+        self._times: SimpleQueue[float | None] = SimpleQueue()  # a signal handler may put into it
         Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def within(self, seconds: float) -> None:
-        """The process has to end by then. May be called from a signal handler."""
+        """End the process after this many seconds. May be called from a signal handler."""
         self._times.put(time.monotonic() + seconds)
 
     def lift(self) -> None:
-        """The process ends by itself."""
+        """Cancel the deadline: the process ends by itself."""
         self._times.put(None)
 
     def names_tasks_of(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Whose tasks are told where something hangs."""
+        """The loop whose tasks are listed in the log if something hangs."""
         self._loop = loop
 
     def _watch(self) -> None:
@@ -85,7 +81,7 @@ class Deadline:
             earliest = None if given is None else min(given, earliest)
 
     def _end(self) -> None:
-        with suppress(Exception):  # whatever it is, it must not keep the process
+        with suppress(Exception):  # nothing may keep the process from ending
             names = {
                 thread: "".join(traceback.format_stack(frame))
                 for thread, frame in sys._current_frames().items()  # noqa: SLF001
@@ -96,7 +92,9 @@ class Deadline:
                 else sorted(task.get_name() for task in asyncio.all_tasks(self._loop))
             )
             structlog.get_logger().error(
-                "the end hangs, and the process is ended", tasks=tasks, threads=list(names.values())
+                "the daemon did not stop in time; the process is ended",
+                tasks=tasks,
+                threads=list(names.values()),
             )
             logs.drain()
         os._exit(SOFTWARE)

@@ -1,5 +1,5 @@
-"""How the daemon is: the retained topic ``health`` of the node, and whether it makes progress at
-all.
+"""The health of the daemon: the retained topic ``health`` of the node, and whether everything makes
+progress.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
 
 PERIOD = 30.0
-"""Seconds between two reports, if nothing changes before."""
+"""Seconds between two reports if nothing changes."""
 COUNTED = 1000
-"""Unsent events are counted up to here."""
+"""Unsent events are counted up to this number."""
 STUCK = 15.0
-"""Seconds without a step after which something hangs."""
+"""Seconds without progress after which something counts as stuck."""
 
 
 def p99(samples: Iterable[float]) -> float | None:
@@ -34,7 +34,7 @@ def p99(samples: Iterable[float]) -> float | None:
 
 
 class HealthReporter:
-    """Looks at everything and says how it is."""
+    """Collects the health of every part."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class HealthReporter:
         self._versions = {"novamas": version("novamas"), "python": platform.python_version()}
 
     def report(self) -> Health:
-        """Everything, now."""
+        """The health of everything, now."""
         slowest = p99(
             seconds for place in self._places.values() for seconds in place.runner.commits
         )
@@ -87,8 +87,8 @@ class HealthReporter:
         )
 
     def notable(self) -> tuple[Any, ...]:
-        """What is told at once when it changes: the journal, the log, the broker, each device. A
-        link that is open for the first time has the state that it had before.
+        """What is published at once when it changes: the journal, the log, the broker, each device.
+        A link that opens for the first time does not count as a change of state.
         """
         devices = (
             device.health() for place in self._places.values() for device in place.devices.values()
@@ -104,7 +104,7 @@ class HealthReporter:
     def _outbox(self) -> OutboxHealth:
         try:
             unsent = self._journal.events_after(self._publisher.position, COUNTED)
-        except JournalUnusableError:  # for a moment, and it is told elsewhere
+        except JournalUnusableError:  # temporary, and reported elsewhere
             return self._unsent
         self._unsent = self._age(unsent)
         return self._unsent
@@ -113,21 +113,20 @@ class HealthReporter:
         if not unsent:
             return OutboxHealth(depth=0, oldest=None)
         age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9
-        if (
-            unsent[0].boot != self._boot
-        ):  # the monotonic clock is of no use across a restart of the machine
+        if unsent[0].boot != self._boot:  # the monotonic clock restarts with the machine
             age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
         return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
 
     def stuck(self) -> str | None:
-        """What makes no progress, or None. A journal that tries again and a device that is gone are
-        at work.
+        """What makes no progress, or None. A journal that retries and a disconnected device count
+        as progress.
         """
         for id, place in self._places.items():  # noqa: A001
-            if place.runner.oldest_pending_seconds > STUCK and self._journal.failed is None:
-                return f"the journal has stored nothing of table {id} for {place.runner.oldest_pending_seconds:.0f} s"
+            pending = place.runner.oldest_pending_seconds
+            if pending > STUCK and self._journal.failed is None:
+                return f"the journal has stored nothing from table {id} for {pending:.0f} s"
             for name, device in place.devices.items():
-                # A reader at work says "stale" in time; one that hangs leaves "up" standing.
+                # A working reader turns the device "stale" in time; one that hangs leaves it "up".
                 health = device.health()
                 if health.state == "up" and health.age is not None and health.age > place.silence:
                     return f"device {name} of table {id} has not been read for {health.age:.0f} s"

@@ -1,5 +1,5 @@
-"""The keys behind cards that lie face down: that of surveillance, and the daemon's own, made at its
-first start.
+"""The keys that protect face-down cards: the public key of surveillance, and the daemon's own key,
+made at its first start.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from controller.configuration.settings import Configuration
 def card_cipher(
     configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None
 ) -> CardCipher:
-    """Who seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
+    """What seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
 
-    Simulated tables need no key of surveillance: where none is configured, a pair is made beside
-    the journal.
+    Simulated tables need no key of surveillance: if none is configured, a pair is made beside the
+    journal.
     """
     journal, settings = Path(configuration.journal.path), configuration.surveillance
     secret = _credential(settings.secret_credential) or journal.with_name(f"{journal.name}.secret")
@@ -34,7 +34,7 @@ def card_cipher(
         pair = journal.with_name(f"{journal.name}.simulated-surveillance")
         surveillance = PrivateKey(_read_or_make(pair)).public_key
         structlog.get_logger().warning(
-            "simulated tables seal for a key of their own",
+            "no surveillance key is configured; simulated tables use a key pair made here",
             private_key=str(pair),
             public_key=spelled(surveillance),
         )
@@ -48,7 +48,8 @@ def _credential(name: str | None) -> Path | None:
     directory = os.environ.get("CREDENTIALS_DIRECTORY")
     if directory is None:
         raise KeyFileError(
-            f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit"
+            f"surveillance.secret_credential {name!r}: systemd passes no credentials; add "
+            f"LoadCredential={name}:FILE to the unit"
         )
     return Path(directory, name)
 

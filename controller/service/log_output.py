@@ -1,8 +1,8 @@
-"""Where log lines go: a file descriptor that may be a full disk, a closed pipe, or a pipe that
-nobody reads.
+"""Where log lines go: a file descriptor, behind which may be a full disk, a closed pipe, or a pipe
+that nobody reads.
 
-A thread writes, so that no table waits for whoever keeps the log. What cannot be written is counted
-and dropped.
+A thread writes the lines, so that no table waits for a slow reader. Lines that cannot be written
+are dropped and counted.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from queue import SimpleQueue
 import structlog
 
 CAPACITY = 1000
-"""Lines that may wait for whoever reads them."""
+"""Lines that may wait to be written."""
 
 
 class LogOutput:
-    """Used as the file of a logger. ``lost``: lines that could not be written. ``trouble``: why
-    not, at present, or None.
+    """The output file of a logger. ``lost``: lines that could not be written; ``trouble``: the
+    present reason, or None.
     """
 
     def __init__(self, descriptor: int, capacity: int = CAPACITY) -> None:
@@ -28,24 +28,24 @@ class LogOutput:
         self.trouble: str | None = None
         self._descriptor = descriptor
         self._capacity = capacity
-        self._untold = 0  # lost since the log last said so
+        self._untold = 0  # lost since the log last reported it
         self._cut = False
         self._counting = threading.Lock()
         self._waiting: SimpleQueue[bytes | threading.Event] = SimpleQueue()
         threading.Thread(target=self._work, name="log", daemon=True).start()
 
     def write(self, text: str) -> None:
-        """Hand over whole lines. Never waits, never raises."""
+        """Queue whole lines. Never blocks, never raises."""
         if self._waiting.qsize() >= self._capacity:
-            self._lose(f"nobody reads it: {self._capacity} lines wait")
+            self._lose(f"nobody reads the log: {self._capacity} lines are waiting")
         else:
             self._waiting.put(text.encode("utf-8", "backslashreplace"))
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing: no line is held back."""
 
     def drain(self, seconds: float) -> None:
-        """Wait until what was handed over is written, but no longer than so many seconds."""
+        """Wait until every queued line is written, at most this many seconds."""
         done = threading.Event()
         self._waiting.put(done)
         done.wait(seconds)
@@ -74,10 +74,12 @@ class LogOutput:
         while rest:
             try:
                 written = os.write(self._descriptor, rest)
-            except BlockingIOError:  # somebody who shares it has made it so
+            except (
+                BlockingIOError
+            ):  # another process that shares the descriptor made it non-blocking
                 select.select([], [self._descriptor], [])
                 continue
-            self._cut = True  # a line that is begun and cannot be ended stays alone
+            self._cut = True  # after a partial line, the next one starts on a line of its own
             rest = rest[written:]
         self._cut = False
 

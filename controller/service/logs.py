@@ -1,8 +1,8 @@
-"""The log: one line per event on standard error, times in UTC. Nothing secret is ever handed to it.
+"""The log: one line per event on standard error, times in UTC. No secret is ever passed to it.
 
 Use it as ``structlog.get_logger().info("device lost", device="wheel", reason="unplugged")``: a
-fixed text, and what varies as keys. What libraries log through :mod:`logging` comes out in the same
-form, from warning on.
+fixed text, with everything variable in keys. Messages of libraries (through :mod:`logging`, from
+warning on) appear in the same form.
 """
 
 from __future__ import annotations
@@ -19,31 +19,29 @@ from controller.service.log_output import LogOutput
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
 
-
 FAREWELL = 1.0
-"""Seconds that the last lines may take."""
+"""Seconds allowed for the last lines."""
 
 _output: LogOutput | None = None
 
 
 def health() -> LogHealth:
-    """Whether lines are being lost."""
+    """Whether log lines are being lost."""
     return LogHealth() if _output is None else LogHealth(lost=_output.lost, trouble=_output.trouble)
 
 
 def drain() -> None:
-    """Wait for a moment until the last lines are written."""
+    """Wait briefly until the last lines are written."""
     if _output is not None:
         _output.drain(FAREWELL)
 
 
 def configure(format: Format = "json", level: Level = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the name of the key
-    """Set the log up, once per process. ``json`` for machines, ``console`` for people. Without a
-    ``stream`` lines go to standard error, and nobody waits for it.
+    """Set up the log, once per process: ``json`` for machines, ``console`` for people. Without a
+    ``stream``, lines go to standard error through a thread.
     """
     global _output
-    # Tracebacks stay plain: the richer ones show local variables, and a card that lies face down
-    # may be among them.
+    # Tracebacks stay plain: rich ones show local variables, which may contain a face-down card.
     terminal = (sys.stderr if stream is None else stream).isatty()
     if stream is None:
         _output = LogOutput(sys.stderr.fileno())
@@ -76,7 +74,7 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
 
 
 class _Library(logging.Handler):
-    """Hands on what a library logs."""
+    """Forwards the log records of libraries."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger().log(

@@ -1,6 +1,4 @@
-"""What nobody but the daemon's own user may see of it: its files, and what it had in memory when it
-died.
-"""
+"""Keeps the daemon's files and its memory private to its own user."""
 
 from __future__ import annotations
 
@@ -14,19 +12,19 @@ _PR_SET_DUMPABLE = 4  # prctl(2)
 
 
 def keep_private() -> None:
-    """From now on, what this process creates is its user's alone, and no core of it is written:
-    keys would be in it, and cards.
+    """From now on, files that this process creates are readable by its user alone, and it leaves no
+    core dump, which would contain keys and cards.
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     ctypes.CDLL(None).prctl(
         _PR_SET_DUMPABLE, 0, 0, 0, 0
-    )  # a program that takes cores from the kernel need not heed the limit
+    )  # a core handler of the kernel may ignore the limit
 
 
 def exposed(journal: Path, recordings: Path) -> list[Path]:
-    """The files of the journal, and the folder of recordings, that others may use: they were made
-    before, or by somebody else.
+    """The files of the journal and the folder of recordings that other users can reach because they
+    were created before, or by someone else.
     """
     beside = sorted(
         path

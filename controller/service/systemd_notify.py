@@ -1,5 +1,5 @@
-"""The service manager: readiness, status text and watchdog, as datagrams to ``$NOTIFY_SOCKET``
-(sd_notify(3)).
+"""Notifications to the service manager (readiness, status, watchdog), sent as datagrams to
+``$NOTIFY_SOCKET`` (sd_notify(3)).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import socket
 
 
 def notify(*lines: str) -> None:
-    """Send ``READY=1``, ``STATUS=...``, ``STOPPING=1`` or ``WATCHDOG=1``. Does nothing without a
-    service manager.
+    """Send ``READY=1``, ``STATUS=...``, ``STOPPING=1`` or ``WATCHDOG=1``. Without a service
+    manager, do nothing.
     """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
@@ -20,13 +20,13 @@ def notify(*lines: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
         try:
             channel.sendto("\n".join(lines).encode(), address)
-        except OSError:  # a service manager that went away must not take the table with it
+        except OSError:  # the tables go on without a service manager
             return
 
 
 def watchdog_interval() -> float | None:
-    """Seconds between two signs of life: half of ``WatchdogSec=``; None where no watchdog
-    listens.
+    """Seconds between two keep-alive messages, half of ``WatchdogSec=``; None if there is no
+    watchdog.
     """
     usec = os.environ.get("WATCHDOG_USEC", "")
     pid = os.environ.get("WATCHDOG_PID", "")

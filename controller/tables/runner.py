@@ -23,7 +23,7 @@ from controller.contract.sealed import Opened
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
-from controller.journal.setup import Why, begun
+from controller.journal.setup import Why, table_start
 from controller.tables.byte_trace import ByteTrace, Sent
 from controller.tables.table import OUTAGE, Table
 from devices.calls import AnyCall
@@ -296,7 +296,7 @@ class TableRunner:
         self._changed()
 
     def _note_state(self, why: Why, saved: bytes | None) -> None:
-        self._note_entry("state", begun(why, saved))
+        self._note_entry("state", table_start(why, saved))
 
     def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
         """Store an entry that is not an input. Nobody waits for it; None: it was not taken."""

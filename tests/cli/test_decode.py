@@ -53,7 +53,7 @@ def test_what_is_no_recording_fails(
     file = tmp_path / "x"
     file.write_bytes(data)
     assert main(["decode", "cammegh-ss2", str(file)]) == 1
-    assert f"novamas: {file}: not a recording, or an empty one" in capsys.readouterr().err
+    assert f"novamas: {file}: not a recording, or empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_head_events_and_counters(history: Path, capsys: pytest.CaptureFixture[s
         "type": "totals",
         "counters": {"Power Ups": 2, "CDS Failures": 0, "Total Cycles": 19012},
     }
-    assert "clock went back" in said
+    assert "clock was set back" in said
 
 
 def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(

@@ -32,8 +32,8 @@ from controller.cli import main
         ),
         (["demo", "--speed", "fast"], "fast is not a number above 0 and at most 1000"),
         (["demo", "--speed", "1001"], "1001 is not a number above 0 and at most 1000"),
-        (["demo", "--rounds", "0"], "0 is not a whole number from 1"),
-        (["demo", "--rounds", "two"], "two is not a whole number from 1"),
+        (["demo", "--rounds", "0"], "0 is not a whole number from 1 up"),
+        (["demo", "--rounds", "two"], "two is not a whole number from 1 up"),
     ],
 )
 def test_a_wrong_number_is_told(

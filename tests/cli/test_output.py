@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from controller.cli import main
+
 NOVAMAS = [sys.executable, "-m", "controller.cli"]
 LITTLE = ["hand", "--game", "poker-no-draw", "--decree", "ARA02", "Ah", "Kh", "Qh", "Jh", "Th"]
 MUCH = ["rules", "--list"]
@@ -54,3 +56,8 @@ def test_without_an_output_nothing_fails() -> None:
         ["sh", "-c", '"$@" >&-', "sh", *NOVAMAS, "games"], stderr=subprocess.PIPE, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_misspelt_subcommand_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chekc", "novamas.toml"]) == 2
+    assert capsys.readouterr().err == "novamas: no command 'chekc'; did you mean check?\n"

@@ -43,7 +43,7 @@ def test_replay_takes_one_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_not_understood_at_all_fails(capsys: pytest.CaptureFixture[str]) -> None:
     wheel = RECORDINGS / "cammegh-ss2-double-zero.txt"
     assert main(["profile", "test", ROTA, str(wheel)]) == 1
-    assert f"novamas: {ROTA}: not one frame was understood of {wheel}" in capsys.readouterr().err
+    assert f"novamas: {ROTA}: no frame of {wheel} was understood" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["check", "test"])
@@ -111,15 +111,15 @@ def test_line_settings_that_no_port_has_are_told(
         (
             'kind = "xor"',
             'kind = "sum"',
-            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what",
+            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare that with the maker's document",
         ),
         (
             "from = 1 ",
             "from = 0 ",
-            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what",
+            "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare that with the maker's document",
         ),
-        ("at = -2 ", "at = -3 ", "would be without a check: look at [checksum]"),
-        ('end = "\\u0003"', 'end = "\\u0004"', ": look at [framing] and at the messages"),
+        ("at = -2 ", "at = -3 ", "would be; check [checksum]"),
+        ('end = "\\u0003"', 'end = "\\u0004"', "; check [framing] and the messages"),
     ],
 )
 def test_where_to_look_is_told(
@@ -130,5 +130,5 @@ def test_where_to_look_is_told(
     assert before in text
     file.write_text(text.replace(before, after))
     assert main(["profile", "test", str(file), str(SPINS)]) == 1
-    assert f"not one frame was understood of {SPINS}" in (errors := capsys.readouterr().err)
+    assert f"no frame of {SPINS} was understood" in (errors := capsys.readouterr().err)
     assert told in errors

@@ -95,7 +95,7 @@ def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
     _, told = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "not one byte came" in told
+    assert "no bytes were received" in told
 
 
 def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) -> None:
@@ -118,7 +118,7 @@ def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) 
     [
         ("ttyUSB0", "new.rec", "ttyUSB0: an address begins with its scheme"),
         ("serial:///dev/novamas-lost", "new.rec", "/dev/novamas-lost"),
-        ("serial:///dev/null", "there.rec", "there.rec: exists already"),
+        ("serial:///dev/null", "there.rec", "there.rec already exists"),
     ],
 )
 def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) -> None:

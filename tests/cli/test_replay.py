@@ -59,7 +59,7 @@ def test_a_day_in_play(capture: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert summary.startswith("135 results, 14 unresolved, 0 void, ")
     assert f"{count['irregularity']} irregularities" in summary
     assert f"{count['data.late']} late bursts" in summary
-    assert summary.endswith("0 lines that are no recording")
+    assert summary.endswith("0 unreadable lines skipped")
 
 
 def test_twice_the_same(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_lines_of_another_kind_are_named_and_skipped(
     captured = capsys.readouterr()
     assert events(captured.out)[-1]["outcome"]["number"] == 23
     assert captured.err.startswith(f"{path}:19: ")
-    assert captured.err.endswith("1 lines that are no recording\n")
+    assert captured.err.endswith("1 unreadable lines skipped\n")
 
 
 def test_what_cannot_be_replayed_is_named(
@@ -122,7 +122,7 @@ def test_what_cannot_be_replayed_is_named(
     assert "not a recording" in capsys.readouterr().err
     both = [recording(tmp_path / name, 0.0, TURN) for name in ("a", "b")]
     assert replay(*both) == 1
-    assert "begins before the recording before it ends" in capsys.readouterr().err
+    assert "starts before the previous recording ends" in capsys.readouterr().err
     assert main(["replay", str(both[0]), *ROULETTE, "--option", "no_such=1"]) == 1
     assert "no_such" in capsys.readouterr().err
     assert main(["replay", str(both[0]), "--driver", "none", *ROULETTE[2:]]) == 1
@@ -157,11 +157,24 @@ def test_a_shoe_needs_a_number_and_a_session(capsys: pytest.CaptureFixture[str])
     recorded = str(RECORDINGS / "angel-eye-punto-banca.txt")
     assert main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", ""]) == 1
     assert (
-        "the shoe cannot be put in: a shoe without a number may not be used"
+        "the shoe cannot be started: a shoe without a number may not be used"
         in capsys.readouterr().err
     )
     assert (
         main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", "S1", "--no-session"])
         == 1
     )
-    assert "the shoe cannot be put in: no session is open" in capsys.readouterr().err
+    assert "the shoe cannot be started: no session is open" in capsys.readouterr().err
+
+
+def test_a_game_that_cannot_use_the_device_is_refused(
+    capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", str(capture), "--driver", "cammegh-ss2"]
+    assert main([*words, "--game", "punto-banca", "--decree", "ARA02"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (
+        "the driver cammegh-ss2 is for roulette-french and roulette-american, but this table plays"
+        in told.err
+    )

@@ -138,12 +138,12 @@ def test_a_table_on_a_terminal(
             ["games", "--decree", "XXX"],
             "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07",
         ),
-        (["games", "boule"], "which decree? Say --decree D"),
+        (["games", "boule"], "the decree is missing; add --decree D"),
         (
             ["games", "omaha", "--decree", "ARA02"],
             "ARA02 has no game 'omaha'; it has: roulette-french",
         ),
-        (["games", "GAL07"], "GAL07 is a decree: say --decree GAL07"),
+        (["games", "GAL07"], "GAL07 is a decree; use --decree GAL07"),
         (
             ["games", "omaha", "--decree", "GAL07"],
             "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french",

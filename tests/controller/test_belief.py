@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.proof import clocks
-from controller.proof.belief import STEADY, Belief, Known, contradiction, look
+from controller.proof.belief import STEADY, Belief, BelievedTime, contradiction, look
 from controller.proof.clocks import ClockReading, read_clocks, synchronised
 from tests.controller.world import DAY, NOON
 
@@ -20,8 +20,10 @@ def now(wall: float, machine: float = 1000.0, synchronised: bool | None = False)
     return ClockReading(NOON + wall, machine, machine, synchronised)
 
 
-def known(wall: float = 0.0, *, confirmed: bool = False, machine: float | None = None) -> Known:
-    return Known(NOON + wall, confirmed, machine)
+def known(
+    wall: float = 0.0, *, confirmed: bool = False, machine: float | None = None
+) -> BelievedTime:
+    return BelievedTime(NOON + wall, confirmed, machine)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def known(wall: float = 0.0, *, confirmed: bool = False, machine: float | None =
     ],
 )
 def test_what_contradicts_a_clock(
-    reading: ClockReading, before: Known | None, doubted: str | None
+    reading: ClockReading, before: BelievedTime | None, doubted: str | None
 ) -> None:
     found = contradiction(reading, before)
     assert (found is None) == (doubted is None), found

@@ -540,7 +540,7 @@ def test_unseal_names_what_it_cannot_use(
     key.write_text("00" * 32)
     messages.write_bytes(b'{"type":"card.dealt"}\n')
     assert main(["unseal", "--key", str(key), str(messages)]) == 1
-    assert "line 1: it is not sealed" in capsys.readouterr().err
+    assert "line 1: not a sealed entry" in capsys.readouterr().err
 
 
 def test_keygen_makes_a_pair_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

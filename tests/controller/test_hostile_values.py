@@ -32,7 +32,7 @@ from controller.contract.orders import (
 )
 from controller.contract.topics import level
 from controller.games.games import make_game
-from controller.journal.setup import Begun, Boot
+from controller.journal.setup import Boot, TableStart
 from controller.proof.checkpoint import checkpoint_path, flaw, kept
 from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, Segment
 from controller.proof.witness import Witness
@@ -177,7 +177,7 @@ def test_every_field_of_what_a_table_saved() -> None:
         assert 0 <= table(line).seq < 2**63
 
 
-@pytest.mark.parametrize("kind", [Boot, Begun])
+@pytest.mark.parametrize("kind", [Boot, TableStart])
 def test_every_field_of_an_entry(kind: type[msgspec.Struct]) -> None:
     for _, line in spoiled(kind):
         with suppress(ValueError):

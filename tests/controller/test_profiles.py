@@ -60,10 +60,14 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         (
             'options.file = "rota.toml"\n',
             "",
-            "line 7: table[0].device[0].options: the key `file` is missing: which profile?",
+            "line 7: table[0].device[0].options: the key `file` is missing; name the profile's file",
         ),
         ('"rota.toml"', '"lost.toml"', "lost.toml: cannot be read: No such file or directory"),
-        ('"rota.toml"', '"/dev/zero"', "/dev/zero: is no profile, which has at most 65536 bytes"),
+        (
+            '"rota.toml"',
+            '"/dev/zero"',
+            "/dev/zero: too large for a profile, which has at most 65536 bytes",
+        ),
         ('"rota.toml"', "3", "line 10: table[0].device[0].options: the key `file` is missing"),
         (
             '"rota.toml"',
@@ -73,12 +77,12 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         (
             '"rota.toml"',
             '"rota.toml"\noptions.text = "x"',
-            "line 11: table[0].device[0].options.text: is put in by Novamás",
+            "line 11: table[0].device[0].options.text: is not a key; name the profile's file in `file`",
         ),
         (
             "tcp://127.0.0.1:4001",
             "usb://0c2e:0b61",
-            "line 11: table[0].device[0].link: the driver acme-rota reads a serial:// device",
+            "line 11: table[0].device[0].link: the driver acme-rota needs a serial:// link",
         ),
     ],
 )
@@ -105,7 +109,7 @@ def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
     load(file)
     (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
     assert mistakes(file) == [
-        "line 12: table[0].device[0].commands: the driver acme-rota has no commands to send"
+        "line 12: table[0].device[0].commands: the driver acme-rota can send no commands; remove the key"
     ]
 
 
@@ -113,7 +117,7 @@ def test_a_profile_of_a_usb_device_needs_such_a_link(file: Path) -> None:
     usb = ROTA.replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
     (file.parent / "rota.toml").write_text(usb)
     assert mistakes(file) == [
-        "line 11: table[0].device[0].link: the driver acme-rota reads a usb:// device"
+        "line 11: table[0].device[0].link: the driver acme-rota needs a usb:// link"
     ]
     file.write_text(GOOD.replace("tcp://127.0.0.1:4001", "usb://0c2e:0b61/17?read=82&write=02"))
     load(file)

@@ -74,7 +74,7 @@ def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
     assert made.wait() == SOFTWARE
     task = fault.removesuffix(" raises").removesuffix(" returns").removesuffix(" is cancelled")
     assert [line["task"] for line in made.logged("essential task died")] == [NAMES.get(task, task)]
-    assert not made.logged("the end hangs, and the process is ended")
+    assert not made.logged("the daemon did not stop in time; the process is ended")
     assert is_offline(mosquitto, made, heard, subscribe)
 
 
@@ -102,7 +102,7 @@ def test_no_task_keeps_the_others_from_ending(
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
     assert made.wait() == SOFTWARE
-    assert bool(made.logged("the end hangs, and the process is ended")) == (
+    assert bool(made.logged("the daemon did not stop in time; the process is ended")) == (
         fault != "lost and cancelled"
     )
     assert is_offline(mosquitto, made, heard, subscribe)
@@ -119,7 +119,7 @@ def test_sigterm_always_ends_it(
     made.signal(signal.SIGUSR1)
     made.signal(signal.SIGTERM)
     assert made.wait() == SOFTWARE
-    [told] = made.logged("the end hangs, and the process is ended")
+    [told] = made.logged("the daemon did not stop in time; the process is ended")
     assert any("in run" in thread for thread in told["threads"])
     assert is_offline(mosquitto, made, heard, subscribe)
 

@@ -199,11 +199,15 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
         path.name for path in written
     }
     assert {str(path): oct(mode) for path, mode in written.items() if mode & 0o077} == {}
-    assert not made.logged("other users of this machine may read these files: chmod go= them")
+    assert not made.logged(
+        "other users of this machine can read these files; run chmod go= on them"
+    )
     assert made.stop() == 0
     (reachable / "journal.sqlite3").chmod(0o644)
     made.start()
-    told = made.until_logged("other users of this machine may read these files: chmod go= them")
+    told = made.until_logged(
+        "other users of this machine can read these files; run chmod go= on them"
+    )
     assert told["files"] == [
         str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")
     ]  # they have its rights
