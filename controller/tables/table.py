@@ -292,8 +292,8 @@ class Table:
             was = f"before this it was a table of {saved.game} under {saved.decree}"
             if saved.open:
                 raise UnrestorableStateError(
-                    f"table {self.id}: {was}, and its session is open; set game and decree back and "
-                    "close the session first"
+                    f"table {self.id}: {was}, and its session is open; set game and decree back "
+                    "and close the session first"
                 )
             raise ValueError(was)
         self._state = read_body(bytes(saved.state), self._game.state_type)
