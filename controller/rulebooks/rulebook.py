@@ -114,7 +114,7 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
     for game, page in pages.items():
         if "follows" in page and page["follows"] not in pages:
             raise ValueError(
-                f"{game}.toml: it follows {page['follows']!r}, which is no game of this decree"
+                f"{game}.toml: follows = {page['follows']!r} is not a game of this decree"
             )
     games = {
         game: _over(

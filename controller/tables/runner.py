@@ -91,7 +91,8 @@ class TableRunner:
         self.table = make()
         if self.table.face_down and cipher is None:
             raise ValueError(
-                f"table {self.table.id}: cards lie face down, and there is no key to seal them with"
+                f"table {self.table.id}: cards are dealt face down, and there is no key to seal "
+                "them; configure one"
             )
         self._cipher = cipher if self.table.face_down else None
         self.retained = self.table.retained()
@@ -176,8 +177,8 @@ class TableRunner:
                 await asyncio.shield(stored)
         except TimeoutError:
             raise NotStoredError(
-                "taken, but not stored yet: the journal cannot be written; it holds when the "
-                "alert is cleared"
+                "taken, but not stored yet: the journal cannot be written; the command "
+                "takes effect when the alert is cleared"
             ) from None
         except JournalUnusableError as error:
             raise RejectedError("not_stored", reason=str(error)) from None

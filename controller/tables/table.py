@@ -287,18 +287,20 @@ class Table:
         )
 
     def _restore(self, body: bytes) -> None:
-        """Check that the table can continue from there. Raises ``ValueError`` with the reason."""
+        """Restore the saved state. Raises ``ValueError`` with the reason if the table cannot
+        continue from there.
+        """
         if is_locked(body):
             raise ValueError(
-                "what was saved is locked, and the key is another: see the log of the daemon"
+                "its saved state is locked with another key; see the log of the daemon"
             )
         head = read_body(body, _Head)
         if (head.game, head.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {head.game} under {head.decree}"
             if head.open:
                 raise UnrestorableStateError(
-                    f"table {self.id}: {was}, and its session is open: set it back and close the "
-                    "session first"
+                    f"table {self.id}: {was}, and its session is open; set game and decree back "
+                    "and close the session first"
                 )
             raise ValueError(was)
         try:

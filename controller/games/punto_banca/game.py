@@ -75,7 +75,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:
         if settings.dealt == "face_up" and settings.table not in book.face_up:
             raise ValueError(
-                f"dealt: at the {settings.table} table the first four cards lie face down: "
+                f"dealt: at the {settings.table} table the first four cards are dealt face down: "
                 f"{book.article}"
             )
         if settings.modality == "half_on_six" and book.commission_six is None:
