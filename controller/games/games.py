@@ -112,7 +112,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
 
 
 def lacking(game_id: str, decree: str) -> str:
-    """That a decree does not have a game, in words, with those that it has."""
+    """The error text for a game that the decree does not have."""
     poker = {game for games in CONTESTS.values() for game in games}
     book = rulebook(decree)
     has = [game for game in GAMES if getattr(book, game.replace("-", "_")) is not None]
@@ -146,7 +146,7 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
                 repr(choice) for choice in get_args(types[name]) if isinstance(choice, str)
             )
             raise ValueError(
-                f"{name} = {value!r}: {f'it may be {allowed}' if allowed else error}"
+                f"{name} = {value!r}: {f'must be one of: {allowed}' if allowed else error}"
             ) from None
     return msgspec.convert(stated, kind)
 

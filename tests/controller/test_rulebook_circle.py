@@ -139,7 +139,7 @@ def test_limits_of_bets() -> None:
 @pytest.mark.parametrize(
     ("setting", "decree", "said"),
     [
-        ({"rake": "hand", "rake_percent": 30}, "BAL09", "the decree has pot, session"),
+        ({"rake": "hand", "rake_percent": 30}, "BAL09", "must be one of: pot, session"),
         ({"rake": "pot", "rake_percent": 6}, "EUS96", "0 to 5"),
         ({"rake": "pot"}, "EUS96", "0 to 5"),
         ({"limit": "fixed"}, "BAL09", "split, pot, none"),

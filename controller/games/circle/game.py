@@ -107,15 +107,14 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         if settings.rake is not None:
             rake, percent = allowed.get(settings.rake), settings.rake_percent
             if rake is None:
-                raise ValueError(f"rake = {settings.rake!r}: the decree has {', '.join(allowed)}")
+                raise ValueError(f"rake = {settings.rake!r}: must be one of: {', '.join(allowed)}")
             if percent is None or not rake.least <= percent <= rake.most:
                 raise ValueError(
-                    f"rake_percent = {percent}: for {rake.of} the decree has {rake.least} to "
-                    f"{rake.most}"
+                    f"rake_percent = {percent}: must be {rake.least} to {rake.most} for {rake.of}"
                 )
         if settings.limit is not None and settings.limit not in book.limits:
             raise ValueError(
-                f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}"
+                f"limit = {settings.limit!r}: must be one of: {', '.join(book.limits) or 'none'}"
             )
 
     def taker(

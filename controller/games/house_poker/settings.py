@@ -96,28 +96,28 @@ penalty for who shows or tells his cards, and a word on who else may bet on a ha
 
 
 def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
-    """What the decree does not allow of these settings."""
+    """The settings that the decree does not allow, and what is allowed."""
     tables = max((len(side.tables) for side in book.sides.values()), default=0) or 1
     wrong = {
-        f"dealt = {settings.dealt!r}: the decree has {' or '.join(book.exposed)}": settings.dealt
+        f"dealt = {settings.dealt!r}: must be one of: {', '.join(book.exposed)}": settings.dealt
         not in book.exposed,
-        f"boxes = {settings.boxes}: the decree has {book.boxes} at most": not 0
+        f"boxes = {settings.boxes}: must be 1 to {book.boxes}": not 0
         < (settings.boxes or 1)
         <= book.boxes,
-        f"limit = {settings.limit}: the decree has {', '.join(map(str, book.limits))}": (
+        f"limit = {settings.limit}: must be one of: {', '.join(map(str, book.limits))}": (
             settings.limit is not None and settings.limit not in book.limits
         ),
-        f"pay_table = {settings.pay_table}: the decree has {tables}": not 0
+        f"pay_table = {settings.pay_table}: must be 1 to {tables}": not 0
         < settings.pay_table
         <= tables,
-        "jackpot_stake: the decree has no decided amount for the jackpot": (
+        "jackpot_stake: leave it out; the decree has no decided amount for the jackpot": (
             settings.jackpot_stake is not None and not (book.jackpot and book.jackpot.decided)
         ),
-        "linked: the decree has no jackpot of one table": settings.linked
+        "linked: leave it out; the decree has no jackpot of one table": settings.linked
         and not (book.jackpot and book.jackpot.of == "table"),
-        "later_prizes: the decree says it": settings.later_prizes == "of_whole"
+        "later_prizes: leave it out; the decree decides it": settings.later_prizes == "of_whole"
         and "later_prizes" not in book.doubts,
-        "discarded_jackpot: the decree does not have it": (
+        "discarded_jackpot: leave it out; the decree has no such jackpot": (
             settings.discarded_jackpot and not (book.jackpot and book.jackpot.discarded)
         ),
     }

@@ -32,7 +32,7 @@ class PaiGowGame(BankedGame):
     def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
         if not 0 <= settings.commission <= book.commission:
             raise ValueError(
-                f"commission = {settings.commission}: it may be 0 to {book.commission} "
+                f"commission = {settings.commission}: must be 0 to {book.commission} "
                 f"thousandths: {book.article}"
             )
         super().__init__(book, settings)

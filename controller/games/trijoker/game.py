@@ -48,9 +48,7 @@ class TrijokerGame(BankedGame):
 
     def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
         if not 1 <= settings.decks <= book.decks:
-            raise ValueError(
-                f"decks = {settings.decks}: it may be 1 to {book.decks}: {book.article}"
-            )
+            raise ValueError(f"decks = {settings.decks}: must be 1 to {book.decks}: {book.article}")
         super().__init__(book, settings)
 
     def show(self, state: TrijokerState) -> dict[str, Any]:

@@ -26,13 +26,13 @@ from tests.controller.games.roulette_play import PAIRS, Play
             "roulette-french",
             "ARA02",
             {"phases": "wheel"},
-            "phases = 'wheel': it may be 'device', 'person'",
+            "phases = 'wheel': must be one of: 'device', 'person'",
         ),
         (
             "roulette-french",
             "ARA02",
             {"ball_removed": "no"},
-            "ball_removed = 'no': it may be 'warn', 'ask', 'void'",
+            "ball_removed = 'no': must be one of: 'warn', 'ask', 'void'",
         ),
         (
             "roulette-french",

@@ -85,7 +85,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="go")
     with pytest.raises(
-        RejectedError, match=r"action raise is not possible here; possible: go, pass$"
+        RejectedError, match=r"action raise is not possible here; possible: go, pass, buy$"
     ):
         play.act(2, "raise")
     assert play.shown["undecided"] == ["box:2"]

@@ -83,7 +83,7 @@ def test_no_more_than_six_players(decree: str) -> None:
 
 @pytest.mark.parametrize("decree", of("BAL09-074"))
 def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(decree: str) -> None:
-    with pytest.raises(ValueError, match="commission = 51: it may be 0 to 50"):
+    with pytest.raises(ValueError, match="commission = 51: must be 0 to 50"):
         make_game("pai-gow", decree, {"commission": 51})
     play = Play("pai-gow", decree, commission=25)
     play.open(1)

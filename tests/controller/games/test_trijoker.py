@@ -284,7 +284,7 @@ def test_up_to_three_decks_one_after_the_other(decree: str) -> None:
         play.say("deck.check", "croupier", cards=52)
         play.bets()
     assert decks == [1, 2, 3, 1]
-    with pytest.raises(ValueError, match="decks = 4: it may be 1 to 3"):
+    with pytest.raises(ValueError, match="decks = 4: must be 1 to 3"):
         make_game("trijoker", decree, {"decks": 4})
 
 
