@@ -14,6 +14,7 @@ from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTur
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import AnyShown
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD
@@ -163,7 +164,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         return set()
 
     @abstractmethod
-    def show(self, state: T) -> dict[str, Any]:
+    def show(self, state: T) -> AnyShown:
         """The retained state; of cards, only those face up."""
 
     @abstractmethod

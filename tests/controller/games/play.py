@@ -15,6 +15,7 @@ from controller.contract.notation import Input, read_input
 from controller.games.game import Game
 from controller.games.games import make_game
 from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, ShufflerPacket
+from tests.controller.outcomes import shown
 
 G = TypeVar("G", bound=Game)
 S = TypeVar("S")
@@ -102,8 +103,8 @@ class AnyPlay(Generic[G, S]):
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the retained state tells of the game."""
-        return self.game.show(self.state)
+        """What the retained state tells of the game, as JSON has it."""
+        return shown(self.game, self.state)
 
     def again(self) -> None:
         """Written down and taken up again, as after a restart."""
