@@ -13,6 +13,7 @@ import msgspec
 from controller.contract.commands import Role
 from controller.contract.events import Announcement
 from controller.contract.history import AnyLine
+from controller.contract.shown import AnyShown, ShoeCounts
 
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
 """One word for a table, the worst that applies, so that nobody has to combine topics.
@@ -89,8 +90,8 @@ class State(Leaf, frozen=True, kw_only=True):
     """Device id to the state of its link."""
     alerts: tuple[str, ...]
     """The ids of the open alerts."""
-    shown: dict[str, Any]
-    """What the game shows of itself; docs/vocabulary/shown.md has it game by game."""
+    shown: AnyShown
+    """What the game shows of itself; ``view`` names its shape."""
 
 
 class History(Leaf, frozen=True, kw_only=True):
@@ -103,11 +104,8 @@ class History(Leaf, frozen=True, kw_only=True):
 class ShoeTopic(Leaf, frozen=True, kw_only=True):
     """The retained topic ``shoe``, of games dealt from one."""
 
-    shoe: dict[str, Any] | None
-    """The shoe in use: ``number``, ``model``, ``decks``, ``continuous``, ``drawn``, ``unread``,
-    ``left``, ``cut`` (the cut card has come) and ``over`` (no further round). Never a card. Null
-    between shoes.
-    """
+    shoe: ShoeCounts | None
+    """The shoe in use, null between shoes."""
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from controller.contract.commands import AnyCommand
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
+from controller.contract.shown import AnyShown
 from devices.readings import AnyReading
 
 
@@ -49,7 +50,7 @@ class Game(Protocol):
         """
         ...
 
-    def show(self, state: Any) -> dict[str, Any]:
+    def show(self, state: Any) -> AnyShown:
         """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON
         values only.
 

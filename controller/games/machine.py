@@ -13,6 +13,7 @@ from controller.contract.commands import AnyCommand, CardDecide, Command, Role
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
+from controller.contract.shown import AnyShown
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD
@@ -154,7 +155,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         return set()
 
     @abstractmethod
-    def show(self, state: T) -> dict[str, Any]:
+    def show(self, state: T) -> AnyShown:
         """The retained state; of cards, only those face up."""
 
     @abstractmethod

@@ -26,13 +26,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import ShoeStart
 from controller.contract.events import Announcement, ShoeEnded, ShoeStarted
+from controller.contract.shown import ShoeCounts
 from controller.games.amounts import Times
 from controller.games.cards import composition, is_card
 from controller.rulebooks.cards import ShoeRules
@@ -256,18 +257,18 @@ def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None =
     )
 
 
-def show(shoe: Shoe | None) -> dict[str, Any] | None:
+def show(shoe: Shoe | None) -> ShoeCounts | None:
     """What the retained topics show of the shoe: counts, never cards."""
     if shoe is None:
         return None
-    return {
-        "number": shoe.number,
-        "model": shoe.model,
-        "decks": shoe.decks,
-        "continuous": shoe.continuous,
-        "drawn": shoe.drawn,
-        "unread": shoe.unread,
-        "left": shoe.left,
-        "cut": shoe.cut_at is not None,
-        "over": shoe.over,
-    }
+    return ShoeCounts(
+        number=shoe.number,
+        model=shoe.model,
+        decks=shoe.decks,
+        continuous=shoe.continuous,
+        drawn=shoe.drawn,
+        unread=shoe.unread,
+        left=shoe.left,
+        cut=shoe.cut_at is not None,
+        over=shoe.over,
+    )

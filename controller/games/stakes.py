@@ -12,11 +12,10 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.events import BetPlaced
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import Stake as Stake
 from controller.games.amounts import Money
 from controller.games.session import session
 from controller.rulebooks.law import Law
@@ -25,14 +24,6 @@ Highest = dict[str, Money]
 """The highest stake of each bet in minor units, by the authorisation. A bet without an entry is
 limited by what the decree allows at most.
 """
-
-
-class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A reported bet. ``amount``: in minor units, if given."""
-
-    who: str
-    bet: str
-    amount: int | None = None
 
 
 class Bounds(NamedTuple):
@@ -203,9 +194,10 @@ def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
     )
 
 
-def shown(current: Any) -> list[dict[str, Any]]:
+def shown(current: Any) -> tuple[Stake, ...]:
     """The bets of the round in progress, as the retained state tells them."""
-    return [msgspec.to_builtins(each) for each in current.bets] if current else []
+    bets: tuple[Stake, ...] = current.bets if current else ()
+    return bets
 
 
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:

@@ -36,6 +36,7 @@ from controller.contract.retained import (
     State,
     Status,
 )
+from controller.contract.shown import FROM_A_SHOE, AnyShown
 from controller.games.game import Game
 from controller.tables.device_links import allow, commanded, link_alert, link_state
 from devices.errors import NovamasError
@@ -261,7 +262,11 @@ class Table:
             "state": encode(state),
             "result": encode(self._result),
             "history": encode(History(**names, results=self._game.history(self._state))),
-            **({"shoe": encode(ShoeTopic(**names, shoe=shown["shoe"]))} if "shoe" in shown else {}),
+            **(
+                {"shoe": encode(ShoeTopic(**names, shoe=shown.shoe))}
+                if isinstance(shown, FROM_A_SHOE)
+                else {}
+            ),
             **{
                 f"alert/{alert}": encode(open_) if open_ else None
                 for alert, open_ in self._alerts.items()
@@ -498,7 +503,7 @@ class Table:
         """A round that was confirmed late does not take the place of a later one."""
         return self._result is None or _round(event) >= _round(self._result)
 
-    def _status(self, shown: dict[str, Any]) -> Status:
+    def _status(self, shown: AnyShown) -> Status:
         if self._fault or self.halted:
             return "fault"
         known = {*self._devices, *self._about.devices}
@@ -507,7 +512,7 @@ class Table:
             for device in known
         ):
             return "stale"
-        if shown.get("asks"):
+        if shown.asks:
             return "waiting"
         return "open" if self._open else "closed"
 

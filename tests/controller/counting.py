@@ -31,6 +31,7 @@ from controller.contract.events import (
 from controller.contract.events import RoundVoid as Void
 from controller.contract.history import AnyLine, ResultLine
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import Shown
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
 FATAL = 666
@@ -43,6 +44,10 @@ class Count(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...] = ()
     gaps: int = 0
     waits: bool = False
+
+
+class CountShown(Shown, frozen=True, kw_only=True, tag="count"):
+    gaps: int
 
 
 class Counting:
@@ -99,12 +104,17 @@ class Counting:
     ) -> bool:
         return False
 
-    def show(self, state: Count) -> dict[str, Any]:
-        return {
-            "round": state.round,
-            "gaps": state.gaps,
-            "asks": ["bets.open"] if state.waits else [],
-        }
+    def show(self, state: Count) -> Any:
+        return CountShown(
+            phase="",
+            session=state.session,
+            round=state.round,
+            asks=("bets.open",) if state.waits else (),
+            minimum=None,
+            currency=None,
+            settings={},
+            gaps=state.gaps,
+        )
 
     def history(self, state: Count) -> list[AnyLine]:
         return [

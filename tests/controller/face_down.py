@@ -20,12 +20,18 @@ from controller.contract.events import (
     SessionOpened,
 )
 from controller.contract.history import AnyLine, ResultLine
+from controller.contract.shown import Shown
 from devices.readings import AnyReading, CardDrawn, ShoeReset
 
 
 class Cards(msgspec.Struct, frozen=True):
     cards: tuple[str | None, ...] = ()
     last: tuple[str | None, ...] = ()
+
+
+class CardsShown(Shown, frozen=True, kw_only=True, tag="face-down"):
+    expected: str | None
+    cards: int
 
 
 class FaceDown:
@@ -71,12 +77,18 @@ class FaceDown:
     ) -> bool:
         return isinstance(given, CardDrawn | CardDecide)
 
-    def show(self, state: Cards) -> dict[str, Any]:
-        return {
-            "asks": [],
-            "expected": "player" if len(state.cards) < 2 else None,
-            "cards": len(state.cards),
-        }
+    def show(self, state: Cards) -> Any:
+        return CardsShown(
+            phase="",
+            session=0,
+            round=0,
+            asks=(),
+            minimum=None,
+            currency=None,
+            settings={},
+            expected="player" if len(state.cards) < 2 else None,
+            cards=len(state.cards),
+        )
 
     def history(self, state: Cards) -> list[AnyLine]:
         hand = Hand(who="player", cards=tuple(card for card in state.last if card))

@@ -1,4 +1,4 @@
-"""What a result came to, as tests look at it: they know the game, and with it the family."""
+"""What a table tells, as tests look at it: they know the game, and with it the family."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from controller.contract.events import ResultCorrected, RoundResult
 def outcome_of(event: RoundResult | ResultCorrected) -> Any:
     """The outcome, of whatever family."""
     return event.outcome
+
+
+def shown(game: Any, state: Any) -> dict[str, Any]:
+    """What the retained state tells of a game, as JSON has it."""
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(game.show(state)))
+    return told
 
 
 def history(play: Any) -> list[Any]:

@@ -34,6 +34,7 @@ from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import CardDrawn, Reading, WheelFaultName
 from tests import contract
+from tests.controller.outcomes import shown
 
 SECTIONS = {
     heading: text
@@ -261,4 +262,4 @@ def test_what_a_game_shows(name: str, pair: tuple[str, str], group: str | None) 
         for field, _ in contract.table(SECTIONS[heading])
         if field != LACKING.get(name)
     ]
-    assert sorted(listed) == sorted(game.show(game.begin()))
+    assert sorted(listed) == sorted(shown(game, game.begin()))

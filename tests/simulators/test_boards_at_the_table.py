@@ -26,7 +26,7 @@ from simulators.board import Scene
 from simulators.dice.dice import Dice
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.fortune import FortuneWheel
-from tests.controller.outcomes import outcome_of
+from tests.controller.outcomes import outcome_of, shown
 from tests.devices.board.pens import make
 
 STALE = 5.0
@@ -171,8 +171,8 @@ class Table:
                 self.hear(held)
 
     def _decide(self) -> None:
-        shown = self.game.show(self.state)
-        for number in shown["unresolved"] or ([None] if shown["asks"] else []):
+        told = shown(self.game, self.state)
+        for number in told["unresolved"] or ([None] if told["asks"] else []):
             self.say("round.void", reason="inspector", round=number)
 
 

@@ -30,6 +30,9 @@ def flat(told: Fields) -> Fields:
     history = retained["history"]
     lines = [flat_line(line, history["game"]) for line in history["results"]]
     retained["history"] = history | {"results": lines}
+    state = retained["state"]
+    shown = {key: value for key, value in state["shown"].items() if key != "view"}
+    retained["state"] = state | {"shown": shown}
     events = told["events"]
     if isinstance(events, list):
         events = [flat_event(event) for event in events]

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.shown import Cards
 from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
@@ -72,8 +73,8 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         asked: tuple[str, ...] = self.turn(state).asks()
         return asked
 
-    def show(self, state: Any) -> dict[str, Any]:
-        """The retained state; of cards, only those face up."""
+    def common(self, state: Any) -> dict[str, Any]:
+        """What the retained state tells of every such table: the fields of ``BankedShown``."""
         deal: BankedDeal | None = state.deal
         return {
             "phase": self._phase(state),
@@ -109,10 +110,10 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         """The phase after the deal."""
 
 
-def _hands(deal: BankedDeal) -> dict[str, list[str | None]]:
+def _hands(deal: BankedDeal) -> dict[str, Cards]:
     """The cards of each hand; null for a face-down card."""
     names = dict.fromkeys(each.to for each in deal.table if not each.gone)
     return {
-        who: [each.card if each.up else None for each in poker_cards.hand(deal.table, who)]
+        who: tuple(each.card if each.up else None for each in poker_cards.hand(deal.table, who))
         for who in names
     }

@@ -19,12 +19,11 @@ for what people command.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract import commands as person
 from controller.contract.history import AnyLine
+from controller.contract.shown import BlackjackHand, BlackjackShown
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, decisions, readings
 from controller.games.blackjack.course import BlackjackRules
@@ -92,38 +91,38 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
         """One step of the game from this state."""
         return BlackjackTurn(self.rules, state)
 
-    def show(self, state: BlackjackState) -> dict[str, Any]:
+    def show(self, state: BlackjackState) -> BlackjackShown:
         """The retained state. Every card on the table is face up."""
         deal, to_act = state.deal, seat_in_turn(self.rules, state)
-        return {
-            "phase": self._phase(state),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(asks(self.rules, state)),
-            "expected": state.expected,
-            "turn": to_act.who if to_act and not state.doubt else None,
-            "hands": {
-                seat.who: self._hand(seat.cards, course.worth(self.rules, seat))
+        return BlackjackShown(
+            phase=self._phase(state),
+            session=state.session,
+            round=state.round,
+            asks=tuple(asks(self.rules, state)),
+            expected=state.expected,
+            turn=to_act.who if to_act and not state.doubt else None,
+            hands={
+                seat.who: BlackjackHand(seat.cards, course.worth(self.rules, seat))
                 for seat in deal.seats
             }
             if deal
             else {},
-            "dealer": self._hand(deal.dealer, points(deal.dealer))
+            dealer=BlackjackHand(deal.dealer, points(deal.dealer))
             if deal and deal.dealer
             else None,
-            "bets": stakes.shown(deal),
-            "insurance": bool(deal and deal.insurance),
-            "even_money": list(course.may_take_even_money(self.rules, deal)) if deal else [],
-            "play": deal.play if deal else None,
-            "last_round": deal.last if deal else False,
-            "last_rounds": state.last_rounds,
-            "shoe": shoe.show(state.shoe),
-            "boxes": self.rules.boxes,
-            "minimum": state.minimum,
-            "next_minimum": state.limit.minimum if state.limit else None,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+            bets=stakes.shown(deal),
+            insurance=bool(deal and deal.insurance),
+            even_money=tuple(course.may_take_even_money(self.rules, deal)) if deal else (),
+            play=deal.play if deal else None,
+            last_round=deal.last if deal else False,
+            last_rounds=state.last_rounds,
+            shoe=shoe.show(state.shoe),
+            boxes=self.rules.boxes,
+            minimum=state.minimum,
+            next_minimum=state.limit.minimum if state.limit else None,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
     def history(self, state: BlackjackState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
@@ -131,9 +130,6 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
             line(entry, entry.outcome if entry.kind == "result" else None)
             for entry in state.entries
         ]
-
-    def _hand(self, cards: tuple[str, ...], total: int) -> dict[str, Any]:
-        return {"cards": list(cards), "points": total}
 
     def _phase(self, state: BlackjackState) -> str:
         """``closed``, ``no_shoe``, ``burning``, ``waiting`` for boxes, ``bets_open``, ``dealing``,

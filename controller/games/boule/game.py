@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
-from controller.contract.events import BouleOutcome, Settled
+from controller.contract.events import BouleOutcome, Colour, Settled
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import BouleShown
 from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings
@@ -152,15 +152,16 @@ class BouleGame(CellsGame):
         stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
-    def own(self, state: BouleState) -> dict[str, Any]:
-        """The colour of the last number, and who threw."""
-        colour = self._colour(state.tally().number)
-        return {
-            "last_colour": colour,
-            "thrower": state.thrower,
-            "throws": state.throws,
-            **super().own(state),
-        }
+    def show(self, state: BouleState) -> BouleShown:
+        """What the retained state tells."""
+        tally = state.tally()
+        return BouleShown(
+            **self.common(state),
+            last_colour=self._colour(tally.number),
+            thrower=state.thrower,
+            throws=state.throws,
+            counts=tally.counts,
+        )
 
-    def _colour(self, number: Number | None) -> str | None:
+    def _colour(self, number: Number | None) -> Colour | None:
         return None if number is None else chances(int(number), self.book).colour

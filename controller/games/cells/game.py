@@ -9,8 +9,6 @@ person in charge to decide.
 
 from __future__ import annotations
 
-from typing import Any
-
 from controller.contract.commands import BetsOpen
 from controller.games.cells import commands, readings
 from controller.games.cells.state import CellsState
@@ -38,7 +36,3 @@ class CellsGame(WheelGame):
     state_type: type[CellsState]
     turn_type: type[CellsTurn]
     inputs = INPUTS
-
-    def own(self, state: Any) -> dict[str, Any]:
-        """``counts``: how often each number came in this session."""
-        return {"counts": state.tally().counts}

@@ -15,13 +15,12 @@ that all consist of; ``chemin.state`` for what is remembered.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
+from controller.contract.shown import CheminShown, LastBaccarat
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, next_to_act, shows
@@ -93,39 +92,39 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
             return state.current is not None
         return super().confidential(state, given, events)
 
-    def show(self, state: CheminState) -> dict[str, Any]:
+    def show(self, state: CheminState) -> CheminShown:
         """The retained state: of the cards, those face up."""
         coup = state.current
         turn = self.turn(state)
         last = state.last_result()
         free = self.settings.modality == "free"
-        return {
-            "phase": self._phase(turn),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(turn.asks()),
-            "to_act": next_to_act(self.book, coup) if coup else None,
-            "expected": state.expected,
-            "hands": {
-                who: [card.told for card in cards_of(coup, who)] for who in self.book.everyone
+        return CheminShown(
+            phase=self._phase(turn),
+            session=state.session,
+            round=state.round,
+            asks=tuple(turn.asks()),
+            to_act=next_to_act(self.book, coup) if coup else None,
+            expected=state.expected,
+            hands={
+                who: tuple(card.told for card in cards_of(coup, who)) for who in self.book.everyone
             }
             if coup
             else {},
-            "words": coup.words if coup else {},
-            "table_followed": bool(coup and coup.table) or self.settings.banker == "table",
-            "bets": stakes.shown(coup),
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "last_result": _outcomes(last) if last else None,
-            "last_rounds": state.last,
-            "shoe": shoe.show(state.shoe),
-            "players": self.book.players,
-            "deduction": list(self.book.deductions[self.settings.modality]),
-            "minimum": state.minimum,
-            "bank_maximum": _times(state.minimum, 0 if free else self.book.bank_maximum),
-            "garage": _times(state.minimum, self.book.garage),
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+            words=dict(coup.words) if coup else {},
+            table_followed=bool(coup and coup.table) or self.settings.banker == "table",
+            bets=stakes.shown(coup),
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            last_result=_last(last) if last else None,
+            last_rounds=state.last,
+            shoe=shoe.show(state.shoe),
+            players=self.book.players,
+            deduction=self.book.deductions[self.settings.modality],
+            minimum=state.minimum,
+            bank_maximum=_times(state.minimum, 0 if free else self.book.bank_maximum),
+            garage=_times(state.minimum, self.book.garage),
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
     def history(self, state: CheminState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
@@ -158,8 +157,8 @@ def _times(minimum: int | None, factor: int) -> int | None:
     return minimum * factor if minimum is not None and factor else None
 
 
-def _outcomes(entry: CheminEntry) -> dict[str, Any]:
-    return {
-        "winner": entry.winner,
-        "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands},
-    }
+def _last(entry: CheminEntry) -> LastBaccarat:
+    return LastBaccarat(
+        winner=entry.winner,
+        hands={hand.who: (hand.points, hand.outcome) for hand in entry.hands},
+    )

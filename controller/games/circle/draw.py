@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from controller.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
 from controller.contract.events import BettingClosed, HandDecided
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import CircleDrawShown
 from controller.games.circle import acts, commands, drawn
 from controller.games.circle.errors import CircleDealError
 from controller.games.circle.opening import FIRST, lowest, proved
@@ -245,14 +246,15 @@ class DrawTurn(CircleTurn):
         first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
         return first and bool(self.draw.opening)
 
-    def tells(self) -> dict[str, Any]:
-        """The lowest pair that opens, and how many cards each discarded."""
+    def view(self, **fields: Any) -> CircleDrawShown:
+        """Besides, the lowest pair that opens, and how many cards each discarded."""
         seats = self.state.current.seats if self.state.current is not None else ()
-        return {
-            "opening": lowest(self.draw, self.state.blanks),
-            "opener": None if self.state.current is None else self.state.current.opener,
-            "discards": {seat.who: seat.discards for seat in seats},
-        }
+        return CircleDrawShown(
+            **fields,
+            opening=lowest(self.draw, self.state.blanks),
+            opener=None if self.state.current is None else self.state.current.opener,
+            discards={seat.who: seat.discards for seat in seats},
+        )
 
     # The draw
 

@@ -29,6 +29,7 @@ from msgspec.structs import replace
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent, Hand
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import CirclePokerShown
 from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.first_to_act import showers
@@ -137,47 +138,42 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         """So is any fault of a shoe."""
         return isinstance(given, device.ShoeFault) or super().confidential(state, given, events)
 
-    def show(self, state: CircleState) -> dict[str, Any]:
+    def show(self, state: CircleState) -> CirclePokerShown:
         """The retained state; of cards, only those face up."""
         hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
-        return {
-            "phase": _phase(state),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(state.asks),
-            "expected": state.expected,
-            "seated": list(state.seated),
-            "resting": {f"seat:{name}": rounds for name, rounds in state.resting.items()},
-            "button": state.button,
-            "interval": hand.interval if hand else None,
-            "hands": {
-                each.who: list(each.cards) for each in on_table if not each.who.startswith("board")
-            },
-            "counts": {seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live}
+        return self.turn(state).view(
+            phase=_phase(state),
+            session=state.session,
+            round=state.round,
+            asks=tuple(state.asks),
+            expected=state.expected,
+            seated=tuple(state.seated),
+            resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},
+            button=state.button,
+            interval=hand.interval if hand else None,
+            hands={each.who: each.cards for each in on_table if not each.who.startswith("board")},
+            counts={seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live}
             if hand
             else {},
-            "statuses": {seat.who: seat.status for seat in hand.seats} if hand else {},
-            "boards": {
-                each.who: list(each.cards) for each in on_table if each.who.startswith("board")
-            },
-            "shows": list(showers(hand)) if hand and hand.showdown else [],
-            "deck_right": state.deck,
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "last_winner": last.winner if last else None,
-            "last_marks": list(last.marks) if last else [],
-            "last_rounds": state.last,
-            "players": [self.book.fewest, self.book.most],
-            "split": self.book.split,
-            "limits": list(self.book.limits),
-            "raises": self.book.raises,
-            "stakes": msgspec.to_builtins(self.book.stakes),
-            "rake": [msgspec.to_builtins(rake) for rake in self.book.rake],
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-            **self.turn(state).tells(),
-        }
+            statuses={seat.who: seat.status for seat in hand.seats} if hand else {},
+            boards={each.who: each.cards for each in on_table if each.who.startswith("board")},
+            shows=tuple(showers(hand)) if hand and hand.showdown else (),
+            deck_right=state.deck,
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            last_winner=last.winner if last else None,
+            last_marks=last.marks if last else (),
+            last_rounds=state.last,
+            players=(self.book.fewest, self.book.most),
+            split=self.book.split,
+            limits=tuple(self.book.limits),
+            raises=self.book.raises,
+            stakes=msgspec.to_builtins(self.book.stakes),
+            rake=tuple(msgspec.to_builtins(rake) for rake in self.book.rake),
+            minimum=state.minimum,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
 
 def _on_table(state: CircleState) -> tuple[Hand, ...]:

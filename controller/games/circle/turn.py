@@ -29,6 +29,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.contract.shown import CirclePokerShown
 from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import (
@@ -437,9 +438,9 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             self.change(expected=to)
             self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
 
-    def tells(self) -> dict[str, Any]:
-        """Further fields of a variant's retained state."""
-        return {}
+    def view(self, **fields: Any) -> CirclePokerShown:
+        """What the retained state tells: these fields, and those that a variant has besides."""
+        return CirclePokerShown(**fields)
 
     def trouble(
         self,

@@ -13,13 +13,13 @@ device reports, ``craps.commands``, ``craps.dice`` and ``craps.players`` for wha
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import msgspec
 
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
+from controller.contract.shown import CrapsDice, CrapsShown
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings
@@ -92,38 +92,38 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         """Nothing that dice say is confidential."""
         return False
 
-    def show(self, state: CrapsState) -> dict[str, Any]:
+    def show(self, state: CrapsState) -> CrapsShown:
         """The retained state. ``throws`` counts the totals of the remembered throws."""
         point, asks = state.point(self.book.points) if state.open else None, self._asks(state)
         last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
         totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
         own = state.set
-        return {
-            "phase": _phase(state, asks),
-            "session": state.session,
-            "round": state.round,
-            "series": "come_out" if point is None else "point",
-            "point": point,
-            "shooter": state.shooter,
-            "seats": list(state.seats),
-            "last_shooter": state.last,
-            "relaunch": state.relaunch,
-            "asks": asks,
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "last_dice": list(last) if last else None,
-            "last_total": sum(last) if last else None,
-            "throws": {str(total): totals[total] for total in sorted(totals)},
-            "dice": {
-                "playing": list(own.playing) if own else [],
-                "reserve": list(own.reserve) if own else [],
-                "lost": list(own.lost) if own else [],
-                "unfit": list(own.unfit) if own else [],
-            },
-            "bets": [msgspec.to_builtins(each) for each in state.bets],
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+        return CrapsShown(
+            phase=_phase(state, asks),
+            session=state.session,
+            round=state.round,
+            series="come_out" if point is None else "point",
+            point=point,
+            shooter=state.shooter,
+            seats=state.seats,
+            last_shooter=state.last,
+            relaunch=state.relaunch,
+            asks=tuple(asks),
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            last_dice=last,
+            last_total=sum(last) if last else None,
+            throws={str(total): totals[total] for total in sorted(totals)},
+            dice=CrapsDice(
+                playing=own.playing if own else (),
+                reserve=own.reserve if own else (),
+                lost=own.lost if own else (),
+                unfit=own.unfit if own else (),
+            ),
+            bets=state.bets,
+            minimum=state.minimum,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
     def history(self, state: CrapsState) -> list[AnyLine]:
         """The latest throws of the session, oldest first: results, void and unresolved throws."""

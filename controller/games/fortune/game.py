@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 from msgspec.structs import replace
 
 from controller.contract.events import FortuneOutcome, Settled
+from controller.contract.shown import FortuneShown
 from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
@@ -111,7 +111,7 @@ class FortuneGame(CellsGame):
         stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
-    def own(self, state: CellsState) -> dict[str, Any]:
+    def show(self, state: CellsState) -> FortuneShown:
         """The last result's cell, and the symbols around the wheel."""
         last = max(
             (entry for entry in state.entries if entry.number is not None),
@@ -119,8 +119,9 @@ class FortuneGame(CellsGame):
             default=None,
         )
         cells = self.settings.cells or usual(self.book)
-        return {
-            "last_cell": last.cell if last else None,
-            "cells": list(cells),
-            **super().own(state),
-        }
+        return FortuneShown(
+            **self.common(state),
+            last_cell=last.cell if last else None,
+            cells=tuple(cells),
+            counts=state.tally().counts,
+        )

@@ -19,11 +19,10 @@ paid, ``house_poker.turn`` for the moves, ``house_poker.readings`` for devices,
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.shown import HousePokerBox, HousePokerShown
 from controller.games import talla
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
@@ -104,40 +103,40 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
             else set()
         )
 
-    def show(self, state: HousePokerState) -> dict[str, Any]:
+    def show(self, state: HousePokerState) -> HousePokerShown:
         """The retained state."""
         hand, book, rules = state.current, self.book, self.rules
         stage = course.stage(rules, hand) if hand else None
-        return {
-            "phase": _phase(state, stage),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(asks(rules, state)),
-            "expected": state.expected,
-            "undecided": [seat.who for seat in course.undecided(hand)]
+        return HousePokerShown(
+            phase=_phase(state, stage),
+            session=state.session,
+            round=state.round,
+            asks=tuple(asks(rules, state)),
+            expected=state.expected,
+            undecided=tuple(seat.who for seat in course.undecided(hand))
             if hand and stage == "decisions"
-            else [],
-            "hands": {seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
-            "dealer": [each.card if each.up else None for each in lying(hand.cards, DEALER)]
+            else (),
+            hands={seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
+            dealer=tuple(each.card if each.up else None for each in lying(hand.cards, DEALER))
             if hand
-            else [],
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "last_rounds": state.last,
-            "deck": state.deck,
-            "shuffler": state.shuffler,
-            "boxes": rules.boxes,
-            "bets_per_box": book.bets_per_box,
-            "second_bet": book.second,
-            "qualifies": msgspec.to_builtins(book.qualifies),
-            "pays": msgspec.to_builtins(book.pays),
-            "bonus": msgspec.to_builtins(book.bonus),
-            "side_bets": msgspec.to_builtins(rules.tables),
-            "jackpot": msgspec.to_builtins(book.jackpot),
-            "limits": list(book.limits),
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+            else (),
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            last_rounds=state.last,
+            deck=state.deck,
+            shuffler=state.shuffler,
+            boxes=rules.boxes,
+            bets_per_box=book.bets_per_box,
+            second_bet=book.second,
+            qualifies=msgspec.to_builtins(book.qualifies),
+            pays=msgspec.to_builtins(book.pays),
+            bonus=msgspec.to_builtins(book.bonus),
+            side_bets=msgspec.to_builtins(rules.tables),
+            jackpot=msgspec.to_builtins(book.jackpot),
+            limits=tuple(book.limits),
+            minimum=state.minimum,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
 
 def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
@@ -163,19 +162,19 @@ def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
     return ("cards.show", "round.confirm", "round.void") if unknown else ()
 
 
-def _box(hand: HousePokerRound, seat: HousePokerSeat) -> dict[str, Any]:
+def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
     """What everybody sees of a hand: of what it discarded, that it did."""
     cards = [each.card if each.up else None for each in lying(hand.cards, seat.who)]
     if decisions.unseen_discards(hand, seat.who):
         for _ in range(seat.dropped):
             cards.remove(None)
-    return {
-        "cards": cards,
-        "decision": seat.decision,
-        "bought": seat.bought,
-        "discards": seat.discards,
-        "bets": sorted(hand.bets.get(seat.who, {})),
-    }
+    return HousePokerBox(
+        cards=tuple(cards),
+        decision=seat.decision,
+        bought=seat.bought,
+        discards=seat.discards,
+        bets=tuple(sorted(hand.bets.get(seat.who, {}))),
+    )
 
 
 def _phase(state: HousePokerState, stage: str | None) -> str:

@@ -10,8 +10,7 @@ read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rul
 
 from __future__ import annotations
 
-from typing import Any
-
+from controller.contract.shown import PaiGowShown
 from controller.games.banked.game import BankedGame
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
@@ -37,17 +36,18 @@ class PaiGowGame(BankedGame):
             )
         super().__init__(book, settings)
 
-    def show(self, state: PaiGowState) -> dict[str, Any]:
+    def show(self, state: PaiGowState) -> PaiGowShown:
         """The retained state; the commission is in it from the beginning of the session."""
         deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
-        return super().show(state) | {
-            "bank": who_at(self.book, bank),
-            "dice": list(deal.dice) if deal else [],
-            "set": list(deal.set) if deal else [],
-            "low": {who: list(cards) for who, cards in deal.low.items()} if deal else {},
-            "leftover": deal.left if deal else False,
-            "commission": self.settings.commission,
-        }
+        return PaiGowShown(
+            **self.common(state),
+            bank=who_at(self.book, bank),
+            dice=deal.dice if deal else (),
+            set=deal.set if deal else (),
+            low=dict(deal.low) if deal else {},
+            leftover=deal.left if deal else False,
+            commission=self.settings.commission,
+        )
 
     def stage(self, deal: PaiGowRound) -> str:
         """The phase between closing of bets and result."""

@@ -14,13 +14,12 @@ consist of, ``punto_banca.state`` for what is remembered.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
+from controller.contract.shown import PuntoBancaShown
 from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
@@ -95,39 +94,39 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
             return state.current is not None or last is None or last.kind != "result"
         return super().confidential(state, given, events)
 
-    def show(self, state: PuntoBancaState) -> dict[str, Any]:
+    def show(self, state: PuntoBancaState) -> PuntoBancaShown:
         """The retained state: of the cards, those face up."""
         coup = state.current
         last = state.last_result()
         six = self.settings.modality == "half_on_six"
-        return {
-            "phase": _phase(state),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(_asks(state)),
-            "expected": state.expected,
-            "hands": {
-                side: [card.card if card.up else None for card in coup.cards(side)]
+        return PuntoBancaShown(
+            phase=_phase(state),
+            session=state.session,
+            round=state.round,
+            asks=tuple(_asks(state)),
+            expected=state.expected,
+            hands={
+                side: tuple(card.card if card.up else None for card in coup.cards(side))
                 for side in SIDES
             }
             if coup
             else {},
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "bets": stakes.shown(coup),
-            "last_winner": last.winner if last else None,
-            "last_round": coup.last if coup else False,
-            "last_rounds": state.last,
-            "shoe": shoe.show(state.shoe),
-            "commission": list(
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            bets=stakes.shown(coup),
+            last_winner=last.winner if last else None,
+            last_round=coup.last if coup else False,
+            last_rounds=state.last,
+            shoe=shoe.show(state.shoe),
+            commission=(
                 self.book.commission_six
                 if six and self.book.commission_six
                 else self.book.commission
             ),
-            "seats": self.book.seats.get(self.settings.table),
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+            seats=self.book.seats.get(self.settings.table),
+            minimum=state.minimum,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
     def history(self, state: PuntoBancaState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""

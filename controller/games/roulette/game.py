@@ -8,10 +8,9 @@ chances (``roulette.chances``), zero (``games.zero``).
 
 from __future__ import annotations
 
-from typing import Any
-
 from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
 from controller.contract.events import Colour
+from controller.contract.shown import RouletteShown
 from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
@@ -57,18 +56,17 @@ class RouletteGame(WheelGame):
         stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
-    def own(self, state: RouletteState) -> dict[str, Any]:
+    def show(self, state: RouletteState) -> RouletteShown:
         """The colour of the last number, consecutive zeros, and the choices that a player has at
         zero.
         """
         current, tally = state.current, state.tally()
-        return {
-            "last_colour": self._colour(tally.number),
-            "zeros": tally.zeros,
-            "zero_choices": list(
-                choices(self.book.zero, last_of_session=bool(current and current.last))
-            ),
-        }
+        return RouletteShown(
+            **self.common(state),
+            last_colour=self._colour(tally.number),
+            zeros=tally.zeros,
+            zero_choices=choices(self.book.zero, last_of_session=bool(current and current.last)),
+        )
 
     def _colour(self, number: Number | None) -> Colour | None:
         return None if number is None else chances(int(number), self.book).colour

@@ -8,12 +8,11 @@ rules, ``banked`` for what the game shares with others.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract.commands import BetPlace, BetWithdraw, HandAct
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
@@ -54,15 +53,16 @@ class TexasHouseGame(BankedGame):
     turn_type = TexasHouseTurn
     inputs = INPUTS
 
-    def show(self, state: TexasHouseState) -> dict[str, Any]:
+    def show(self, state: TexasHouseState) -> TexasHouseShown:
         """The retained state."""
         deal, pays = state.deal, ("ante", "second", "bonus")
-        return super().show(state) | {
-            "spoke": dict(deal.spoke) if deal else {},
-            "bonus": list(deal.bonus) if deal else [],
-            "pays": {name: msgspec.to_builtins(getattr(self.book, name)) for name in pays},
-            "limits": list(self.book.limits),
-        }
+        return TexasHouseShown(
+            **self.common(state),
+            spoke=dict(deal.spoke) if deal else {},
+            bonus=deal.bonus if deal else (),
+            pays={name: msgspec.to_builtins(getattr(self.book, name)) for name in pays},
+            limits=tuple(self.book.limits),
+        )
 
     def stage(self, deal: TexasHouseRound) -> str:
         """The phase after the deal."""

@@ -12,12 +12,11 @@ Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what th
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract import commands as person
 from controller.contract.history import AnyLine
+from controller.contract.shown import TrenteShown
 from controller.games import coups, shoe, stakes, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
@@ -71,35 +70,35 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
         stakes.refuse_unknown(settings.highest, ("chances",))
         super().__init__(book, settings)
 
-    def show(self, state: TrenteState) -> dict[str, Any]:
+    def show(self, state: TrenteState) -> TrenteShown:
         """The retained state."""
         on_table = _on_table(state)
         last = state.last_result()
-        return {
-            "phase": _phase(state),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(state.asks),
-            "expected": state.expected,
-            "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
-            "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "bets": stakes.shown(state.current),
-            "last_winner": last.winner if last else None,
-            "last_marks": list(last.marks) if last else [],
-            "refaits": refait.running(state),
-            "refait_choices": list(
+        return TrenteShown(
+            phase=_phase(state),
+            session=state.session,
+            round=state.round,
+            asks=tuple(state.asks),
+            expected=state.expected,
+            rows={row: tuple(own) for row, own in zip(ROWS, on_table, strict=True)},
+            points={row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
+            unresolved=tuple(entry.round for entry in state.unresolved()),
+            bets=stakes.shown(state.current),
+            last_winner=last.winner if last else None,
+            last_marks=last.marks if last else (),
+            refaits=refait.running(state),
+            refait_choices=tuple(
                 choices(self.settings.refait, last_of_session=state.is_last(state.round))
             ),
-            "last_rounds": state.last,
-            "shoe": shoe.show(state.shoe),
-            "settlement": list(self.book.settlement),
-            "insurance": list(self.book.insurance),
-            "limits": list(self.book.limits),
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
+            last_rounds=state.last,
+            shoe=shoe.show(state.shoe),
+            settlement=self.book.settlement,
+            insurance=self.book.insurance,
+            limits=self.book.limits,
+            minimum=state.minimum,
+            currency=state.currency,
+            settings=msgspec.to_builtins(self.settings),
+        )
 
     def history(self, state: TrenteState) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""

@@ -9,12 +9,11 @@ for the rules, ``banked`` for what the game shares with others.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from controller.contract.commands import HandAct
 from controller.contract.refusals import RejectedError
+from controller.contract.shown import TrijokerShown
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
@@ -51,14 +50,15 @@ class TrijokerGame(BankedGame):
             raise ValueError(f"decks = {settings.decks}: must be 1 to {book.decks}: {book.article}")
         super().__init__(book, settings)
 
-    def show(self, state: TrijokerState) -> dict[str, Any]:
+    def show(self, state: TrijokerState) -> TrijokerShown:
         """The retained state."""
-        return super().show(state) | {
-            "deck": (state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
-            "withdrawn": msgspec.to_builtins(state.deal.withdrawn) if state.deal else {},
-            "pays": msgspec.to_builtins(self.book.pays),
-            "limits": list(self.book.limits),
-        }
+        return TrijokerShown(
+            **self.common(state),
+            deck=(state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
+            withdrawn=dict(state.deal.withdrawn) if state.deal else {},
+            pays=msgspec.to_builtins(self.book.pays),
+            limits=tuple(self.book.limits),
+        )
 
     def stage(self, deal: TrijokerRound) -> str:
         """The phase after the deal."""

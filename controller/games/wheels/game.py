@@ -74,17 +74,12 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         """Nothing that a wheel says is confidential."""
         return False
 
-    def own(self, state: Any) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
-        """The part of the retained state that only this game has."""
-        return {}
-
-    def show(self, state: Any) -> dict[str, Any]:
-        """The retained state. ``phase`` is the table's, not the wheel's."""
+    def common(self, state: Any) -> dict[str, Any]:
+        """What the retained state tells of every table with a wheel: the fields of ``WheelShown``."""
         return {
             **course(state),
             "bets": stakes.shown(state.current),
             "last_number": state.tally().number,
-            **self.own(state),
             "last_rounds": state.left("close"),
             "rounds_at_this_minimum": state.left("limit"),
             "minimum": state.minimum,

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundVoid
 from controller.games.banked.game import BankedGame
 from devices.readings import DiceRead
@@ -48,12 +46,6 @@ class Play(AnyPlay[BankedGame, Any]):
             *self.say("session.open", minimum=500, currency="EUR"),
             *self.say("boxes.set", boxes=boxes),
         ]
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """What the retained state tells, as JSON has it."""
-        told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(super().shown))
-        return told
 
     def result(self) -> RoundResult:
         """The last result."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.events import AnyEvent
+from controller.games.boule.game import BouleGame
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
+from controller.games.fortune.game import FortuneGame
 from devices.readings import (
     Number,
     Phase,
@@ -23,13 +25,16 @@ from tests.controller.games.play import AnyPlay
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
+WHEELS: dict[str, type[CellsGame]] = {"boule": BouleGame, "fortune-wheel": FortuneGame}
+
+
 class Play(AnyPlay[CellsGame, CellsState]):
     """A table in play."""
 
     device = "wheel"
 
     def __init__(self, game: str = "boule", decree: str = "ARA02", **settings: Any) -> None:
-        super().__init__(CellsGame, game, decree, settings)
+        super().__init__(WHEELS[game], game, decree, settings)
 
     def phase(
         self, phase: Phase, spin: int | None = None, device: str = "wheel", **fields: Any

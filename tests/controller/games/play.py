@@ -16,6 +16,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
 from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, ShufflerPacket
+from tests.controller.outcomes import shown
 
 G = TypeVar("G", bound=Game)
 S = TypeVar("S")
@@ -113,8 +114,8 @@ class AnyPlay(Generic[G, S]):
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the retained state tells of the game."""
-        return self.game.show(self.state)
+        """What the retained state tells of the game, as JSON has it."""
+        return shown(self.game, self.state)
 
     def again(self) -> None:
         """Written down and taken up again, as after a restart."""

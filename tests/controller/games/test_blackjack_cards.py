@@ -58,7 +58,7 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
     assert only(play.decide("remove"), CardRemoved).card == "Tc"
     assert play.state.expected == "box:1"
     play.card("2c")
-    assert play.game.show(play.state)["hands"]["box:1"] == {
+    assert play.shown["hands"]["box:1"] == {
         "cards": ["8h", "4d", "2c"],
         "points": 14,
     }
@@ -84,7 +84,7 @@ def test_a_burned_card_is_told_to_nobody_by_the_shoes_word(play: Play) -> None:
         "it is one of the five, as are those that waited with it"
     )
     assert only(play.card("6c"), CardsBurned).count == 5
-    assert not re.search(r"[2-6]c", str(play.events) + str(play.game.show(play.state)["hands"]))
+    assert not re.search(r"[2-6]c", str(play.events) + str(play.shown["hands"]))
 
 
 def test_a_burned_card_that_is_taken_away_is_not_named_and_another_may_be_read(play: Play) -> None:
@@ -255,9 +255,9 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
 def test_so_after_a_gap_and_a_reset(play: Play, given: Any) -> None:
     dealing(play)
     play.take(given)
-    assert "card.decide" in play.game.show(play.state)["asks"]
+    assert "card.decide" in play.shown["asks"]
     play.decide("accept")
-    assert play.game.show(play.state)["asks"] == []
+    assert play.shown["asks"] == []
 
 
 def test_late_cards_are_not_acted_upon(play: Play) -> None:

@@ -37,8 +37,8 @@ def test_equal_values_are_split_and_split_again(play: Play) -> None:
         play.key("stand", who)
         play.cards(card)
     play.key("stand", "box:1.2")
-    assert play.game.show(play.state)["turn"] == "box:3"
-    assert list(play.game.show(play.state)["hands"]) == [
+    assert play.shown["turn"] == "box:3"
+    assert list(play.shown["hands"]) == [
         "box:1",
         "box:1.4",
         "box:1.3",
@@ -64,7 +64,7 @@ def test_split_aces_get_one_card_each(play: Play) -> None:
     play.deal((1, 3), "Ah 9s 6d Ad 9c")
     play.key("split")
     play.cards("5c 6c")
-    assert play.game.show(play.state)["turn"] == "box:3"
+    assert play.shown["turn"] == "box:3"
     play.key("stand")
     assert outcomes(only(play.cards("Tc 5h"), RoundResult)) == {
         "box:3": (18, None, "lose"),
@@ -84,7 +84,7 @@ def test_an_ace_upon_a_split_ace_may_be_split_again_and_gets_nothing_else(play: 
             play.key(key)
     play.key("split")
     play.cards("2c 3c 4c")
-    assert play.game.show(play.state)["turn"] == "box:3"
+    assert play.shown["turn"] == "box:3"
 
 
 def test_or_not_where_the_site_says_so() -> None:
@@ -93,7 +93,7 @@ def test_or_not_where_the_site_says_so() -> None:
     play.deal((1, 3), "Ah 9s 6d Ad 9c")
     play.key("split")
     play.cards("Ac Ks")
-    assert play.game.show(play.state)["turn"] == "box:3"
+    assert play.shown["turn"] == "box:3"
 
 
 def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_so() -> None:
@@ -106,7 +106,7 @@ def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_
         ("box:1", 2),
         ("box:1.2", 2),
     ]
-    assert play.game.show(play.state)["turn"] == "box:1"
+    assert play.shown["turn"] == "box:1"
 
 
 # Doubling

@@ -45,10 +45,10 @@ def test_a_black_jack_takes_its_win_at_par_whatever_the_dealer_makes(
     game: str, decree: str, then: str
 ) -> None:
     play = dealt(decree, game)
-    assert play.game.show(play.state)["even_money"] == ["box:1"]
+    assert play.shown["even_money"] == ["box:1"]
     decided = only(play.key("even_money", "box:1"), HandDecided)
     assert (decided.who, decided.decision, decided.by) == ("box:1", "even_money", "M. Lasa")
-    assert play.game.show(play.state)["even_money"] == []
+    assert play.shown["even_money"] == []
     play.key("stand")
     result = only(play.cards(then), RoundResult)
     assert outcomes(result)["box:1"] == (21, "even_money", "win")
@@ -72,7 +72,7 @@ def test_without_it_a_black_jack_pays_three_to_two_or_ties(game: str, decree: st
 @pytest.mark.rule("GAL07-069")
 def test_galicia_has_no_such_right() -> None:
     play = dealt("GAL07")
-    assert play.game.show(play.state)["even_money"] == []
+    assert play.shown["even_money"] == []
     with pytest.raises(RejectedError, match="the decree has no even money"):
         play.key("even_money", "box:1")
 
@@ -130,7 +130,7 @@ def test_an_initial_card_that_goes_takes_the_right_with_it_and_the_next_gives_it
     said = play.decide("remove")
     assert [event.offered for event in of_kind(said, Insurance)] == [False]
     assert [event.offered for event in of_kind(play.cards("Qd"), Insurance)] == [True]
-    assert play.game.show(play.state)["even_money"] == ["box:2"]
+    assert play.shown["even_money"] == ["box:2"]
     play.key("stand")
     assert outcomes(only(play.cards("9d"), RoundResult))["box:2"] == (21, "blackjack", "win")
 
@@ -142,7 +142,7 @@ def test_triple_each_play_is_paid_by_itself() -> None:
     kinds = []
     for number, takes in enumerate((False, True, False), 1):
         if number > 1:
-            assert play.game.show(play.state)["even_money"] == ["box:1"]
+            assert play.shown["even_money"] == ["box:1"]
         if takes:
             play.key("even_money", "box:1")
         kinds.append(outcomes(only(play.cards("9d"), RoundResult))["box:1"][1])

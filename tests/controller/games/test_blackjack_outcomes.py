@@ -284,9 +284,9 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     assert outcome_of(first).marks == ("play 1", "box:2 pair_colour", "box:3 pair_colour")
     assert outcomes(first)["box:1"] == (23, "bust", "lose")
     assert triple.state.expected == "dealer"
-    assert triple.game.show(triple.state)["round"] == 1
+    assert triple.shown["round"] == 1
     assert not of_kind(triple.cards("3s"), RoundResult)
-    assert triple.game.show(triple.state)["round"] == 2
+    assert triple.shown["round"] == 2
     second = only(triple.cards("8h"), RoundResult)
     third = only(triple.cards("Ts"), RoundResult)
     assert [outcome_of(each).marks for each in (second, third)] == [("play 2",), ("play 3",)]

@@ -73,7 +73,7 @@ class Croupier:
         while (shoe := play.state.shoe) is not None and not (shoe.over and play.state.deal is None):
             play.state = taken_up(play).state
             self._step()
-            assert not play.game.show(play.state)["asks"]
+            assert not play.shown["asks"]
 
     def _step(self) -> None:
         play = self.play

@@ -154,7 +154,7 @@ def test_no_card_at_21(play: Play) -> None:
     play.key("draw")
     said = play.cards("9d")
     assert only(said, HandDecided).decision == "stand"
-    assert play.game.show(play.state)["turn"] == "box:2"
+    assert play.shown["turn"] == "box:2"
     with pytest.raises(RejectedError, match="box:2 acts now"):
         play.key("draw", "box:1")
 
@@ -253,11 +253,11 @@ def test_a_card_before_the_key_waits_for_it(play: Play) -> None:
     said = only(play.card("5c"), Irregularity)
     assert said.what == "card_before_decision"
     assert "hand.draw" in said.asks
-    assert play.game.show(play.state)["asks"] == list(said.asks)
+    assert play.shown["asks"] == list(said.asks)
     assert [(event.to, event.card) for event in of_kind(play.key("draw"), CardDealt)] == [
         ("box:1", "5c")
     ]
-    assert play.game.show(play.state)["asks"] == []
+    assert play.shown["asks"] == []
 
 
 def test_a_card_before_the_key_goes_where_the_keys_lead(play: Play) -> None:
@@ -280,7 +280,7 @@ def test_a_card_without_boxes_waits_for_them(play: Play) -> None:
 
 
 def test_what_the_table_shows(play: Play) -> None:
-    shown = [play.game.show(play.state)["phase"]]
+    shown = [play.shown["phase"]]
     for given in ("boxes", "8h", "9s Kd 4d 9c", "stand", "stand", "7c"):
         if given == "boxes":
             play.boxes(1, 3)
@@ -288,7 +288,7 @@ def test_what_the_table_shows(play: Play) -> None:
             play.key("stand")
         else:
             play.cards(given)
-        shown.append(play.game.show(play.state)["phase"])
+        shown.append(play.shown["phase"])
     after = "dealer" if play.game.book.plays > 1 else "waiting"
     assert shown == ["waiting", "bets_open", "dealing", "players", "players", "dealer", after]
     assert history(play)[0]["kind"] == "result"

@@ -140,7 +140,7 @@ def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
     assert (said.rounds_left, said.drawn, said.left, said.round) == (1, 10, 302, 1)
     assert said.announcement == play.game.book.announcements["last_round"]
     assert not play.cut()
-    assert play.game.show(play.state)["last_round"]
+    assert play.shown["last_round"]
     play.key("stand")
     play.key("stand")
     said_last = play.cards("7c")
@@ -212,7 +212,7 @@ def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     said = play.say("session.close")
     assert whats(said)[:2] == ["round.unresolved", "shoe.ended"]
     assert only(said, RoundUnresolved).why == "undecided"
-    assert play.game.show(play.state)["phase"] == "closed"
+    assert play.shown["phase"] == "closed"
 
 
 @rule("EUS96-088")
@@ -220,7 +220,7 @@ def test_in_euskadi_a_new_minimum_holds_after_the_last_shoe() -> None:
     play = Play("EUS96")
     dealing(play)
     play.say("limit.announce", minimum=1000)
-    assert (play.state.minimum, play.game.show(play.state)["next_minimum"]) == (500, 1000)
+    assert (play.state.minimum, play.shown["next_minimum"]) == (500, 1000)
     play.say("round.void", reason="inspector")
     said = play.say("shoe.end")
     assert (only(said, LimitChanged).minimum, play.state.minimum) == (1000, 1000)

@@ -69,10 +69,10 @@ def test_a_card_that_left_the_shoe_is_never_counted_back(decree: str) -> None:
     play = at_table(decree)
     play.cards("9h")
     play.decide("remove")
-    assert play.game.show(play.state)["shoe"]["left"] == 311
+    assert play.shown["shoe"]["left"] == 311
     play.dealt("2h 3c 4d 4s")
     play.say("round.void", reason="cards_stuck")
-    assert play.game.show(play.state)["shoe"]["left"] == 307
+    assert play.shown["shoe"]["left"] == 307
 
 
 @rules("ARA02-090", "BAL05-108", "EUS96-057", "GAL07-055 GAL07-060")
@@ -80,7 +80,7 @@ def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decr
     play = at_table(decree)
     play.dealt("2h 3c")
     assert whats(play.cards("9h", exposed=True)) == ["card_exposed", "card.expected"]
-    assert play.game.show(play.state)["asks"] == ["card.decide", "round.void"]
+    assert play.shown["asks"] == ["card.decide", "round.void"]
     assert "9h" not in str(play.events), "a device's word tells no card"
     said = play.decide("exposed")
     assert (whats(said), only(said, CardRemoved).card) == (["card.removed", "card.expected"], "9h")
@@ -242,7 +242,7 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.cards(drawn)
         said = play.stand("player")
         assert only(said[:1], Irregularity).what == "false_card"
-        assert play.game.show(play.state)["asks"] == ["hand.draw", "hand.stand", "round.void"]
+        assert play.shown["asks"] == ["hand.draw", "hand.stand", "round.void"]
         said = play.draw("banker")
         assert [(event.card, event.was) for event in of_kind(said, CardDealt)] == [("2c", "player")]
         assert [event.card for event in of_kind(said, CardRemoved)] == out
@@ -309,4 +309,4 @@ def test_a_shoe_that_is_not_heard_while_the_bets_close_hides_no_card(decree: str
     assert not of_kind(play.cards("5h"), CardDealt)
     assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     assert whats(play.take(LinkGap(at=1.0, lost=1)))[0] == "silence"
-    assert play.game.show(play.state)["shoe"]["left"] is None
+    assert play.shown["shoe"]["left"] is None

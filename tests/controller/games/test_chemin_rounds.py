@@ -317,13 +317,13 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
 )
 def test_what_is_shown_of_limits_and_deductions(decree: str) -> None:
     play = at_table(decree)
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert (shown["players"], shown["deduction"], shown["minimum"]) == (4, [1, 20], 1000)
     assert (shown["bank_maximum"], shown["garage"]) == (100_000, 50_000)
     free = at_table(decree, modality="free")
-    assert free.game.show(free.state)["bank_maximum"] is None
+    assert free.shown["bank_maximum"] is None
     two = at_table(decree, "baccarat-two-cloths")
-    assert two.game.show(two.state)["players"] == 2
-    assert two.game.show(two.state)["deduction"] == [1, 50]
+    assert two.shown["players"] == 2
+    assert two.shown["deduction"] == [1, 50]
     open_bank = at_table(decree, "baccarat-two-cloths", modality="free")
-    assert open_bank.game.show(open_bank.state)["deduction"] == [1, 80]
+    assert open_bank.shown["deduction"] == [1, 80]

@@ -45,7 +45,7 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
         "burn",
         ("card.decide", "round.void"),
     )
-    assert "2c" not in str(said) + str(play.game.show(play.state))
+    assert "2c" not in str(said) + str(play.shown)
     play.accept()
     draw(play, "3c 4c 9d")
     assert play.current.open

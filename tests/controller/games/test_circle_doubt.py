@@ -99,7 +99,7 @@ def test_a_common_card_that_was_said_wrongly() -> None:
     ):
         play.close()
     play.accept()
-    assert play.game.show(play.state)["boards"] == {"board": ["3c", "4d", "9d"]}
+    assert play.shown["boards"] == {"board": ["3c", "4d", "9d"]}
     assert whats(play.show("board", "9d", index=1)) == ["shown_differs", "card_duplicate"]
 
 
@@ -109,14 +109,14 @@ def test_an_open_hand_that_was_said_wrongly() -> None:
     play.say("cards.deal", count=8)
     play.show(4, "Ah As")
     assert whats(play.show(4, "Ah Ac")) == ["shown_differs"]
-    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "Ac"]
+    assert play.shown["hands"]["seat:4"] == ["Ah", "Ac"]
 
 
 def test_a_player_who_shows_his_cards_plays_on() -> None:
     play = holdem()
     said = play.show(3, "Kh Ks")
     assert whats(said) == []
-    assert play.game.show(play.state)["hands"]["seat:3"] == ["Kh", "Ks"]
+    assert play.shown["hands"]["seat:3"] == ["Kh", "Ks"]
     play.act(3, "bet")
 
 

@@ -80,9 +80,7 @@ def test_eight_players_at_most() -> None:
 def test_five_covered_cards_each() -> None:
     play = covered()
     assert all(event.card is None for event in of_kind(play.events, CardDealt))
-    assert play.game.show(play.state)["counts"] == dict.fromkeys(
-        ("seat:1", "seat:2", "seat:3", "seat:4"), 5
-    )
+    assert play.shown["counts"] == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 5)
     assert play.current.open
 
 
@@ -123,8 +121,8 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     assert of_kind(said, HandDecided)[0].announcement == {"ca": "servit"}
     discard(play, 1, 1, "As")
     said = discard(play, 2, 3, "Kh Ks Qd")
-    assert set(play.game.show(play.state)["counts"].values()) == {5}
-    assert play.game.show(play.state)["discards"] == {
+    assert set(play.shown["counts"].values()) == {5}
+    assert play.shown["discards"] == {
         "seat:4": 0,
         "seat:1": 1,
         "seat:2": 3,

@@ -127,7 +127,7 @@ def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
     assert whats(said) == ["deal_exposed"]
     play.accept()
     play.cards("Qs Js")
-    assert play.game.show(play.state)["hands"]["seat:1"] == ["Ks"]
+    assert play.shown["hands"]["seat:1"] == ["Ks"]
 
 
 @pytest.mark.parametrize("error", ["order", "exposed"])

@@ -35,25 +35,25 @@ def test_the_opening_goes_up_from_jacks_to_aces_over_blank_hands() -> None:
     for _ in range(6):
         play.bets()
         play.cards(DEAL)
-        asked.append(play.game.show(play.state)["opening"])
+        asked.append(play.shown["opening"])
         assert results(play.close()) == [(None, ("blank",))]
     assert asked == ["J", "Q", "K", "A", "A", "A"]
-    assert play.game.show(play.state)["last_winner"] is None
+    assert play.shown["last_winner"] is None
     play.bets()
     play.cards(DEAL)
     play.act(3, "open")
     play.close(winner=4)
-    assert play.game.show(play.state)["opening"] == "J"
+    assert play.shown["opening"] == "J"
 
 
 @rule("BAL09-060")
 def test_a_match_begins_with_jacks() -> None:
     play = covered()
     play.close()
-    assert play.game.show(play.state)["opening"] == "Q"
+    assert play.shown["opening"] == "Q"
     play.say("session.close")
     play.open()
-    assert play.game.show(play.state)["opening"] == "J"
+    assert play.shown["opening"] == "J"
 
 
 def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
@@ -61,7 +61,7 @@ def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
     play.close()
     play.bets()
     play.say("round.void", reason="inspector")
-    assert play.game.show(play.state)["opening"] == "Q"
+    assert play.shown["opening"] == "Q"
     assert of_kind(play.bets(), RoundOpened)[0].relaunch
 
 
@@ -166,7 +166,7 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
     play.act(1, "call")
     said = play.error("false_opening", 3)
     assert irregularities(said) == ["deal_false_opening"]
-    assert "seat:3" not in play.game.show(play.state)["counts"]
+    assert "seat:3" not in play.shown["counts"]
     with pytest.raises(RejectedError, match="seat:3 does not play"):
         play.error("false_opening")
     play.close()

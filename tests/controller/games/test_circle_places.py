@@ -76,7 +76,7 @@ def test_the_hand_moves_before_each_new_deal(decree: str) -> None:
     for _ in range(4):
         play.bets()
         seen.append(play.state.button)
-        assert play.game.show(play.state)["button"] == play.state.button
+        assert play.shown["button"] == play.state.button
         play.cards(HOLES)
         play.close(winner=2)
     assert seen == ([4, 4, 3, 2, 1] if decree == "EUS96" else [4, 4, 1, 2, 3])
@@ -160,7 +160,7 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
         play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [[], [], ["rest_too_long"], []]
-    assert play.game.show(play.state)["resting"] == {"seat:2": 4}
+    assert play.shown["resting"] == {"seat:2": 4}
     play.act(2, "in")
     with pytest.raises(RejectedError, match="seat:2 is not sitting out"):
         play.act(2, "in")
@@ -278,14 +278,14 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
 @rule("BAL09-077", "BAL09-078")
 def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
     play = holdem("BAL09")
-    assert play.game.show(play.state)["minimum"] == 500
+    assert play.shown["minimum"] == 500
     [announced] = of_kind(play.say("limit.announce", minimum=1000), LastRounds)
     assert (announced.purpose, announced.left) == ("limit", 1)
     assert play.state.minimum == 500
     play.close(winner=1)
     [changed] = of_kind(play.bets(), LimitChanged)
     assert (changed.minimum, changed.was, changed.currency) == (1000, 500, "EUR")
-    assert play.game.show(play.state)["minimum"] == 1000
+    assert play.shown["minimum"] == 1000
 
 
 @rule("BAL09-070")
@@ -305,7 +305,7 @@ def test_the_minimum_the_maximum_and_the_ante_stand_to_each_other() -> None:
 @rule("BAL09-071", "BAL09-079", "EUS96-214")
 def test_the_share_of_the_house_and_the_length_of_a_match_are_shown() -> None:
     play = table("BAL09", rake="pot", rake_percent=5, duration=120)
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert [line["of"] for line in shown["rake"]] == ["pot", "session"]
     assert (
         shown["settings"]["rake"],

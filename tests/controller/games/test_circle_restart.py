@@ -78,7 +78,7 @@ def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed
     with pytest.raises(RejectedError, match="not every card of seat:4 is known; send cards-show"):
         play.turn(4)
     play.show(4, "Ah As")
-    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]
+    assert play.shown["hands"]["seat:4"] == ["Ah", "As"]
 
 
 def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believed_either() -> None:

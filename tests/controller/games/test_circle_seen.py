@@ -36,8 +36,7 @@ COVERED = (
 
 def named(play: Play, said: list[AnyEvent]) -> list[str]:
     return CARD.findall(
-        "".join(write(event).decode() for event in said)
-        + str(play.game.show(play.state)).replace("'", '"')
+        "".join(write(event).decode() for event in said) + str(play.shown).replace("'", '"')
     )
 
 
@@ -61,7 +60,7 @@ def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: st
         ("card.decide", "round.void"),
     )
     assert asked.law == play.game.book.laws["deal_exposed"].rule
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert (shown["phase"], shown["asks"], shown["expected"]) == (
         "decision",
         ["card.decide", "round.void"],

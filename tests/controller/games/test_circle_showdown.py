@@ -50,16 +50,16 @@ def test_the_last_bettor_shows_first() -> None:
     for cards in STREETS:
         play.street(cards)
     play.close()
-    shown_now = play.game.show(play.state)
+    shown_now = play.shown
     assert shown_now["phase"] == "showdown"
     assert shown_now["shows"] == ["seat:3", "seat:2", "seat:1", "seat:4"]
     assert play.state.asks == ("cards.show", "cards.turn", "hand.act", "round.confirm")
     play.turn(3)
-    assert play.game.show(play.state)["shows"] == ["seat:2", "seat:1", "seat:4"]
+    assert play.shown["shows"] == ["seat:2", "seat:1", "seat:4"]
 
 
 def test_without_a_bet_who_has_the_hand_shows_first() -> None:
-    assert shown().game.show(shown().state)["shows"] == ["seat:4", "seat:3", "seat:2", "seat:1"]
+    assert shown().shown["shows"] == ["seat:4", "seat:3", "seat:2", "seat:1"]
 
 
 def test_hands_that_a_reader_knows_are_turned() -> None:
@@ -93,9 +93,9 @@ def test_one_card_may_be_shown_before_the_other() -> None:
     play = shown()
     play.turn(3)
     play.say("cards.turn", who="seat:4", index=1)
-    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah"]
+    assert play.shown["hands"]["seat:4"] == ["Ah"]
     play.show(4, "As", index=2)
-    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]
+    assert play.shown["hands"]["seat:4"] == ["Ah", "As"]
     with pytest.raises(RejectedError, match="the cards of seat:4 are already face up"):
         play.show(4, "Ah As")
     with pytest.raises(RejectedError, match="seat:4 has no such card face down"):
@@ -111,7 +111,7 @@ def test_what_is_not_shown_is_never_told() -> None:
     [result] = of_kind(play.act(3, "muck"), RoundResult)
     assert [event.decision for event in of_kind(play.events, HandDecided)][-3:] == ["muck"] * 3
     assert outcome_of(result).winner == "seat:4"
-    public = str(play.events) + str(play.game.history(play.state)) + str(play.game.show(play.state))
+    public = str(play.events) + str(play.game.history(play.state)) + str(play.shown)
     for card in ("Kh", "Ks", "Qh", "Qs", "Jh", "Js", "2c", "2d", "2h", "As"):
         assert f"'{card}'" not in public or card == "As"
     assert {card for card in play.sealed if card} == {*HOLES.split(), "2c", "2d", "2h"}
@@ -140,7 +140,7 @@ def test_equal_hands_share_the_pot() -> None:
         ("seat:4", "tie"),
         ("seat:3", "tie"),
     ]
-    assert play.game.show(play.state)["last_winner"] == "tie"
+    assert play.shown["last_winner"] == "tie"
 
 
 def test_a_player_with_nothing_left_is_marked() -> None:

@@ -56,7 +56,7 @@ def dealt(events: list[AnyEvent]) -> list[tuple[str, str | None]]:
 
 
 def counts(play: Play) -> dict[str, int]:
-    found: dict[str, int] = play.game.show(play.state)["counts"]
+    found: dict[str, int] = play.shown["counts"]
     return found
 
 

@@ -120,7 +120,7 @@ class Croupier:
         for _ in range(20):
             shown = self.play.shown
             if shown["shooter"] is None and not shown["asks"]:
-                self.say("shooter.set", seat=self.play.game.show(self.play.state)["seats"][0])
+                self.say("shooter.set", seat=self.play.shown["seats"][0])
             if not shown["asks"]:
                 return
             match self.chance.choice(shown["asks"]):

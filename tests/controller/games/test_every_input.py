@@ -39,6 +39,7 @@ from devices.readings import (
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
+from tests.controller.outcomes import shown
 
 STEPS = 160
 EACH = 40
@@ -96,7 +97,7 @@ class Trial:
                 at=1.0, device="device", phase=phase, spin=self._phase // (len(phases) + 1)
             )
         try:
-            return self._monkey.next(self.game.show(self.state))
+            return self._monkey.next(shown(self.game, self.state))
         except ValueError:  # it has not learned how to say that
             return anything(self._chance.choice(COMMANDS), self._chance, self._pack)
 
@@ -179,13 +180,13 @@ def expecting(game_id: str, decree: str) -> Trial:
     for seed in range(20):
         trial = Trial(game_id, decree, f"card {seed}", noise=0.0)
         for _ in range(80):
-            shown = trial.game.show(trial.state)
+            told = shown(trial.game, trial.state)
             blind = getattr(
                 getattr(trial.state, "current", None), "blind", False
             )  # no reader is believed in this round
             if (
-                shown["expected"] not in (None, "burn", "discards")
-                and not shown["asks"]
+                told["expected"] not in (None, "burn", "discards")
+                and not told["asks"]
                 and not blind
             ):
                 return trial

@@ -14,6 +14,7 @@ from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
+from tests.controller.outcomes import shown
 
 THREE = {"eu": "azken hiru eskuak"}
 NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
@@ -174,7 +175,7 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
             )
             table.take({"type": "link.up", "device": "shoe"})
     assert left == [2, 1, 0]
-    assert table.game.show(table.state)["last_rounds"] == 0
+    assert shown(table.game, table.state)["last_rounds"] == 0
     with pytest.raises(RejectedError, match="the announced last rounds have been played"):
         table.say("bets.open")
     table.say("session.close")

@@ -73,7 +73,7 @@ def test_a_card_after_the_round_is_of_none(decree: str) -> None:
         play.say("card.decide", action="accept")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("decided", None)
-    assert play.game.show(play.state)["asks"] == []
+    assert play.shown["asks"] == []
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
@@ -304,7 +304,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.last_number, void.by) == ("cards_stuck", None, "M. Lasa")
     assert history(play)[0]["kind"] == "void"
-    assert play.game.show(play.state)["asks"] == []
+    assert play.shown["asks"] == []
     with pytest.raises(RejectedError, match="round 1 is already void"):
         play.say("round.void", reason="misdeal", round=1)
     play.coup("Kc Qd 7h 6s")

@@ -24,7 +24,7 @@ from devices.readings import ShoeResult
 from tests.controller.decrees import of
 from tests.controller.games.play import confidential, of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.outcomes import history, outcome_of
+from tests.controller.outcomes import history, outcome_of, shown
 
 every = pytest.mark.parametrize("decree", DECREES)
 TWO = {
@@ -227,7 +227,7 @@ def test_what_a_result_says() -> None:
         "outcome": {"family": "baccarat", "winner": "banker", "marks": ["pair_player"]},
         "corrected": False,
     }
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert (shown["phase"], shown["last_winner"], shown["round"], shown["hands"]) == (
         "waiting",
         "banker",
@@ -250,11 +250,11 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
         card in told or f"frame {n}" in told for n, card in enumerate(["Kc", "Qd", "4h", "6s"], 5)
     )
     assert play.sealed == ["Kc", "Qd", "4h", "6s"]
-    assert play.game.show(play.state)["hands"] == {"player": [None, None], "banker": [None, None]}
+    assert play.shown["hands"] == {"player": [None, None], "banker": [None, None]}
     said = play.say("cards.turn", who="player")
     assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "4h"]
     assert of_kind(said, HandDecided) == []
-    assert play.game.show(play.state)["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
+    assert play.shown["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
     said = play.say("cards.turn", who="banker")
     assert [event.card for event in of_kind(said, CardTurned)] == ["Qd", "6s"]
     assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
@@ -309,7 +309,7 @@ def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
     said = play.cards("Kc Qd 4h 6s 6h Ts")
     assert [event.card for event in of_kind(said, CardDealt)][:5] == ["Kc", "Qd", "4h", "6s", "6h"]
     assert play.sealed == []
-    assert play.game.show(play.state)["seats"] == 7
+    assert play.shown["seats"] == 7
 
 
 @pytest.mark.parametrize(
@@ -366,8 +366,8 @@ def test_the_other_modality_of_the_basque_decree() -> None:
     play.coup(four(0, 6) + " 2c")
     result = of_kind(play.events, RoundResult)[0]
     assert (outcome_of(result).winner, outcome_of(result).marks) == ("banker", ("banker_six",))
-    assert play.game.show(play.state)["commission"] == [1, 2]
-    assert table("EUS96").game.show(play.state)["commission"] == [1, 20]
+    assert play.shown["commission"] == [1, 2]
+    assert shown(table("EUS96").game, play.state)["commission"] == [1, 20]
 
 
 @pytest.mark.rule("EUS96-056")
@@ -409,7 +409,7 @@ def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str
         "witnesses_disagree",
         ("round.confirm", "round.void"),
     )
-    assert play.game.show(play.state)["unresolved"] == [1]
+    assert play.shown["unresolved"] == [1]
     result = only(play.say("round.confirm"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
     assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "7d"), ("Kc", "6d")]
@@ -443,7 +443,7 @@ def test_a_shoe_that_ends_the_round_too_early() -> None:
     play.cards("Kc Qd 4h")
     said = play.verdict("player")
     assert [event.what for event in of_kind(said, Irregularity)] == ["witnesses_disagree"]
-    assert play.game.show(play.state)["unresolved"] == [1]
+    assert play.shown["unresolved"] == [1]
     play.coup(four(7, 6))  # the next round is a new one
     play.bets()
     play.cards(four(0, 0))

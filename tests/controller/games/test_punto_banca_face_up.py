@@ -25,7 +25,7 @@ def test_an_exposed_card_may_count_and_is_told_where_a_person_says_that_it_lies_
     assert of_kind(play.cards("Kc", exposed=True), CardDealt) == []
     [dealt] = of_kind(play.say("card.decide", **said), CardDealt)
     assert (dealt.to, dealt.card) == ("player", told)
-    assert play.game.show(play.state)["hands"]["player"] == [told]
+    assert play.shown["hands"]["player"] == [told]
 
 
 def test_an_exposed_card_may_be_another_whose_frame_is_no_evidence() -> None:

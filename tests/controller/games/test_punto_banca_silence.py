@@ -37,12 +37,12 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     play.bets()
     play.cards("Kc Qd")
     assert play.gap() == []
-    assert play.game.show(play.state)["asks"] == ["round.confirm", "round.void"]
+    assert play.shown["asks"] == ["round.confirm", "round.void"]
     said = play.cards("7h")
     unresolved = only(said, RoundUnresolved)
     assert (unresolved.why, unresolved.candidate, unresolved.frames) == ("silence", None, ())
     assert play.cards("6s") == []  # it belongs to no round
-    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    assert play.shown["asks"] == ["bets.open"]
     with pytest.raises(RejectedError, match="not all cards of round 1 are known; give the winner"):
         play.say("round.confirm")
     with pytest.raises(RejectedError, match="winner must be one of: player, banker, tie"):
@@ -120,8 +120,8 @@ def test_a_result_that_is_out_is_not_touched() -> None:
     play = table()
     play.coup("Kc Qd 7h 6s")
     assert play.gap() == []
-    assert play.game.show(play.state)["unresolved"] == []
-    assert play.game.show(play.state)["shoe"]["left"] is None
+    assert play.shown["unresolved"] == []
+    assert play.shown["shoe"]["left"] is None
     play.coup("Kc Qd 7h 6s")
 
 
@@ -183,7 +183,7 @@ def test_late_cards_in_the_burn() -> None:
     play.say("shoe.start", shoe="S1")
     play.cards("3c")
     play.cards("4c", late=True)
-    assert play.game.show(play.state)["asks"] == ["card.decide"]
+    assert play.shown["asks"] == ["card.decide"]
 
 
 # A table without keys finds its place again
@@ -196,7 +196,7 @@ def test_without_keys_the_next_round_must_be_found() -> None:
     assert (
         only(play.cards("2c 3c"), RoundUnresolved).round == 2
     )  # of a round that began in the silence
-    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    assert play.shown["asks"] == ["bets.open"]
     assert only(play.cards("Kc", to="player", index=1), RoundOpened).round == 3
     play.cards("Qd 7h 6s")
     play.gap()

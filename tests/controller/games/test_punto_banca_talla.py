@@ -65,7 +65,7 @@ def test_a_shoe_has_a_number_and_is_told_with_its_cards(decree: str) -> None:
         312,
         7,
     )
-    assert play.game.show(play.state)["shoe"]["number"] == "S7"
+    assert play.shown["shoe"]["number"] == "S7"
 
 
 @pytest.mark.parametrize("decree", of("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
@@ -255,7 +255,7 @@ def test_a_silence_in_the_burn() -> None:
     play.cards("5c 9c")
     assert [event.what for event in of_kind(play.gap(), Irregularity)] == ["silence"]
     assert of_kind(play.cards("9d"), CardsBurned) == []
-    assert play.game.show(play.state)["phase"] == "decision"
+    assert play.shown["phase"] == "decision"
     assert only(play.say("card.decide", action="accept"), CardsBurned).shown == "5c"
     play.coup("Kc Qd 7h 6s")
 
@@ -269,7 +269,7 @@ def test_a_shoe_that_shuffles_without_end_has_no_burn_no_cut_and_no_count(decree
         play.bets()
         assert outcome_of(only(play.cards("Kc Qd 7h 6s"), RoundResult)).winner == "player"
     assert play.take(CardCut(at=1.0)) == []
-    assert play.game.show(play.state)["shoe"]["left"] is None
+    assert play.shown["shoe"]["left"] is None
 
 
 # The cut card
@@ -288,7 +288,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert outcome_of(only(said, RoundResult)).winner == "player"
     ended = only(said, ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
-    assert play.game.show(play.state)["phase"] == "shoe_over"
+    assert play.shown["phase"] == "shoe_over"
     law = play.game.book.laws["shoe_over"]
     with pytest.raises(
         RejectedError, match=f"the cut card has come and no further round begins; .*: {law.rule}, "
@@ -329,7 +329,7 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     with pytest.raises(RejectedError, match="send card-decide remove"):
         play.say("card.decide", action="accept")
     play.say("round.void", reason="inspector")
-    assert play.game.show(play.state)["phase"] == "shoe_over"
+    assert play.shown["phase"] == "shoe_over"
 
 
 # The end
@@ -354,7 +354,7 @@ def test_closing_the_table_ends_the_talla() -> None:
     said = play.say("session.close", locked=True)
     assert (only(said, RoundUnresolved).why, only(said, ShoeEnded).why) == ("undecided", "person")
     assert only(said, SessionClosed).locked
-    assert (play.state.shoe, play.state.current, play.game.show(play.state)["phase"]) == (
+    assert (play.state.shoe, play.state.current, play.shown["phase"]) == (
         None,
         None,
         "closed",
@@ -383,11 +383,11 @@ def test_a_shoe_that_starts_afresh_in_a_round(decree: str) -> None:
         play.say("card.decide", action="remove")
     play.say("card.decide", action="accept")
     play.coup("Kc Qd 7h 6s")
-    assert play.game.show(play.state)["shoe"]["left"] is None
+    assert play.shown["shoe"]["left"] is None
     reset(play)
     said = play.say("shoe.start", shoe="S2")
     assert only(said, ShoeEnded).why == "reset"
-    assert play.game.show(play.state)["phase"] == "burning"
+    assert play.shown["phase"] == "burning"
 
 
 def test_a_fresh_shoe_may_start_afresh() -> None:

@@ -97,4 +97,4 @@ def test_lost_results_are_confirmed_one_by_one(recording: Recording) -> None:
     for entry in waiting:
         (result,) = of_kind(play.say("round.confirm", round=entry.round), RoundResult)
         assert (outcome_of(result).number, result.spin) == (entry.candidate, entry.spin)
-    assert play.game.show(play.state)["unresolved"] == []
+    assert play.shown["unresolved"] == []

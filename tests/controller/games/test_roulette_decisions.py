@@ -31,7 +31,7 @@ def unresolved(play: Play, spin: int, number: int = 8) -> None:
 
 def test_a_result_that_waits_is_released_by_a_person(play: Play) -> None:
     waiting(play)
-    assert play.game.show(play.state)["asks"] == ["round.confirm", "round.void"]
+    assert play.shown["asks"] == ["round.confirm", "round.void"]
     result = only(play.say("round.confirm"), RoundResult)
     assert (result.round, outcome_of(result).number, result.confirmed_by) == (
         1,
@@ -75,7 +75,7 @@ def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
 def test_a_round_that_waits_may_be_null(play: Play) -> None:
     waiting(play)
     assert only(play.say("round.void", reason="ball_out"), RoundVoid).round == 1
-    assert play.game.show(play.state)["asks"] == []
+    assert play.shown["asks"] == []
 
 
 def test_a_round_that_waits_for_nothing_is_not_confirmed(play: Play) -> None:

@@ -68,7 +68,7 @@ def test_after_a_null_spin_comes_a_relaunch_a_round_of_its_own(play: Play) -> No
     play.spin(17, 1)
     play.until_closed(2)
     play.say("round.void", reason="ball_out")
-    assert play.game.show(play.state)["phase"] == "relaunch"
+    assert play.shown["phase"] == "relaunch"
     opened = only(play.phase("bets_open", 2), RoundOpened)
     assert (opened.round, opened.relaunch, opened.last_number) == (3, True, 17)
     play.phase("ball_in_rim", 2)
@@ -137,10 +137,10 @@ def test_a_round_that_the_wheel_gave_up_may_be_declared_null_afterwards(play: Pl
     play.spin(17, 1)
     play.until_closed(2)
     play.phase("bets_open", 2)
-    assert play.game.show(play.state)["unresolved"] == [2]
+    assert play.shown["unresolved"] == [2]
     assert only(play.say("round.void", reason="ball_out", round=2), RoundVoid).round == 2
     assert play.number(17, 2) == []  # the round in hand is its relaunch: the ball was put back
-    assert play.game.show(play.state)["relaunch"]
+    assert play.shown["relaunch"]
 
 
 def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> None:
@@ -148,7 +148,7 @@ def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> Non
     play.number(8, 1, conflict=9)
     play.until_closed(2)
     assert only(play.say("round.void", reason="inspector", round=1), RoundVoid).round == 1
-    assert not play.game.show(play.state)["relaunch"]
+    assert not play.shown["relaunch"]
     assert only(play.number(7, 2), RoundResult).round == 2
 
 
@@ -157,7 +157,7 @@ def test_a_null_spin_before_the_last_result_asks_for_no_relaunch(play: Play) -> 
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
     play.say("round.void", reason="inspector", round=1)
-    assert play.game.show(play.state)["phase"] == "waiting"
+    assert play.shown["phase"] == "waiting"
     assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
 
 
@@ -167,7 +167,7 @@ def test_a_null_spin_two_rounds_before_the_one_in_hand_makes_that_no_relaunch(pl
     play.spin(7, 2)
     play.phase("bets_open", 3)
     play.say("round.void", reason="inspector", round=1)
-    assert not play.game.show(play.state)["relaunch"]
+    assert not play.shown["relaunch"]
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -282,7 +282,7 @@ def test_a_failed_launch_is_what_the_table_takes_it_for(policy: str, said: list[
     play.open()
     play.phase("bets_open", 1)
     assert whats(play.fault("failed_launch")) == said
-    assert bool(play.game.show(play.state)["asks"]) == (policy == "ask")
+    assert bool(play.shown["asks"]) == (policy == "ask")
 
 
 def test_a_wheel_that_fails_to_launch_again_and_again_is_told_of_once_a_round(play: Play) -> None:

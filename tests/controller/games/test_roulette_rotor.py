@@ -65,7 +65,7 @@ def test_the_result_may_wait_for_a_person() -> None:
     play.spin(8, 1, direction=CW)
     events = play.spin(9, 2, direction=CW)
     assert whats(events) == ["round.opened", "rotor_not_reversed", "bets.closed"]
-    assert play.game.show(play.state)["phase"] == "decision"
+    assert play.shown["phase"] == "decision"
     result = only(play.say("round.confirm", "inspector"), RoundResult)
     assert (outcome_of(result).number, result.confirmed_by) == (9, "M. Lasa (inspector)")
 

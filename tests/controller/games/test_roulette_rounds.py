@@ -29,11 +29,11 @@ CALLS = {
 @pytest.mark.rule("ARA02-008", "BAL05-017", "EUS96-011", "GAL07-007")
 def test_bets_are_open_until_the_ball_is_about_to_fall(play: Play) -> None:
     assert whats(play.phase("bets_open", 1)) == ["round.opened"]
-    assert play.game.show(play.state)["phase"] == "bets_open"
+    assert play.shown["phase"] == "bets_open"
     assert play.phase("ball_in_rim", 1, direction="clockwise") == []
-    assert play.game.show(play.state)["phase"] == "bets_open"
+    assert play.shown["phase"] == "bets_open"
     assert whats(play.phase("no_more_bets", 1)) == ["bets.closed"]
-    assert play.game.show(play.state)["phase"] == "bets_closed"
+    assert play.shown["phase"] == "bets_closed"
 
 
 @pytest.mark.parametrize("decree", DECREES)

@@ -135,7 +135,7 @@ def test_the_last_three_balls_are_counted_down_and_the_last_is_marked(play: Play
         False,
         True,
     ]
-    assert play.game.show(play.state)["last_rounds"] == 0
+    assert play.shown["last_rounds"] == 0
 
 
 def test_null_spins_may_count_among_the_last_ones() -> None:

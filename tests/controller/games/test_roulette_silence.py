@@ -106,7 +106,7 @@ def test_late_phases_only_tell_that_there_was_a_silence(play: Play) -> None:
     play.phase("bets_open", 1)
     assert play.phase("ball_in_rim", 1, late=True) == []
     assert play.phase("no_more_bets", 1, late=True) == []
-    assert play.game.show(play.state)["phase"] == "bets_open"
+    assert play.shown["phase"] == "bets_open"
     assert outcome_of(only(play.number(8, 1), RoundResult)).number == 8
     assert only(play.events, BetsClosed).unobserved
 

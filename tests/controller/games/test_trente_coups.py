@@ -133,7 +133,7 @@ def test_colour_is_that_of_the_first_card_of_the_black_row(decree: str) -> None:
 def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
     play = table(decree)
     play.coup(BLACK_WINS)
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert shown["rows"] == {"black": ["Ts", "Jd", "Qc", "2s"], "red": ["Kd", "Th", "9d", "8c"]}
     assert shown["points"] == {"black": 32, "red": 37}
     assert (shown["phase"], shown["last_winner"], shown["last_marks"]) == (
@@ -142,7 +142,7 @@ def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
         ["colour"],
     )
     play.say("bets.open")
-    assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
+    assert play.shown["rows"] == {"black": [], "red": []}
 
 
 def test_at_a_table_without_keys_the_first_card_opens_the_round() -> None:
@@ -238,7 +238,7 @@ def test_a_result_is_corrected_not_erased() -> None:
     [line] = history(play)
     outcome = line["outcome"]
     assert (outcome["winner"], outcome["marks"], line["corrected"]) == ("red", [], True)
-    assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
+    assert play.shown["rows"] == {"black": [], "red": []}
     play.bets()
     play.say("round.void", reason="misdeal")
     with pytest.raises(RejectedError, match="no result to correct"):

@@ -30,7 +30,7 @@ def test_31_31_gives_no_stake_back_and_says_what_may_be_done_with_it(decree: str
     result = only(play.coup(REFAIT), RoundResult)
     assert told(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
     assert [hand.outcome for hand in outcome_of(result).hands] == [None, None]
-    shown = play.game.show(play.state)
+    shown = play.shown
     assert (shown["last_winner"], shown["last_marks"]) == ("refait", ["refait"])
     assert (shown["refaits"], shown["refait_choices"]) == (1, ["half", "prison"])
     [line] = history(play)
@@ -58,9 +58,7 @@ def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) ->
         counts.append(outcome_of(only(play.coup(cards), RoundResult)).refaits)
         play.bets()
         play.say("round.void", reason="misdeal")
-        assert play.game.show(play.state)["refaits"] == max(
-            counts[-1], counts[0] if cards == TIE else 0
-        )
+        assert play.shown["refaits"] == max(counts[-1], counts[0] if cards == TIE else 0)
     assert counts == [1, 0, 2, 0, 1]
 
 
@@ -71,7 +69,7 @@ def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None
     hands = play.game.book.last_rounds or 1
     for left in range(hands, 0, -1):
         play.say("bets.open")
-        shown = play.game.show(play.state)["refait_choices"]
+        shown = play.shown["refait_choices"]
         play.say("bets.close")
         result = only(play.cards(REFAIT), RoundResult)
         may = ("refund",) if left == 1 else ("half", "prison")

@@ -29,7 +29,7 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     [unresolved] = of_kind(play.cards("Qc"), RoundUnresolved)
     assert (unresolved.why, unresolved.candidate) == ("silence", None)
     assert play.cards("2s Kd") == []
-    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    assert play.shown["asks"] == ["bets.open"]
     with pytest.raises(RejectedError, match="are known; give the winner"):
         play.say("round.confirm")
     [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)

@@ -128,7 +128,7 @@ def test_the_cut_card_between_rounds_makes_nothing_null() -> None:
     play.coup(BLACK_WINS)
     assert of_kind(play.cut(), RoundVoid) == []
     assert play.cut() == []
-    assert play.game.show(play.state)["phase"] == "shoe_over"
+    assert play.shown["phase"] == "shoe_over"
 
 
 def test_a_person_says_that_the_cut_card_came_where_the_shoe_does_not_see_it() -> None:

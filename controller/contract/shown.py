@@ -1,0 +1,542 @@
+"""What a game tells of itself in the retained topic ``state``: the ``shown`` of each. Its ``view``
+names its shape. Of the cards it has those that lie face up; ``null`` stands for one that lies face
+down.
+
+Every field of a view is always there; what does not apply is null or empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from controller.contract.outcomes import Colour
+from devices.readings import Number
+
+Cards = tuple[str | None, ...]
+"""The cards of a hand, in their order; null for one that lies face down."""
+Table = dict[str, Any]
+"""What the decree says, as a table of its own."""
+
+
+class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A bet that the table was told of."""
+
+    who: str
+    """Whose it is."""
+    bet: str
+    """What it is on."""
+    amount: int | None = None
+    """What lies there, in minor units; left out where nobody said it."""
+
+
+class ShoeCounts(msgspec.Struct, frozen=True):
+    """The shoe in use: counts, never cards."""
+
+    number: str
+    """What it is called."""
+    model: str | None
+    """Its model, or null."""
+    decks: int
+    """Decks in it."""
+    continuous: bool
+    """It shuffles all the time, and has no end."""
+    drawn: int
+    """Cards that were drawn."""
+    unread: int
+    """Those among them that were not read."""
+    left: int | None
+    """Cards before its end; null where the count is lost."""
+    cut: bool
+    """The cut card has come."""
+    over: bool
+    """No further round begins with it."""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
+    """What every game tells of itself."""
+
+    phase: str
+    """Where the table stands."""
+    session: int
+    """The number of the session."""
+    round: int
+    """The number of the round in the session."""
+    asks: tuple[str, ...]
+    """The commands one of which the table waits for."""
+    minimum: int | None
+    """The table minimum in minor units of ``currency``, or null."""
+    currency: str | None
+    """ISO 4217, or null."""
+    settings: dict[str, Any]
+    """The table's settings, all of them."""
+
+
+class WheelShown(Shown, frozen=True, kw_only=True):
+    """What every table with a wheel tells of itself; ``phase`` is the table's, not the wheel's:
+    ``closed``, ``waiting``, ``relaunch`` after a void spin, ``bets_open``, ``bets_closed``,
+    ``decision``.
+    """
+
+    spin: int | None
+    """The wheel's count of the spin in progress, or of the last one."""
+    relaunch: bool
+    """The ball is launched again after a void spin, or the wheel set going again."""
+    last_of_session: bool
+    """The round in progress is the last before closing."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    bets: tuple[Stake, ...]
+    """The bets of the round in progress that were told."""
+    last_number: Number | None
+    """The last valid number of the session, or null."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    rounds_at_this_minimum: int | None
+    """Valid rounds left before a new minimum holds, where that was announced; else null."""
+
+
+class RouletteShown(WheelShown, frozen=True, kw_only=True, tag="roulette"):
+    """What a table of roulette tells of itself."""
+
+    last_colour: Colour | None
+    """The colour of the last number, or null."""
+    zeros: int
+    """Consecutive zeros up to now."""
+    zero_choices: tuple[str, ...]
+    """What happens to simple chances on zero: ``half``, ``prison``."""
+
+
+class BouleShown(WheelShown, frozen=True, kw_only=True, tag="boule"):
+    """What a table of boule tells of itself."""
+
+    last_colour: Colour | None
+    """The colour of the last number, or null; the one in the middle has none."""
+    thrower: str | None
+    """Who throws, where the decree has the croupiers take turns; else null."""
+    throws: int
+    """Rounds that this croupier has thrown."""
+    counts: dict[str, int]
+    """How often each number came in the session."""
+
+
+class FortuneShown(WheelShown, frozen=True, kw_only=True, tag="fortune-wheel"):
+    """What a wheel of fortune tells of itself."""
+
+    last_cell: int | None
+    """The cell of the last symbol, or null where nobody told it."""
+    cells: tuple[Number, ...]
+    """The symbols of the wheel, cell by cell."""
+    counts: dict[str, int]
+    """How often each symbol came in the session."""
+
+
+class CrapsDice(msgspec.Struct, frozen=True):
+    """The dice of a session, by serial number."""
+
+    playing: tuple[str, ...]
+    """Those that are thrown."""
+    reserve: tuple[str, ...]
+    """Those that may take their place."""
+    lost: tuple[str, ...]
+    """Those that were lost."""
+    unfit: tuple[str, ...]
+    """Those that were found unfit."""
+
+
+class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
+    """What a table of craps tells of itself; ``phase``: ``closed``, ``decision``, ``waiting``,
+    ``relaunch`` after a void throw, ``bets_open``, ``bets_closed``.
+    """
+
+    series: Literal["come_out", "point"]
+    """Whether a point is on."""
+    point: int | None
+    """The point that is on, or null."""
+    shooter: int | None
+    """The seat that throws, or null."""
+    seats: tuple[int, ...]
+    """Seats that play, in the order of the dice."""
+    last_shooter: int | None
+    """Shooters left before closing, where the last one was announced; else null."""
+    relaunch: bool
+    """The throw before was void."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    last_dice: tuple[int, ...] | None
+    """What the dice showed in the last valid throw, or null."""
+    last_total: int | None
+    """Their sum, or null."""
+    throws: dict[str, int]
+    """How often each sum came in the latest throws of the session."""
+    dice: CrapsDice
+    """The dice of the session."""
+    bets: tuple[Stake, ...]
+    """The bets that were told and lie there."""
+
+
+class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
+    """What a table of punto y banca tells of itself; ``phase``: ``closed``, ``no_shoe``,
+    ``burning``, ``waiting``, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
+    """
+
+    expected: str | None
+    """Where the next card belongs: ``burn``, ``player``, ``banker``; null where none may come now.
+    """
+    hands: dict[str, Cards]
+    """The cards on the table, by hand."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    bets: tuple[Stake, ...]
+    """The bets of the round in progress that were told."""
+    last_winner: str | None
+    """``player``, ``banker`` or ``tie`` of the last result, or null."""
+    last_round: bool
+    """The cut card has come: this round is the last of the talla."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    shoe: ShoeCounts | None
+    """The shoe, or null between two."""
+    commission: tuple[int, int]
+    """What is deducted from winning bets on the bank, as a fraction."""
+    seats: int | None
+    """The most seated players at this table, where the decree has a number."""
+
+
+class LastBaccarat(msgspec.Struct, frozen=True):
+    """The last result of chemin de fer or two cloths."""
+
+    winner: str | None
+    """The hand that won, or ``tie``; null at two cloths."""
+    hands: dict[str, tuple[int | None, str | None]]
+    """The points and the outcome of each hand."""
+
+
+class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
+    """What a table of chemin de fer or of two-cloth baccarat tells of itself; ``phase``:
+    ``closed``, ``no_shoe``, ``shoe_over``, ``waiting``, ``bets_open``, ``dealing``, ``words``,
+    ``showing``, ``decision``.
+    """
+
+    to_act: str | None
+    """The hand whose word is awaited, or null."""
+    expected: str | None
+    """Where the next card belongs; null where none may come now."""
+    hands: dict[str, Cards]
+    """The cards on the table, by hand."""
+    words: dict[str, str]
+    """What each hand has said: ``draw``, ``stand``, ``natural``."""
+    table_followed: bool
+    """The bank keeps to the table of plays."""
+    bets: tuple[Stake, ...]
+    """The bets of the round in progress that were told."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    last_result: LastBaccarat | None
+    """The last result, or null."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    shoe: ShoeCounts | None
+    """The shoe, or null between two."""
+    players: int
+    """How many players there must be: at the table, or at each cloth."""
+    deduction: tuple[int, int]
+    """What is deducted from the bank's winnings, as a fraction."""
+    bank_maximum: int | None
+    """The most that the bank may be, or null."""
+    garage: int | None
+    """Above this the banker may keep winnings out of the game, or null."""
+
+
+class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
+    """What a table of trente et quarante tells of itself; ``phase``: ``closed``, ``no_shoe``,
+    ``waiting``, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
+    """
+
+    expected: str | None
+    """The row that the next card belongs to: ``black`` or ``red``; null where none may come now."""
+    rows: dict[str, tuple[str, ...]]
+    """The cards of each row: of the round in progress, or of the last result until the next round
+    begins.
+    """
+    points: dict[str, int]
+    """What each row makes."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    bets: tuple[Stake, ...]
+    """The bets of the round in progress that were told."""
+    last_winner: str | None
+    """``black``, ``red``, ``tie`` or ``refait`` of the last result, or null."""
+    last_marks: tuple[str, ...]
+    """``colour``, ``inverse``, ``tie`` or ``refait``."""
+    refaits: int
+    """Consecutive refaits with which the results end; a tie and a void coup change nothing."""
+    refait_choices: tuple[str, ...]
+    """What a player may do with a bet if the coup in progress, or else the next, is a refait:
+    ``half`` or ``prison``; ``refund`` at the last one.
+    """
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    shoe: ShoeCounts | None
+    """The shoe, or null between two."""
+    settlement: tuple[str, ...]
+    """The order in which chances are paid."""
+    insurance: tuple[int, int]
+    """What it costs to insure a bet against a refait, as a fraction of the bet."""
+    limits: tuple[int, ...]
+    """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
+    """
+
+
+class BlackjackHand(msgspec.Struct, frozen=True):
+    """A hand of black jack; all its cards lie face up."""
+
+    cards: tuple[str, ...]
+    """Its cards, in their order."""
+    points: int
+    """What they make."""
+
+
+class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
+    """What a table of black jack tells of itself; ``phase``: ``closed``, ``no_shoe``, ``burning``,
+    ``waiting``, ``bets_open``, ``dealing``, ``players``, ``dealer``, ``decision``, ``shoe_over``.
+    """
+
+    expected: str | None
+    """Where the next card belongs: a hand, ``dealer``, ``burn``, or ``table`` where nobody says
+    whose it is; null where none may come now.
+    """
+    turn: str | None
+    """The hand that must say what it does, or null."""
+    hands: dict[str, BlackjackHand]
+    """The hands, in the order in which they play."""
+    dealer: BlackjackHand | None
+    """The dealer's hand, or null."""
+    bets: tuple[Stake, ...]
+    """The bets of the round in progress that were told."""
+    insurance: bool
+    """Insurance may be taken now."""
+    even_money: tuple[str, ...]
+    """The hands that may take their win at par now."""
+    play: int | None
+    """Which of the dealer's hands this is: 1, and up to 3 in the triple game; null where no round
+    is in progress.
+    """
+    last_round: bool
+    """The cut card has come: this round is the last of the talla."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    shoe: ShoeCounts | None
+    """The shoe, or null between two."""
+    boxes: int
+    """Boxes marked on the table."""
+    next_minimum: int | None
+    """An announced new minimum, or null."""
+
+
+class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
+    """What a table of circle poker tells of itself; ``phase``: ``closed``, ``waiting``, ``antes``,
+    ``dealing``, ``betting``, ``showdown``, ``decision``.
+    """
+
+    expected: str | None
+    """Where the next card belongs; null where none may come now."""
+    seated: tuple[int, ...]
+    """Seats that are taken."""
+    resting: dict[str, int]
+    """Seats that sit out, and for how many rounds."""
+    button: int | None
+    """The seat that has the button, or null."""
+    interval: int | None
+    """The betting interval of the round in progress, from 1, or null."""
+    hands: dict[str, Cards]
+    """The cards that lie open, by seat."""
+    counts: dict[str, int]
+    """How many cards each seat has that plays."""
+    statuses: dict[str, str]
+    """What each seat of the round does: plays, has folded, is all in ..."""
+    boards: dict[str, Cards]
+    """The common cards, by row."""
+    shows: tuple[str, ...]
+    """At the showdown: who shows, in order."""
+    deck_right: bool | None
+    """Whether the pack may be played with; null where nobody has looked."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    last_winner: str | None
+    """Who won the last result, ``tie`` where it was shared, or null."""
+    last_marks: tuple[str, ...]
+    """What was said of it."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    players: tuple[int, int]
+    """The fewest and the most players."""
+    split: str
+    """How a pot is shared."""
+    limits: tuple[str, ...]
+    """The limits of bets that the decree offers."""
+    raises: int | None
+    """The most raises of a player in an interval, or null."""
+    stakes: Table | None
+    """What the decree says of stakes, or null."""
+    rake: tuple[Table, ...]
+    """How the house may take its part: the choices of the decree."""
+
+
+class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-draw"):
+    """What a table of draw poker tells of itself."""
+
+    opening: str | None
+    """The least pair that opens, or null."""
+    opener: int | None
+    """The seat that opened, or null."""
+    discards: dict[str, int | None]
+    """How many cards each seat has discarded."""
+
+
+class HousePokerBox(msgspec.Struct, frozen=True):
+    """A box of poker against the dealer, as everybody sees it."""
+
+    cards: Cards
+    """Its cards."""
+    decision: str | None
+    """``go`` or ``pass``; null before it has decided."""
+    bought: bool
+    """It bought a card for the one that it threw away."""
+    discards: int | None
+    """How many cards it discarded; null before it said so."""
+    bets: tuple[str, ...]
+    """The bets on the side that were told."""
+
+
+class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
+    """What a table of poker against the dealer tells of itself; ``phase``: ``closed``, ``waiting``,
+    ``bets_open``, ``dealing``, ``decisions``, ``drawing``, ``discards``, ``dealer``, ``showdown``,
+    ``decision``.
+    """
+
+    expected: str | None
+    """Where the next card belongs; null where none may come now."""
+    undecided: tuple[str, ...]
+    """Hands that must still say what they do."""
+    hands: dict[str, HousePokerBox]
+    """The hands, by box."""
+    dealer: Cards
+    """The dealer's cards."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+    deck: bool | None
+    """Whether the deck may be played with; null where nobody has said."""
+    shuffler: str | None
+    """Why the shuffler cannot be dealt from, or null."""
+    boxes: int
+    """The most boxes that the table has."""
+    bets_per_box: int
+    """The most bets on one box."""
+    second_bet: int
+    """The second bet as a multiple of the ante."""
+    qualifies: Any
+    """The hand with which the dealer plays."""
+    pays: Table
+    """What the second bet pays, by hand."""
+    bonus: Table
+    """What the bonus pays, by hand."""
+    side_bets: Table
+    """What bets on the side pay, by bet."""
+    jackpot: Table | None
+    """What of the meter a hand takes, or null."""
+    limits: tuple[int, ...]
+    """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
+    """
+
+
+class BankedShown(Shown, frozen=True, kw_only=True):
+    """What every table tells of itself whose boxes play against the house or whoever has the
+    bank.
+    """
+
+    expected: str | None
+    """Where the next card belongs; null where none may come now."""
+    boxes: tuple[int, ...]
+    """Boxes in play."""
+    hands: dict[str, Cards]
+    """The cards, by hand; ``common:1`` and so on are common cards."""
+    unresolved: tuple[int, ...]
+    """Rounds whose result a person may still give."""
+    last_rounds: int | None
+    """Valid rounds left before closing, where that was announced; else null."""
+
+
+class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
+    """What a table of trijoker tells of itself; ``phase``: ``closed``, ``waiting``, ``bets_open``,
+    ``dealing``, ``first_bet``, ``second_bet``, ``showdown``, ``decision``.
+    """
+
+    deck: int | None
+    """Which of the decks that take turns is in play, or null."""
+    withdrawn: dict[str, tuple[str, ...]]
+    """The bets that were taken back, by box."""
+    pays: Table
+    """The pay tables of the decree."""
+    limits: tuple[int, ...]
+    """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
+    """
+
+
+class TexasHouseShown(BankedShown, frozen=True, kw_only=True, tag="texas-house"):
+    """What a table of texas against the house tells of itself; ``phase``: ``closed``, ``waiting``,
+    ``bets_open``, ``dealing``, ``players``, ``showdown``, ``decision``.
+    """
+
+    spoke: dict[str, str]
+    """What each box has said."""
+    bonus: tuple[str, ...]
+    """Boxes with a bonus bet."""
+    pays: dict[str, Any]
+    """What ``ante``, ``second`` and ``bonus`` pay."""
+    limits: tuple[int, ...]
+    """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
+    """
+
+
+class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
+    """What a table of pai gow tells of itself; ``phase``: ``closed``, ``waiting``, ``bets_open``,
+    ``dice``, ``dealing``, ``setting``, ``showdown``, ``decision``.
+    """
+
+    bank: str
+    """Who has the bank: ``dealer`` or a box."""
+    dice: tuple[int, ...]
+    """What the dice showed; empty before they are thrown."""
+    set: tuple[str, ...]
+    """Hands that are set."""
+    low: dict[str, tuple[str, ...]]
+    """The two cards of each low hand, once they lie open."""
+    leftover: bool
+    """The cards that were left over were counted."""
+    commission: int
+    """What is deducted from a win, in thousandths."""
+
+
+AnyShown = (
+    RouletteShown
+    | BouleShown
+    | FortuneShown
+    | CrapsShown
+    | PuntoBancaShown
+    | CheminShown
+    | TrenteShown
+    | BlackjackShown
+    | CirclePokerShown
+    | CircleDrawShown
+    | HousePokerShown
+    | TrijokerShown
+    | TexasHouseShown
+    | PaiGowShown
+)
+
+FROM_A_SHOE = (PuntoBancaShown, CheminShown, TrenteShown, BlackjackShown)
+"""The views of games that are dealt from a shoe: they have its counts."""
