@@ -34,7 +34,8 @@ class Step(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return (
             f"{self.do:<13} "
-            f"{self.when}{f' {self.count}' if self.count else ''}{f' + {self.offset:.3f} s' if self.offset else ''}"
+            f"{self.when}{f' {self.count}' if self.count else ''}"
+            f"{f' + {self.offset:.3f} s' if self.offset else ''}"
         )
 
 

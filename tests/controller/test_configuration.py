@@ -201,12 +201,18 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             "[[table]]",
             "[table]",
-            "line 5: table: there may be several of these; begin each with double brackets: [[table]]",
+            (
+                "line 5: table: there may be several of these; begin each with double brackets: "
+                "[[table]]"
+            ),
         ),
         (
             "[[table.device]]",
             "[table.device]",
-            "line 9: table[0].device: there may be several of these; begin each with double brackets",
+            (
+                "line 9: table[0].device: there may be several of these; begin each with double "
+                "brackets"
+            ),
         ),
         ('"BAL05"', "BAL05", "line 8, column 10: Invalid value: put a string in quotes"),
         (
@@ -237,7 +243,10 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             'id = "wheel"',
             'id = "wheel"\noptions.pockets = 38',
-            "line 11: table[0].device[0].options.pockets: must be 37: roulette-french has 37 pockets un",
+            (
+                "line 11: table[0].device[0].options.pockets: must be 37: roulette-french has 37 "
+                "pockets un"
+            ),
         ),
         (
             "cammegh-ss2",
@@ -263,7 +272,8 @@ def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
         tmp_path, GOOD.replace("roulette-french", "texas-holdem").replace("BAL05", "GAL07")
     )
     assert found[0].startswith(
-        "line 8: table[0].decree: GAL07 has no game 'texas-holdem', nor any other of poker; it has: roulette-"
+        "line 8: table[0].decree: GAL07 has no game 'texas-holdem', nor any other of poker; it "
+        "has: roulette-"
     )
 
 
@@ -293,13 +303,19 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert mistakes(
         tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n"
     ) == [
-        "line 1: colour: unknown key; there are: site, table, journal, surveillance, recordings, broker, log",
+        (
+            "line 1: colour: unknown key; there are: site, table, journal, surveillance, recordings, "
+            "broker, log"
+        ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
         "line 21: table[1].device[0].link: another device is on 127.0.0.1:4001 too",
         "line 23: table[1].device[1].id: another device has the id wheel too",
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
-        "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, commands, stale_after, options",
+        (
+            "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, commands, "
+            "stale_after, options"
+        ),
     ]
 
 
@@ -321,8 +337,8 @@ def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
     for name in silent:
         text = GOOD.replace("cammegh-ss2", name) + "commands = true\n"
         assert (
-            f"line 13: table[0].device[0].commands: the driver {name} can send no commands; remove the key"
-            in mistakes(tmp_path, text)
+            f"line 13: table[0].device[0].commands: the driver {name} can send no commands; "
+            "remove the key" in mistakes(tmp_path, text)
         )
 
 

@@ -171,7 +171,8 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
             "say",
             True,
             (
-                "role croupier is not allowed to do this; allowed: table_head, inspector, director, "
+                "role croupier is not allowed to do this; allowed: table_head, inspector, "
+                "director, "
                 "technician"
             ),
         ),

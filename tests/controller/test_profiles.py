@@ -60,7 +60,10 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         (
             'options.file = "rota.toml"\n',
             "",
-            "line 7: table[0].device[0].options: the key `file` is missing; name the profile's file",
+            (
+                "line 7: table[0].device[0].options: the key `file` is missing; name the profile's "
+                "file"
+            ),
         ),
         ('"rota.toml"', '"lost.toml"', "lost.toml: cannot be read: No such file or directory"),
         (
@@ -77,7 +80,10 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         (
             '"rota.toml"',
             '"rota.toml"\noptions.text = "x"',
-            "line 11: table[0].device[0].options.text: is not a key; name the profile's file in `file`",
+            (
+                "line 11: table[0].device[0].options.text: is not a key; name the profile's file in "
+                "`file`"
+            ),
         ),
         (
             "tcp://127.0.0.1:4001",
@@ -109,7 +115,10 @@ def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
     load(file)
     (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
     assert mistakes(file) == [
-        "line 12: table[0].device[0].commands: the driver acme-rota can send no commands; remove the key"
+        (
+            "line 12: table[0].device[0].commands: the driver acme-rota can send no commands; remove "
+            "the key"
+        )
     ]
 
 

@@ -22,7 +22,10 @@ from tests.mutants.table import ROOT, Mutant
 CACHE = ROOT / ".mutants"
 SEED = 11
 TOGETHER = 8
-"""Files whose tests are run in one process where nothing is mutated: to begin a run takes longer than most of them."""
+"""Files whose tests are run in one process where nothing is mutated.
+
+To begin a run takes longer than most of them.
+"""
 DECREES = ("BAL05", "BAL09", "ARA02", "EUS96", "GAL07")
 
 Claims = dict[str, tuple[str, ...]]

@@ -75,7 +75,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         return False
 
     def common(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells of every table with a wheel: the fields of ``WheelShown``."""
+        """The fields of ``WheelShown``: what the retained state tells of every table with a wheel."""
         return {
             **course(state),
             "bets": stakes.shown(state.current),

@@ -305,7 +305,10 @@ def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: 
     for highest in (500 * low - 1, 500 * high + 1):
         with pytest.raises(
             RejectedError,
-            match=f"the highest stake, {highest}, must be {low} to {high} times the minimum: {decree}-",
+            match=(
+                f"the highest stake, {highest}, must be {low} to {high} times the minimum: "
+                f"{decree}-"
+            ),
         ):
             Play(decree, highest_simple=highest).say("session.open", minimum=500)
 

@@ -155,7 +155,10 @@ def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
     )
     with pytest.raises(
         RejectedError,
-        match=f"{case.bet} must be at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}",
+        match=(
+            f"{case.bet} must be at least "
+            f"{MINIMUM}{f': {cites[least]}, ' if least in cites else ''}"
+        ),
     ):
         play.place(case.bet, MINIMUM - 1)
     if case.most is not None:
