@@ -177,7 +177,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
             ),
         ),
         ("table_head", "dance", True, "no command 'dance'"),
-        ("table_head", "say", False, "takes no commands"),
+        ("table_head", "say", False, "accepts no commands"),
     ],
 )
 async def test_what_is_refused_leaves_nothing(
