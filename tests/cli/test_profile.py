@@ -112,16 +112,16 @@ def test_line_settings_that_no_port_has_are_told(
             'kind = "xor"',
             'kind = "sum"',
             (
-                "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare that "
-                "with the maker's document"
+                "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare "
+                "that with the maker's document"
             ),
         ),
         (
             "from = 1 ",
             "from = 0 ",
             (
-                "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare that "
-                "with the maker's document"
+                "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex'; compare "
+                "that with the maker's document"
             ),
         ),
         ("at = -2 ", "at = -3 ", "would be; check [checksum]"),

@@ -44,8 +44,8 @@ SENSIBLE = (
     *("cards.turn", "hand.stand", "hand.draw"),
 )
 WILD = (
-    "round.void", "round.confirm", "card.decide", "shoe.end", "session.close", "last_rounds.announce", "hand.double",
-    "result.correct", "deal.error",
+    "round.void", "round.confirm", "card.decide", "shoe.end", "session.close",
+    "last_rounds.announce", "hand.double", "result.correct", "deal.error",
 )  # fmt: skip
 FIELDS: dict[str, Any] = {
     "shoe.start": {"shoe": "S1"},

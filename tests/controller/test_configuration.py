@@ -304,8 +304,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n"
     ) == [
         (
-            "line 1: colour: unknown key; there are: site, table, journal, surveillance, recordings, "
-            "broker, log"
+            "line 1: colour: unknown key; there are: site, table, journal, surveillance, "
+            "recordings, broker, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -313,8 +313,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         "line 23: table[1].device[1].id: another device has the id wheel too",
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
         (
-            "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, commands, "
-            "stale_after, options"
+            "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, "
+            "commands, stale_after, options"
         ),
     ]
 
@@ -497,8 +497,9 @@ k = {z = 1}
 """
     found = places.lines(text)
     assert {places.spell(path): line for path, line in found.items()} == {
-        "a": 1, "a.b": 1, "x": 3, "x.list": 4, "x.list[0]": 4, "x.quoted key": 7, "t[0]": 10, "t[0].u[0]": 11, "t[1]": 12,
-        "t[1].u[0]": 13, "t[1].u[0].v": 14, "t[1].u[0].v.k": 15, "t[1].u[0].v.k.z": 15,
+        "a": 1, "a.b": 1, "x": 3, "x.list": 4, "x.list[0]": 4, "x.quoted key": 7, "t[0]": 10,
+        "t[0].u[0]": 11, "t[1]": 12, "t[1].u[0]": 13, "t[1].u[0].v": 14, "t[1].u[0].v.k": 15,
+        "t[1].u[0].v.k.z": 15,
     }  # fmt: skip
 
 

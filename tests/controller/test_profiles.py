@@ -81,8 +81,8 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
             '"rota.toml"',
             '"rota.toml"\noptions.text = "x"',
             (
-                "line 11: table[0].device[0].options.text: is not a key; name the profile's file in "
-                "`file`"
+                "line 11: table[0].device[0].options.text: is not a key; name the profile's file "
+                "in `file`"
             ),
         ),
         (
@@ -116,8 +116,8 @@ def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
     (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
     assert mistakes(file) == [
         (
-            "line 12: table[0].device[0].commands: the driver acme-rota can send no commands; remove "
-            "the key"
+            "line 12: table[0].device[0].commands: the driver acme-rota can send no commands; "
+            "remove the key"
         )
     ]
 

@@ -186,7 +186,7 @@ async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
 
 
-async def test_what_nobody_has_heard_of_a_file_that_is_damaged_at_rest_is_published_as_far_as_it_can_be_read(
+async def test_what_is_unpublished_in_a_file_damaged_at_rest_is_published_as_far_as_it_is_read(
     path: Path,
 ) -> None:
     with closing(await filled(path, 300)) as made:

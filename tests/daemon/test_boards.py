@@ -147,7 +147,8 @@ def play(
         made: dict[str, Simulated] = {}
         written: dict[str, Written] = {}
         table = f'\n[surveillance]\npublic_key = "{bytes(KEY.public_key).hex()}"\n'
-        table += f'\n[[table]]\nid = "b1"\ngame = "{game}"\ndecree = "{decree}"\nsimulated = true\nspeed = {SPEED}\n'
+        table += f'\n[[table]]\nid = "b1"\ngame = "{game}"\ndecree = "{decree}"\n'
+        table += f"simulated = true\nspeed = {SPEED}\n"
         table += f"settings = {settings}\n"
         for kind, protocol, *words in boards:
             link = tmp_path / protocol

@@ -57,9 +57,9 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
         for card in cards:
             port.say(f"{code(card)}\r\n".encode())
 
-    scan(
-        "8s"
-    )  # a reader that only speaks when it reads is heard before the game, or its first cards are in doubt
+    # A reader that speaks only when it reads is heard before the game; else its first cards are
+    # in doubt.
+    scan("8s")
     until_said(heard, "irregularity", 1)
     say("session.open", minimum=500, currency="EUR")
     say("boxes.set", boxes=[1, 2, 3, 4])

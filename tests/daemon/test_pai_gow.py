@@ -31,7 +31,8 @@ def test_a_round_from_the_dice_to_the_result(
     for kind, board in boards.items():
         ending.callback(board.close)
         options = "dice = 3, settle_time = 0.5, " if kind == "dice" else ""
-        table += f'\n[[table.device]]\nid = "{kind}"\ndriver = "{kind}-board"\nlink = "serial://{tmp_path / kind}?baud=115200"\n'
+        table += f'\n[[table.device]]\nid = "{kind}"\ndriver = "{kind}-board"\n'
+        table += f'link = "serial://{tmp_path / kind}?baud=115200"\n'
         table += f"stale_after = 1000.0\noptions = {{ {options}late_after = 1000.0 }}\n"
     heard = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, table))

@@ -83,7 +83,11 @@ game = "punto-banca"
 decree = "GAL07"
 simulated = true
 speed = {SPEED}
-settings = {{ table = "mini", rounds = "shoe", dealt = "face_up", third_card = "face_up", turn = "when_complete" }}
+settings.table = "mini"
+settings.rounds = "shoe"
+settings.dealt = "face_up"
+settings.third_card = "face_up"
+settings.turn = "when_complete"
 
 [[table.device]]
 id = "shoe"

@@ -75,7 +75,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         return False
 
     def common(self, state: Any) -> dict[str, Any]:
-        """The fields of ``WheelShown``: what the retained state tells of every table with a wheel."""
+        """What every table with a wheel shows in the retained state: fields of ``WheelShown``."""
         return {
             **course(state),
             "bets": stakes.shown(state.current),

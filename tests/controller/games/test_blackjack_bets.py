@@ -52,8 +52,8 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
 @pytest.mark.rule("BAL05-086", "ARA02-070", "EUS96-087", "GAL07-077")
 @pytest.mark.parametrize(
     ("game", "decree", "most"),
-    [("blackjack", "BAL05", 200), ("blackjack", "ARA02", 200), ("blackjack", "EUS96", 200), ("blackjack-triple", "EUS96", 200),
-     ("blackjack", "GAL07", 200)],
+    [("blackjack", "BAL05", 200), ("blackjack", "ARA02", 200), ("blackjack", "EUS96", 200),
+     ("blackjack-triple", "EUS96", 200), ("blackjack", "GAL07", 200)],
 )  # fmt: skip
 def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
     game: str, decree: str, most: int

@@ -114,9 +114,7 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
 
 
 @rule("EUS96-061")
-def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_only_where_the_site_says_so() -> (
-    None
-):
+def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_as_the_site_says() -> None:
     for setting, expected in (("no", None), ("yes", "burn")):
         play = Play("EUS96", continuous=True, burn_continuous=setting)
         said = play.open(burned=False)

@@ -128,9 +128,7 @@ def test_two_own_cards_and_three_common_ones_beat_where_the_published_ones_do(ow
         assert (one > two, one < two) == (first > second, first < second)
 
 
-def test_the_low_hand_of_two_own_cards_and_three_common_ones_qualifies_and_beats_where_the_published_one_does() -> (
-    None
-):
+def test_the_low_hand_of_two_own_and_three_common_cards_is_as_published() -> None:
     pick = random.Random(8).sample
     both = 0
     for _ in range(2_000):

@@ -61,7 +61,9 @@ CASES = [
     }),
     *_cases("boule", BOULE, _alike(_1=100, red=500)),
     *_cases("fortune-wheel", FORTUNE, _alike(_2=None, _24=None) | {"ARA02": {"1": 20, "40": 20}}),
-    *_cases("trente-et-quarante", TRENTE, _alike(red=1000, inverse=1000) | {"EUS96": {"red": 50, "inverse": 50}}),
+    *_cases("trente-et-quarante", TRENTE, _alike(red=1000, inverse=1000) | {
+        "EUS96": {"red": 50, "inverse": 50},
+    }),
     *_cases("punto-banca", PUNTO, {
         "BAL05": {"player": 100, "banker": 100, "tie": 10},
         "ARA02": {"player": 100, "banker": 100},
@@ -69,9 +71,12 @@ CASES = [
         "GAL07": {"player": 100, "banker": 100, "tie": 10},
     }),
     *_cases("chemin-de-fer", UNRULED, _alike(player=None)),
-    *_cases("baccarat-two-cloths", UNRULED, {decree: {"cloth:1": None, "cloth:2": None} for decree in UNRULED}),
+    *_cases("baccarat-two-cloths", UNRULED, {
+        decree: {"cloth:1": None, "cloth:2": None} for decree in UNRULED
+    }),
     *_cases("craps", CRAPS, {
-        "BAL05": {"field": 1000}, "ARA02": {"field": 200}, "EUS96": {"field": 1000}, "GAL07": {"field": 1000},
+        "BAL05": {"field": 1000}, "ARA02": {"field": 200},
+        "EUS96": {"field": 1000}, "GAL07": {"field": 1000},
     }),
 ]  # fmt: skip
 every = pytest.mark.parametrize("case", CASES)
