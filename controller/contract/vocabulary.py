@@ -80,6 +80,13 @@ baccarat, all poker between players, all poker against the house.""",
 `result` holds the last `round.result`, the `result.corrected` that replaces it, or `null`.
 [What each game shows](shown.md) is below `shown` in `state`.""",
     ),
+    "shown": (
+        "What each game shows",
+        """\
+The retained topic `state` has below `shown` what the game shows of itself; its `view` names its
+shape. All fields are always there. Cards are shown only where they are face up: a card that is face
+down is `null`.""",
+    ),
     "history": (
         "History",
         "The lines of the retained topic `history`. `kind` names what became of the round.",
@@ -346,8 +353,7 @@ where the wheel has more than one zero. A card is two characters, rank `A 2 3 4 
 and suit `c d h s`; the joker is `X`. A hand is named `player`, `banker`, `dealer`, `cloth:1`,
 `box:3`, `seat:2` or, after a split, `box:3.2`.
 
-[What each game shows](shown.md) in the retained topic `state` is written by hand; all other pages
-are written from the types by `novamas schemas docs`."""
+All pages are written from the types by `novamas schemas docs`."""
 
 
 def _index(written: Mapping[str, str]) -> str:
