@@ -276,7 +276,7 @@ def test_the_flood_of_one_client_keeps_back_no_other(
         subscriber.say_soon(
             f"{TABLE}/command/session-close", b'{"by":"x","role":"inspector","client":"flood"}'
         )
-    assert command(subscriber, "bets.close")["error"] == "no session is open"
+    assert command(subscriber, "bets.close")["error"] == "no session is open; send session-open"
     assert command(subscriber, "session.open", other)["ok"]
     running.until_logged("commands are discarded: too many wait")
     assert counted(subscriber, running, wheel)["commands_discarded"] >= 1
