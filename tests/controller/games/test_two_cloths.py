@@ -401,7 +401,9 @@ def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: 
     play.say("session.close")
     with pytest.raises(RejectedError, match="give the winner as cloth:1,cloth:2"):
         play.say("round.confirm", winner="bank")
-    assert (
-        outcome_of(only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult)).winner
-        == "cloth:1,bank"
-    )
+    told = outcome_of(only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult))
+    assert told.winner is None
+    assert [(hand.who, hand.outcome) for hand in told.hands] == [
+        ("cloth:1", "win"),
+        ("cloth:2", "lose"),
+    ]
