@@ -1,6 +1,4 @@
-"""The journal's file on disk: who may use it, opening, beginning, and setting a damaged
-one aside.
-"""
+"""The journal's file on disk: locking, opening, creating, and setting a damaged one aside."""
 
 from __future__ import annotations
 
@@ -30,28 +28,26 @@ from controller.journal.wal_index import look_for_room
 from devices.errors import NovamasError
 
 WHOLE_CHECK = 1 << 30
-"""Bytes up to which the whole file is checked when it is opened; of a larger one only its last
-entries.
-"""
+"""Bytes; a file up to this size is checked completely when opened, a larger one only at its end."""
 
 TAIL = 1000
-"""Entries of which the chain is checked when the file is opened."""
+"""Entries whose chain is checked when the file is opened."""
 
 TOLD_AGAIN = 10_000
-"""Entries that are published once more where nobody knows any more how far it had come."""
+"""Entries that are published again if it is unknown how far publishing had come."""
 
 UNREAD = 10.0
-"""Seconds for which the disk may not give the file when it is opened."""
+"""Seconds for which the disk may fail to return the file when it is opened."""
 AGAIN = 0.5
-"""Seconds after which it is looked at once more."""
+"""Seconds between two tries."""
 
 
 class DamagedFileError(NovamasError):
-    """The file is a journal no more."""
+    """The file is no longer a journal."""
 
 
 def lock(path: Path) -> int:
-    """Take the journal for this process, until the given file descriptor is closed. Raises
+    """Lock the journal for this process, until the returned file descriptor is closed. Raises
     :class:`JournalUnusableError`.
     """
     try:
@@ -66,15 +62,15 @@ def lock(path: Path) -> int:
     except OSError:
         os.close(held)
         raise JournalUnusableError(
-            f"{path}: another daemon uses this journal; end it, or give this one a journal of its "
+            f"{path}: another daemon uses this journal; stop it, or give this one a journal of its "
             "own"
         ) from None
     return held
 
 
 def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
-    """The writing connection, and where a file was set aside that was found damaged twice, or that
-    the disk did not give for long.
+    """The writing connection, and where a file was set aside because it was damaged twice, or
+    because the disk did not return it for too long.
 
     Raises :class:`JournalUnusableError`.
     """
@@ -99,8 +95,8 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
 def open_checked(
     path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None
 ) -> sqlite3.Connection:
-    """The writing connection to a sound file. If there is none one is begun: past ``base``, for
-    ``aside``, with these cursors.
+    """The writing connection to an intact file. If there is none, it is created: starting after
+    ``base``, replacing ``aside``, with these cursors.
 
     Raises :class:`DamagedFileError`, :class:`JournalUnreadError` and :class:`JournalUnusableError`.
     """
@@ -128,8 +124,7 @@ def open_checked(
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only
-    when we say so.
+    """A connection for writing: write-ahead log, every commit synced, checkpoints only on request.
 
     Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
@@ -150,8 +145,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _left(path: Path) -> tuple[int, dict[str, int]]:
-    """Up to where a damaged file goes, and its cursors, as far as they can be read: the next one
-    goes on there.
+    """The last position of a damaged file and its cursors, as far as they can be read; the next
+    file continues there.
     """
     head = 0
     try:
@@ -191,7 +186,7 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     }
     if not {"meta", "entry", "saved", "cursor"} <= tables:
         raise JournalUnusableError(
-            f"{path}: a database, but not a journal of ours; give another path"
+            f"{path}: a database, but not a journal of Novamás; choose another path"
         )
     version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     if version is None:
@@ -213,13 +208,13 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def aside_of(path: Path) -> Path:
-    """A name for the file if it has to be set aside now."""
+    """A name for the file if it is set aside now."""
     return path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
 
 
 def move_aside(path: Path, aside: Path) -> None:
-    """Give the damaged file and its companions another name; nothing is deleted. What fails half
-    way can be done again.
+    """Rename the damaged file and its companions; nothing is deleted. May be repeated after a
+    failure.
 
     Raises :class:`JournalUnusableError`.
     """

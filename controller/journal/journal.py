@@ -55,7 +55,9 @@ _LOG_AGAIN = 1.0  # seconds after which the log is tried again that somebody was
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
 
 UNREAD = 10.0
-"""Seconds for which the disk may not give what is to be published, before the file is left."""
+"""Seconds for which the disk may fail to return what is to be published, before the file is
+abandoned.
+"""
 
 _Answer = TypeVar("_Answer")
 
@@ -75,24 +77,22 @@ class _Cut(msgspec.Struct, frozen=True):
 
 
 class _Suspect(msgspec.Struct, frozen=True):
-    """To be looked at; or, where ``journal`` is given, the id of the file and what is wrong with
-    it.
-    """
+    """A file to examine; or, if ``journal`` is given, the id of the file and its damage."""
 
     journal: str | None = None
     damage: str = ""
 
 
 class Journal:
-    """Open, or begin, the journal at ``path``. Used from one event loop. Raises
+    """Opens or creates the journal at ``path``. Used from one event loop. Raises
     :class:`JournalUnusableError`.
 
-    ``set_aside``: where a damaged file was put, or None; a new one was begun then, and the caller
-    must raise an alert. It is told to ``on_aside`` if it happens later. ``lost``: which entries,
-    that nobody had heard, could not be read from it.
+    ``set_aside``: where a damaged file was moved, or None; a new file was then started, and the
+    caller must raise an alert. If it happens later, ``on_aside`` is called. ``lost``: the entries
+    not yet published that could not be read from it.
 
-    ``failed``: why commits do not succeed at present, or None; each change is told to
-    ``on_change``. Both are called in the event loop. ``id``: the file's own.
+    ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
+    callbacks run in the event loop. ``id``: the file's own.
     """
 
     def __init__(
@@ -142,8 +142,8 @@ class Journal:
     def append(self, record: Record) -> asyncio.Future[int]:
         """Store a record. The future gives its last position once it is on the disk.
 
-        Raises :class:`JournalFullError` for an input when ``capacity`` of them wait; the future
-        fails only if the journal is closed before.
+        Raises :class:`JournalFullError` for an input if ``capacity`` of them are waiting; the
+        future fails only if the journal is closed first.
         """
         if self._closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
@@ -165,22 +165,22 @@ class Journal:
             self._fresh = []
 
     def move_cursor(self, position: int, name: str = "mqtt") -> None:
-        """Note how far that reader has got. Stored soon, not at once."""
+        """Record how far that reader has got. Stored soon, not at once."""
         self._queue.put(_Move(name, position))
 
     def cursor(self, name: str = "mqtt") -> int:
-        """How far that reader had got when it was last stored; 0 at first."""
+        """The stored position of that reader; 0 at first."""
         return self._ask(lambda reader: reader.cursor(name))
 
     def cut(self, through: int) -> None:
-        """Remove the entries up to there, little by little: they are in segments. The last entry of
-        the file stays.
+        """Remove the entries up to that position in small steps; they are in segments. The last
+        entry of the file stays.
         """
         self._queue.put(_Cut(through))
 
     def give_up(self, journal: str, damage: str) -> None:
-        """The file with that id is damaged, and is to be set aside and gone on from, if it is still
-        the one in use.
+        """Report the file with that id as damaged: it is set aside and replaced, if it is still in
+        use.
         """
         self._queue.put(_Suspect(journal, damage))
 
@@ -199,7 +199,7 @@ class Journal:
         return events
 
     def _lose_patience(self, error: str) -> None:
-        """What is to be published could not be read. If that lasts, the tables go on in another
+        """What is to be published could not be read. If that lasts, the tables continue in another
         file.
         """
         now = time.monotonic()
@@ -211,15 +211,15 @@ class Journal:
             )
 
     def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The committed events of one table and boot after a number."""
+        """The committed events of one table and boot after that number."""
         return self._ask(lambda reader: reader.events_of(table, boot, after_seq, limit))
 
     def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The committed events of one table after one of them, of all boots from there on."""
+        """The committed events of one table after one of them, including those of later boots."""
         return self._ask(lambda reader: reader.events_onward(table, boot, after_seq, limit))
 
     def last_saved(self, table: str) -> bytes | None:
-        """What that table saved last, or None."""
+        """The latest state of that table, or None."""
         return self._ask(lambda reader: reader.last_saved(table))
 
     def head(self) -> int:
@@ -227,22 +227,22 @@ class Journal:
         return self._head.position
 
     def checkpoint(self) -> ChainHead:
-        """The end of the chain, to be told to others: whoever keeps it can see if the journal was
-        cut or rewritten.
+        """The end of the chain, to be published: whoever keeps it can see if the journal was cut or
+        rewritten.
         """
         return self._head
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
-        """The last committed entry, or the last one of a kind."""
+        """The last committed entry, or the last of that kind."""
         return self._ask(lambda reader: reader.latest(kind))
 
     def hash_at(self, position: int) -> bytes | None:
-        """The hash of that entry, if the file holds it."""
+        """The hash of that entry, if it is in the file."""
         return self._ask(lambda reader: reader.hash_at(position))
 
     def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
-        """Raises :class:`JournalUnusableError`. The writer looks then whether the file is damaged,
-        unless the disk did not give it.
+        """Raises :class:`JournalUnusableError`. The writer then checks the file for damage, unless
+        the disk did not return it.
         """
         try:
             return question(self._reader)
@@ -252,13 +252,13 @@ class Journal:
             raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
-        """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended
-        it.
+        """Wait until the writer ends, which it must not do before :meth:`close`. Raises the error
+        that ended it.
         """
         await asyncio.wrap_future(self._ended)
 
     def close(self) -> None:
-        """Store what waits, with one try, and let go of the file. Blocks for as long as the disk
+        """Store what is waiting, with one try, and close the file. Blocks for as long as the disk
         needs.
         """
         if self._closing.is_set():
@@ -304,7 +304,7 @@ class Journal:
         self._store.end()
 
     def _collect(self) -> tuple[list[_Waiting], bool, bool]:
-        """Wait for something to do: the records, whether to go on, and whether nothing came for a
+        """Wait for work. Returns the records, whether to continue, and whether nothing came for a
         while.
         """
         batch: list[_Waiting] = []
@@ -367,7 +367,7 @@ class Journal:
         self._tell(None)
 
     def _examine(self, suspected: _Suspect) -> None:
-        """Something could not be read: look whether the file is damaged."""
+        """Something could not be read: check whether the file is damaged."""
         try:
             self._store.examine(suspected.journal, suspected.damage)
         except JournalLostError as error:
@@ -387,9 +387,7 @@ class Journal:
             self._call(self._on_change, reason)
 
     def _go_on(self, new: Replacement) -> None:
-        """Read another file from here on; in the event loop, so that nobody sees half of the
-        change.
-        """
+        """Continue with another file; in the event loop, so that nobody sees half of the change."""
         old, self._reader = self._reader, new.reader
         self.id, self._head, self.set_aside = new.id, new.head, new.aside
         self._unheard, self.lost = new.unheard.entries, new.unheard.lost

@@ -1,8 +1,8 @@
-"""The journal in use, read back from the disk: damage is found before somebody asks for what it
-hit.
+"""Reads the journal in use back from the disk, so that damage is found before somebody needs the
+damaged part.
 
-In a thread and on a connection of its own, that nothing of what SQLite remembers is taken for what
-is on the disk, and slowly, that no commit waits for it.
+It has a thread and a connection of its own, so that SQLite's cache is not mistaken for the disk,
+and reads slowly, so that no commit waits for it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,18 @@ from controller.journal.schema import (
 )
 
 SHARE = 0.1
-"""Of the time, for how much it reads; the rest it pauses."""
+"""Share of the time it may spend reading; it pauses for the rest."""
 BATCH = 100
-"""Entries that are read between two pauses: no snapshot of the chain is held for longer."""
+"""Entries between two pauses, so that no snapshot of the chain is held for long."""
 STEPS = 5_000
-"""Of SQLite's own between two pauses, while it looks at the pages."""
+"""SQLite's own steps between two pauses while it checks pages."""
 LONGEST_PAUSE = 1.0
 LOG = 16_000_000
-"""Bytes of the log past which it pauses no more."""
+"""Size of the log, in bytes, above which it no longer pauses."""
 
 
 class ReadBack:
-    """Reads the journal at ``path`` again and again. Used by one thread at a time;
-    ``stop`` by any.
-    """
+    """Reads the journal at ``path`` repeatedly. Used by one thread at a time; ``stop`` by any."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,18 +46,18 @@ class ReadBack:
         self._reader: JournalReader | None = None
 
     def stop(self) -> None:
-        """End a reading that is under way, at once: it has found nothing then."""
+        """End a running check at once, without a finding."""
         self._stopped.set()
         if (reader := self._reader) is not None:
             with suppress(sqlite3.ProgrammingError):  # it has just ended
                 reader.interrupt()
 
     def damage(self, journal: str) -> str | None:
-        """What is wrong with the file, whose id is ``journal``, or None. Said only of what is read
-        so twice.
+        """What is wrong with the file with the id ``journal``, or None. Reported only if read
+        twice.
 
-        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` where it cannot be
-        read at all.
+        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` if it cannot be read
+        at all.
         """
         return self._look(journal) and self._look(journal)
 
@@ -116,10 +114,10 @@ class ReadBack:
         return stopped
 
     def _forget(self) -> None:
-        """Let the system read from the disk what it would take from memory.
+        """Drop the system's cache, so that the next read comes from the disk.
 
-        A file is opened for that once, and closed when it is there no more: with any that this
-        process closes of a database in use, SQLite's locks are gone.
+        A file is opened once for this, and closed when it is gone: closing any descriptor of a
+        database in use would drop SQLite's locks.
         """
         known, self._held = self._held, {}
         for name in (str(self._path), f"{self._path}-wal"):

@@ -1,4 +1,4 @@
-"""Reading a journal: on a connection of its own, also while a daemon writes."""
+"""Reads a journal on a connection of its own, also while a daemon writes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLO
 
 
 class JournalReader:
-    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is no
-    journal.
+    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is not
+    one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class JournalReader:
         self._connection.close()
 
     def interrupt(self) -> None:
-        """End what another thread is reading, with an error there."""
+        """Make another thread's read fail at once."""
         self._connection.interrupt()
 
     def id(self) -> str:
@@ -206,7 +206,7 @@ class JournalReader:
         return int(row[0]) if row else 0
 
     def cursors(self) -> dict[str, int]:
-        """How far each reader has got."""
+        """The position of each reader."""
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
     def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
@@ -224,7 +224,7 @@ class JournalReader:
             return str(error)
 
     def last_sound(self, among: int) -> ChainHead | None:
-        """The last entry that is what was written, among so many at the end."""
+        """The last entry that is intact, among this many at the end."""
         for row in self._connection.execute(
             f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?",  # noqa: S608
             (among,),
@@ -235,7 +235,7 @@ class JournalReader:
         return None
 
     def last_saved(self, table: str) -> bytes | None:
-        """What that table saved last, or None."""
+        """The latest state of that table, or None."""
         row = self._connection.execute(
             "SELECT state FROM saved WHERE table_id = ?", (table,)
         ).fetchone()

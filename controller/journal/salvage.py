@@ -1,7 +1,7 @@
-"""What nobody has heard yet, read from a file that was set aside: as much of it as the disk gives,
-and where it does not.
+"""Reads the entries not yet published from a file that was set aside, as far as the disk returns
+them, and reports the rest.
 
-What the disk does not give is asked for again, with pauses, for a few seconds in all.
+What the disk does not return is tried again, with pauses, for a few seconds in all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from controller.journal.schema import NONSENSE, Entry, holds, unread
 PATIENCE = 5.0
 PAUSE = 0.25
 MOST = 50_000
-"""Entries to publish that are taken over at most."""
+"""Maximum number of entries to publish that are taken over."""
 BATCH = 100
 
 
@@ -33,15 +33,15 @@ class Salvaged(msgspec.Struct, frozen=True):
 
 
 def nothing(aside: Path, after: int, through: int) -> Salvaged:
-    """Where it is not the file that it should be."""
+    """The result if the file is not the one expected."""
     return Salvaged(
         lost=f"{spans(range(after + 1, through + 1))} of {aside}" if after < through else None
     )
 
 
 def salvage(aside: Path, after: int, through: int) -> Salvaged:
-    """The entries to publish from ``after`` to ``through``, of this file and of those that it went
-    on for. Raises nothing.
+    """The entries to publish from ``after`` to ``through``, of this file and of those before it.
+    Raises nothing.
     """
     end = time.monotonic() + PATIENCE
     found: dict[int, Entry] = {}
@@ -126,7 +126,7 @@ def _is_sound(entry: Entry) -> bool:
 
 
 def _before(path: Path, missing: list[int]) -> Path | None:
-    """The file that this one went on for, if it has what is missing."""
+    """The file before this one, if it has what is missing."""
     try:
         with closing(JournalReader(path)) as reader:
             name, base = reader.aside(), reader.base()

@@ -1,14 +1,15 @@
 """The journal's file: its tables, its entries and its chain.
 
-Each entry carries the SHA-256 of the one before and its own: over the 32 bytes of the previous
+Each entry carries the SHA-256 of the previous entry and its own: over the 32 bytes of the previous
 hash, then table, boot, kind, seq, time and mono_ns as text, each followed by one newline, then the
-body as it is. The first entry's previous hash, the genesis, is the SHA-256 of ``novamas journal 2``
-newline and the file's id (``meta``), so that no two files share a chain. Positions count without a
-gap from 1, or from where the file before left off, if it had to be set aside while it was in use.
+body unchanged. The previous hash of the first entry, the genesis, is the SHA-256 of ``novamas
+journal 2``, a newline and the file's id (``meta``), so that no two files share a chain. Positions
+count without gaps from 1, or from the end of the previous file if that had to be set aside while in
+use.
 
-Entries of the kind ``boot`` say under which software and configuration the daemon ran, ``state``
-with what a table began, ``bytes`` what a device sent, ``input`` what a table was given, ``event``
-what it said. So all that is said can be derived again.
+Entries of the kind ``boot`` record the software and configuration of a run, ``state`` the state a
+table started with, ``bytes`` what a device sent, ``input`` what a table was given, ``event`` what
+it published. So every event can be derived again.
 """
 
 from __future__ import annotations
@@ -54,23 +55,25 @@ class JournalUnusableError(NovamasError):
 
 
 class JournalUnreadError(JournalUnusableError):
-    """The disk does not give the file, which may be sound."""
+    """The disk does not return the file, which may be intact."""
 
 
 class JournalLostError(JournalUnusableError):
-    """The file is not what was stored in it: another has to be begun."""
+    """The file is not what was stored in it: a new one must be started."""
 
 
 class JournalFullError(NovamasError):
-    """So much waits for a disk that does not take it that nothing more is accepted."""
+    """Nothing more is accepted, because too much is waiting for a disk that does not take it."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One input of one table and all that came of it, committed together or not at all.
+    """One input of one table and everything that followed from it, committed together or not at
+    all.
 
     ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
-    (``Table.seq``); ``saved`` is what the table needs to go on from here (``Table.saved()``).
-    ``before`` are entries that lead up to the input. A record of ``before`` alone has no ``given``.
+    (``Table.seq``); ``saved`` is what the table needs to continue from here (``Table.saved()``).
+    ``before`` are entries that lead up to the input. A record with only ``before`` has no
+    ``given``.
     """
 
     table: str
@@ -85,8 +88,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row. An event has its own ``seq``, every other entry that of its table's last event
-    before it.
+    """One row. An event has its own ``seq``, every other entry that of its table's
+    previous event.
     """
 
     position: int
@@ -111,7 +114,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class ChainHead(msgspec.Struct, frozen=True):
-    """The end of the chain: how many entries, and the hash of the last."""
+    """The end of the chain: the number of entries, and the hash of the last."""
 
     position: int
     hash: bytes
@@ -121,7 +124,7 @@ Row = tuple[int, str, str, Kind, int, str, int, bytes, bytes, bytes]
 
 
 def new_boot() -> str:
-    """A fresh id for one run of the daemon."""
+    """A new id for one run of the daemon."""
     return secrets.token_hex(4)
 
 
@@ -148,7 +151,7 @@ def chained(
 
 
 def holds(entry: Entry) -> bool:
-    """Whether the entry's own hash is right."""
+    """Whether the entry's own hash is correct."""
     digest = chained(
         entry.previous,
         entry.table,
@@ -163,8 +166,8 @@ def holds(entry: Entry) -> bool:
 
 
 def follows(entry: Entry, before: ChainHead) -> bool:
-    """Whether the entry is the one after ``before``, as it was written. What a damaged file gives
-    may be of any type.
+    """Whether the entry is the one after ``before``, as it was written. Values from a damaged file
+    may have any type.
     """
     try:
         return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(
@@ -218,8 +221,8 @@ def primary(error: sqlite3.Error) -> int:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether the error says that the file itself is damaged. SQLite says so of a silent disk too:
-    see :func:`unread`.
+    """Whether the error means that the file itself is damaged. SQLite reports this for a silent
+    disk too: see :func:`unread`.
     """
     if isinstance(error, JournalUnusableError):
         return is_damage(error.__cause__)
@@ -230,9 +233,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def is_unread(error: BaseException | None) -> bool:
-    """Whether the error says that the disk did not give what was asked for: it may give it the next
-    time.
-    """
+    """Whether the error means that the disk did not return the data; it may do so the next time."""
     if isinstance(error, JournalUnusableError):
         return is_unread(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary(error) == sqlite3.SQLITE_IOERR
@@ -242,9 +243,7 @@ _PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
 
 
 def unread_page(found: str) -> int | None:
-    """SQLite's result code where what it finds wrong with a file is that the disk did not give a
-    page.
-    """
+    """SQLite's result code if its complaint about a file is that the disk did not return a page."""
     page = _PAGE.search(found)
     return (
         int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
@@ -252,8 +251,8 @@ def unread_page(found: str) -> int | None:
 
 
 def flaw(connection: sqlite3.Connection) -> str | None:
-    """What SQLite finds wrong with a file as a whole, or None. Raises ``sqlite3.Error`` where the
-    disk does not give a page: that too it tells as if the page were wrong.
+    """What SQLite finds wrong with the whole file, or None. Raises ``sqlite3.Error`` if the disk
+    does not return a page, which SQLite reports as a wrong page.
     """
     found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     if (code := unread_page(found)) is not None:
@@ -264,8 +263,8 @@ def flaw(connection: sqlite3.Connection) -> str | None:
 
 
 def unread(path: Path) -> bool:
-    """Of a file that SQLite called damaged: whether it was the disk, which did not give it then, or
-    does not now.
+    """Whether a file that SQLite called damaged is intact, and only the disk did not return it,
+    then or now.
     """
     try:
         with closing(
@@ -277,13 +276,13 @@ def unread(path: Path) -> bool:
 
 
 NONSENSE = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
-"""What reading a file raises that holds what none of ours does; or that could not be read, and may
-be sound.
+"""What reading raises for a file whose content is invalid, or that could not be read and may be
+intact.
 """
 
 
 def holds_nonsense(error: BaseException | None) -> bool:
-    """Whether the error, one of ``NONSENSE``, says that the file holds what none of ours does."""
+    """Whether the error, one of ``NONSENSE``, means that the content of the file is invalid."""
     if isinstance(error, JournalUnusableError):
         return holds_nonsense(error.__cause__)
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
@@ -296,7 +295,7 @@ def holds_nonsense(error: BaseException | None) -> bool:
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    """A connection that can only read. Raises :class:`JournalUnusableError`."""
+    """A read-only connection. Raises :class:`JournalUnusableError`."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro",

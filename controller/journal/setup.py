@@ -1,5 +1,5 @@
-"""What the journal keeps so that everything can be derived again: how the daemon was set up, and
-with what a table began.
+"""What the journal stores so that everything can be derived again: the setup of the daemon, and the
+state a table started with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ the daemon ran.
 
 
 class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What decides how the bytes of a device are read."""
+    """What determines how the bytes of a device are read."""
 
     id: str
     driver: str
@@ -30,7 +30,7 @@ class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What decides what a table makes of its inputs."""
+    """What determines what a table makes of its inputs."""
 
     id: str
     game: str
@@ -94,7 +94,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of the kind ``state``: with what a table went on; null: it began afresh."""
+    """An entry of the kind ``state``: the state a table continued from; null: it started anew."""
 
     why: Why
     saved: msgspec.Raw
@@ -108,7 +108,7 @@ def boot(
     clock: Clock | None = None,
     removed: tuple[Removed, ...] = (),
 ) -> bytes:
-    """The body of a ``boot`` entry: what this run of the daemon is set up with."""
+    """The body of a ``boot`` entry: the setup of this run of the daemon."""
     made = Boot(
         software=f"novamas {version('novamas')}",
         python=platform.python_version(),
@@ -150,7 +150,7 @@ def table_start(why: Why, saved: bytes | None) -> bytes:
 
 
 def continued(body: bytes) -> bytes:
-    """The ``boot`` entry of a file that goes on for another."""
+    """The ``boot`` entry of a file that replaces another."""
     return msgspec.json.encode(
         msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=())
     )

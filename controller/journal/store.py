@@ -1,8 +1,8 @@
-"""The writing side of the journal's file: one commit at a time; set aside and gone on from when it
-is damaged while in use.
+"""The writing side of the journal's file: one commit at a time. A file damaged while in use is set
+aside, and a new one continues from it.
 
-Used by one thread. A commit either is on the disk when it returns, or raises and may be tried again
-with the same records.
+Used by one thread. A commit is on the disk when it returns; otherwise it raises, and may be tried
+again with the same records.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ from controller.journal.setup import continued, table_start
 from controller.journal.wal_index import WalIndex
 
 UNREAD = 60.0
-"""Seconds for which the disk may not give what a commit has to read, before the file is left."""
+"""Seconds for which the disk may fail to return what a commit must read, before the file is
+abandoned.
+"""
 BUSY = 5000
-"""Milliseconds for which a commit waits for another that writes, which nobody should."""
+"""Milliseconds that a commit waits for another writer; there should be none."""
 CUT = 500
-"""Entries that are removed at one time, so that nobody waits for it."""
+"""Entries removed at a time, so that nobody waits long."""
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SAVED = (
@@ -54,9 +56,9 @@ _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = exclud
 
 
 class Replacement(msgspec.Struct, frozen=True):
-    """The file was damaged and is now ``aside``; ``unheard``: what is past its cursor, as far as it
-    could be read. ``reader`` reads the file that goes on for it, whose ``id`` and ``head`` these
-    are.
+    """The file was damaged and is now ``aside``; ``unheard``: its entries after the cursor, as far
+    as they could be read. ``reader`` reads the file that replaces it, whose ``id`` and ``head``
+    these are.
     """
 
     aside: Path
@@ -67,11 +69,12 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """Open, or begin, the file. ``set_aside``: where a damaged one was put; ``unheard``: what
-    nobody has heard of the one that this one goes on for. Raises :class:`JournalUnusableError`.
+    """Opens or creates the file. ``set_aside``: where a damaged file was moved; ``unheard``: the
+    entries of the file before this one that were not published. Raises
+    :class:`JournalUnusableError`.
 
-    ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever
-    reads must open it again.
+    ``head``: the end of the chain. ``replacement``: another file has replaced this one; every
+    reader must open it again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,8 +109,8 @@ class Store:
         return self._cursors.get("mqtt", 0)
 
     def write(self, records: list[Record], moves: dict[str, int]) -> list[int]:
-        """Commit records and cursors. Gives the last position of each record. Raises whatever went
-        wrong.
+        """Commit records and cursors. Returns the last position of each record. Raises whatever
+        went wrong.
         """
         made, ends, head = rows(records, self.head)
         there = False
@@ -143,8 +146,8 @@ class Store:
         execute("COMMIT")
 
     def failed(self, error: Exception) -> bool:
-        """After an error: close the file. If it was damaged before too, when it was opened anew,
-        set it aside. Gives whether to try again at once.
+        """After an error: close the file. If it is damaged for the second time in a row, set it
+        aside. Returns whether to try again at once.
         """
         self.close()
         if self._leaving is not None:
@@ -165,7 +168,7 @@ class Store:
         return True
 
     def _is_damaged(self) -> bool:
-        """Whether the file is, or is as good as that: the disk has not given it for long."""
+        """Whether the file is damaged, or the disk has not returned it for too long."""
         if not unread(self.path):
             return True
         now = time.monotonic()
@@ -173,11 +176,11 @@ class Store:
         return now - self._unread_since > UNREAD
 
     def examine(self, journal: str | None = None, damage: str = "") -> None:
-        """Something could not be read: raises :class:`JournalLostError` if the file is damaged, and
-        something else if the disk does not give it. Our own connection may still remember what it
-        held.
+        """After a failed read: raise :class:`JournalLostError` if the file is damaged, or another
+        error if the disk does not return it. A new connection is used, because ours may still have
+        the data in memory.
 
-        ``damage`` was found already, in the file with the id ``journal``.
+        ``damage``: damage that was already found, in the file with the id ``journal``.
         """
         if self._leaving is not None:
             return
@@ -198,8 +201,8 @@ class Store:
             raise JournalLostError(found)
 
     def remove(self, through: int) -> bool:
-        """Remove a few entries up to there, which are in segments; never the last one. Gives
-        whether there are more.
+        """Remove a few entries up to that position, which are in segments; never the last entry.
+        Returns whether more are left.
         """
         if self._connection is None:
             return False
@@ -223,15 +226,17 @@ class Store:
         return bool(last < end)
 
     def log_size(self) -> int:
-        """The bytes of the log: what it holds, since it is cut off whenever it was moved."""
+        """The size of the write-ahead log in bytes; it is truncated whenever it was moved into the
+        database.
+        """
         try:
             return os.stat(f"{self.path}-wal").st_size  # noqa: PTH116 - no path is made for each commit
         except OSError:
             return 0
 
     def move_log(self) -> bool:
-        """Move the log into the database, and cut it off. Gives whether that is done: not while
-        somebody reads what it holds.
+        """Move the log into the database and truncate it. Returns whether that succeeded: it does
+        not while somebody reads the log.
         """
         if self._connection is None:
             return True
@@ -245,14 +250,14 @@ class Store:
         return not busy
 
     def close(self) -> None:
-        """Let go of the file; the next commit opens it again."""
+        """Close the file; the next commit opens it again."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
 
     def end(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         self.close()
         self._index.let_go()
 
@@ -264,10 +269,10 @@ class Store:
             raise JournalUnusableError(f"{self.path}: {error}; make room") from None
 
     def _reopen(self, expected: ChainHead) -> bool:
-        """After a failure the file is read afresh, because what the disk took of the failed commit
-        is not known.
+        """Open the file again after a failure, because it is unknown what the disk took of the
+        failed commit.
 
-        Gives whether all of it is there.
+        Returns whether all of it is there.
         """
         if self._leaving is not None:
             self._begin(self._leaving)
@@ -296,8 +301,8 @@ class Store:
         return there
 
     def _begin(self, aside: Path) -> None:
-        """Begin the new file at the next position: with how the daemon is set up, and what each
-        table knows.
+        """Start the new file at the next position, with the setup of the daemon and the state of
+        each table.
         """
         ours = _is_of(aside, self._genesis)
         self._connection = open_checked(
@@ -318,7 +323,7 @@ class Store:
 
 
 def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int]]:
-    """What the tables know after these records: the last of each."""
+    """The state of each table after these records."""
     latest = {
         record.table: (record.table, record.saved, end)
         for record, end in zip(records, ends, strict=True)
@@ -328,7 +333,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
-    """What a file begins with that goes on for another."""
+    """The first records of a file that replaces another."""
     now, mono_ns = utc(time.time()), time.monotonic_ns()
     replace = msgspec.structs.replace
     opening = (
@@ -354,7 +359,7 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
 
 
 def _is_of(path: Path, chain: ChainHead) -> bool:
-    """Whether a file is of that chain, as far as it tells."""
+    """Whether a file belongs to that chain, as far as it can be read."""
     try:
         with closing(JournalReader(path)) as reader:
             return reader.genesis().hash == chain.hash

@@ -1,8 +1,8 @@
-"""The index of the log (the file ``-shm``), which SQLite maps into memory: its blocks are taken
-before anything is written there.
+"""The index of the write-ahead log (the file ``-shm``), which SQLite maps into memory: its blocks
+are allocated before anything is written there.
 
-SQLite takes one byte of each 4096. Where a file system has smaller blocks the others are missing;
-the first write to one of them on a full disk ends the process with SIGBUS.
+SQLite allocates one byte in each 4096. On a file system with smaller blocks the others are missing,
+and the first write to one of them on a full disk ends the process with SIGBUS.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pathlib import Path
 
 PAGE = 4096
 RESERVED = 8 * 32_768
-"""Bytes: the index of a log of some 130 MB."""
+"""Bytes: the index of a log of about 130 MB."""
 
 
 class WalIndex:
-    """Keeps the indexes of one journal's files open: with any file of a database in use that a
-    process closes, SQLite's locks on it are gone.
+    """Keeps the index files of one journal open: closing any file of a database in use would drop
+    SQLite's locks.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, int] = {}
 
     def take(self, journal: Path) -> None:
-        """Take the blocks of the index of a journal that is open; used by the thread that writes to
+        """Allocate the blocks of the index of an open journal; used by the thread that writes to
         it.
 
-        Raises ``OSError`` where there is no room.
+        Raises ``OSError`` if there is no room.
         """
         path = _index(journal)
         if _is_taken(path):
@@ -44,15 +44,15 @@ class WalIndex:
         os.pwrite(file, os.pread(file, 1, RESERVED - 1) or b"\0", RESERVED - 1)
 
     def let_go(self) -> None:
-        """Close them, once nobody here uses the journal any more."""
+        """Close the files, once this process no longer uses the journal."""
         for file in self._held.values():
             os.close(file)
         self._held.clear()
 
 
 def look_for_room(journal: Path) -> None:
-    """Raise ``OSError`` where SQLite would begin the index of a journal on a disk of small blocks
-    that has no room for it.
+    """Raise ``OSError`` if SQLite would create the index of a journal on a disk of small blocks
+    without room for it.
     """
     found = os.statvfs(journal.parent)
     if (

@@ -1,7 +1,7 @@
-"""One connection to a broker: credentials, TLS, and messages that are answered one by one.
+"""One connection to a broker: credentials, TLS, and messages that are acknowledged one by one.
 
-The only module that touches aiomqtt. A connection is used once: its library queues and repeats
-messages on its own when an object is used again, and the journal is the only queue here.
+The only module that uses aiomqtt. A connection is used once: its library queues and repeats
+messages on its own when an object is used again, and the journal must be the only queue.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from devices.errors import NovamasError
 from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
 
 SUBSCRIBED = 8
-"""Topics in one packet: some brokers take no more."""
+"""Topics in one packet: some brokers accept no more."""
 
 _Answer = TypeVar("_Answer")
 Disconnected = aiomqtt.MqttError
@@ -56,8 +56,8 @@ class BrokerUnusableError(NovamasError):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What is published, always with QoS 1. ``answers``: the correlation data of the request (MQTT
-    5).
+    """A message to publish, always with QoS 1. ``answers``: the correlation data of the request
+    (MQTT 5).
     """
 
     topic: str
@@ -67,7 +67,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Incoming(msgspec.Struct, frozen=True):
-    """A message to us. ``response_topic`` and ``correlation`` come from MQTT 5."""
+    """A message to us. ``response_topic`` and ``correlation`` exist in MQTT 5 only."""
 
     topic: str
     payload: bytes
@@ -77,7 +77,7 @@ class Incoming(msgspec.Struct, frozen=True):
 
 
 def password(broker: Broker) -> str | None:
-    """The password, read anew for each connection so that it can be changed while the
+    """The password, read again for each connection so that it can be changed while the
     daemon runs.
     """
     if broker.password_file is not None:
@@ -128,7 +128,7 @@ def _reason(error: Exception) -> str:
 
 
 def refuses_us(error: Exception) -> bool:
-    """Whether trying again soon is of no use: a person has to change something."""
+    """Whether trying again soon is useless, because a person must change something."""
     return isinstance(error, BrokerUnusableError) or _code(error) in _REFUSALS or taken_over(error)
 
 
@@ -170,7 +170,7 @@ def _json(**more: bytes) -> Properties:
 
 
 def _limits() -> Properties:
-    """What we tell the broker of ourselves."""
+    """The limits that we tell the broker."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.MaximumPacketSize = LARGEST_PACKET
     return properties
@@ -196,7 +196,7 @@ class Connection(aiomqtt.Client):
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
         self.largest: int | None = None
-        """The largest packet that the broker takes, in bytes, where it says so (MQTT 5)."""
+        """The largest packet that the broker accepts, in bytes, if it says so (MQTT 5)."""
         self._thread = threading.get_ident()
         self._verdicts: dict[int, asyncio.Future[str | None]] = {}
         super().__init__(
@@ -224,11 +224,10 @@ class Connection(aiomqtt.Client):
         vars(self._client)["thrown_away"] = thrown_away
 
     async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
-        """Subscribe, and give the topics that the broker refuses.
+        """Subscribe. Returns the topics that the broker refuses.
 
-        Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was
-        not; what we publish ourselves does not come back; and without ``retained`` what the broker
-        holds already does not come.
+        With MQTT 5, messages published as retained can be told from others, our own messages do not
+        come back, and without ``retained`` the broker does not send what it already holds.
         """
         options = SubscribeOptions(
             qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2
@@ -244,8 +243,8 @@ class Connection(aiomqtt.Client):
         return refused
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
-        """Publish in order and wait for every acknowledgement. Gives per message None, or why the
-        broker refused it.
+        """Publish in order and wait for every acknowledgement. Returns, for each message, None or
+        why the broker refused it.
         """
         answers = [self._post(message) for message in messages]
         self._write()  # now; the library would write after three turns of the event loop
@@ -303,15 +302,14 @@ class Connection(aiomqtt.Client):
         reason_code: ReasonCode,
         properties: Properties,
     ) -> None:
-        # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that
-        # nobody listens is their affair.
+        # "No matching subscribers" is below 0x80 and so a success: no subscriber is not our error.
         answer = self._verdicts.pop(mid, None)
         if answer is not None and not answer.done():
             answer.set_result(str(reason_code) if reason_code.is_failure else None)
         super()._on_publish(client, userdata, mid, reason_code, properties)
 
     def _give_up(self, disconnected: asyncio.Future[None]) -> None:
-        """The connection is gone: whoever waits for an acknowledgement is told at once."""
+        """The connection is gone: fail everything that waits for an acknowledgement."""
         reason = None if disconnected.cancelled() else disconnected.exception()
         for answer in self._verdicts.values():
             if not answer.done():
@@ -337,8 +335,8 @@ class Connection(aiomqtt.Client):
                 self._disconnected.set_exception(error)
 
     def why(self, error: Exception) -> Exception:
-        """What the broker gave as its reason to end the connection, where it gave one; else the
-        ``error`` that came of it.
+        """The broker's reason for ending the connection, if it gave one; else the resulting
+        ``error``.
         """
         ended = self._disconnected
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error

@@ -1,6 +1,6 @@
 """The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench and ``novamas demo``.
 
-It listens on a loopback address only and lets everybody in, so no other machine can reach it. It
+It listens only on a loopback address and accepts everybody, so no other machine can reach it. It
 stores nothing.
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 from devices.errors import NovamasError
 
 PATIENCE = 0.5
-"""Seconds after which a task that was cancelled and still works is cancelled again."""
+"""Seconds after which a cancelled task that is still running is cancelled again."""
 
 
 class _Snapshots(dict[str, Any]):
-    """A dictionary that may change while somebody goes through it: what they see is how it was when
-    they began.
+    """A dictionary that may change during iteration: an iteration sees it as it was at
+    the start.
     """
 
     def __iter__(self) -> Iterator[str]:
@@ -33,7 +33,7 @@ class _Snapshots(dict[str, Any]):
 
 
 class NotLoopbackError(NovamasError, ValueError):
-    """The embedded broker has no passwords; it serves this machine alone."""
+    """The embedded broker has no passwords, so it serves this machine only."""
 
 
 def loopback(host: str) -> str:

@@ -1,11 +1,10 @@
-"""Commands that wait to be answered: each client's in a line of its own, so that no flood keeps
-back anybody else's.
+"""Commands that wait for their answer, queued per client so that no flood delays anybody else.
 
-MQTT does not say who has published a message. A client is here whoever the body names as
-``client``, at one table; who names nobody shares a line with all others who do not. Anybody may
-call himself anything: only the broker can keep strangers out. So the lines of a table are few, each
-is short, and all of them together have a pace. Recalls have lines of their own, and one pace for
-all tables, since each reads a hundred events from the disk.
+MQTT does not say who published a message. A client is whoever the body names as ``client``, at one
+table; those who name nobody share one queue. Anybody may use any name: only the broker can keep
+strangers out. So a table has few queues, each is short, and all of them together are paced. Recalls
+have queues of their own, and one pace for all tables, because each reads a hundred events from the
+disk.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 LINES = 8
-"""Clients of a table that have a line of their own at one time; the others share the line of those
+"""Clients of a table with a queue of their own at a time; the others share the queue of those
 without a name.
 """
 WAITING = 16
-"""Messages that may wait in one line."""
+"""Messages that may wait in one queue."""
 ALL_WAITING = 2000
-"""Messages that may wait in all lines together: 32 MB at most."""
+"""Messages that may wait in all queues together: 32 MB at most."""
 CLIENT, TABLE, RECALLS = (25.0, 100), (100.0, 200), (50.0, 100)
-"""How many a second are answered of one client, at one table, and of all recalls; and how many at
-once before that.
+"""Answers per second to one client, at one table, and to all recalls; and how many at once before
+that.
 """
 
 _Message = TypeVar("_Message")
 
 
 class Pace:
-    """So many at once, then so many a second."""
+    """So many at once, then so many per second."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self._step = 1.0 / rate
@@ -42,13 +41,13 @@ class Pace:
         """When the next would come if all came at the rate."""
 
     def wait(self, now: float) -> float:
-        """Take a turn. Gives the seconds until then."""
+        """Take a turn. Returns the seconds until then."""
         due = max(self._next, now - self._credit)
         self._next = due + self._step
         return max(0.0, due - now)
 
     def rested(self, now: float) -> bool:
-        """Whether it is as if nothing had ever come."""
+        """Whether it is in the state of a new one."""
         return self._next <= now - self._credit
 
 
@@ -60,8 +59,8 @@ class _Line(Generic[_Message]):
 
 
 class Intake(Generic[_Message]):
-    """Answers what comes with ``answer``, in tasks of ``group``. What one client says at one table
-    is answered in its order.
+    """Answers messages with ``answer``, in tasks of ``group``. The messages of one client at one
+    table are answered in order.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class Intake(Generic[_Message]):
         self._recalls = Pace(*RECALLS)
 
     def put(self, table: str, client: str | None, message: _Message, *, recall: bool) -> bool:
-        """Have it answered when its turn comes. False: too many wait already; it is discarded."""
+        """Queue a message. False: too many are waiting, and it is discarded."""
         lines = self._lines.setdefault((table, recall), {})
         if client not in lines and len(lines) >= LINES:
             now = time.monotonic()

@@ -1,5 +1,5 @@
-"""What is heard on our own retained topics from somebody else: it is put right, and a person is
-told.
+"""Detects what somebody else publishes on our retained topics, so that it is corrected and
+reported.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterable, Mapping
 from controller.mqtt.connection import Incoming, Message
 
 PAUSE = 1.0
-"""Seconds from one correction to the next: two daemons with the same topics would correct each
+"""Seconds between two corrections: two daemons with the same topics would otherwise correct each
 other without end.
 """
 GATHERED = 1000
-"""Topics that are put right at one time."""
+"""Topics that are corrected at a time."""
 ECHOES = 32
-"""Bodies of one topic that a broker may still have to send back to us."""
+"""Bodies of one topic that a broker may still send back to us."""
 
 
 class OwnTopics:
-    """Which topics have to be said again. ``foreign``: messages of others on them."""
+    """The topics to publish again. ``foreign``: messages of others on them."""
 
     def __init__(self) -> None:
         self.foreign = 0
@@ -29,12 +29,12 @@ class OwnTopics:
         self._echoes: dict[str, deque[bytes]] = {}
 
     def connected(self) -> None:
-        """Everything is said anew."""
+        """Start anew: everything is published again after a connect."""
         self._again = set()
         self._echoes = {}
 
     def said(self, messages: Iterable[Message]) -> None:
-        """These are ours, and the broker sends them back to us: before MQTT 5 it cannot be asked
+        """Remember our own messages, which the broker sends back: before MQTT 5 it cannot be told
         not to.
         """
         for message in messages:
@@ -42,8 +42,8 @@ class OwnTopics:
                 self._echoes.setdefault(message.topic, deque(maxlen=ECHOES)).append(message.payload)
 
     def heard(self, message: Incoming, truth: Mapping[str, bytes | None]) -> bool:
-        """Whether somebody else said it, and it has to be put right. ``truth``: what each topic
-        holds.
+        """Whether somebody else published this, so that it must be corrected. ``truth``: what each
+        topic holds.
         """
         echoes = self._echoes.get(message.topic, ())
         if message.payload in echoes and isinstance(echoes, deque):
@@ -57,17 +57,17 @@ class OwnTopics:
         return True
 
     def say_again(self, topics: Iterable[str]) -> None:
-        """These are to be said again, though nothing has changed."""
+        """Publish these again, though nothing has changed."""
         for topic in topics:
             if len(self._again) < GATHERED:
                 self._again.add(topic)
 
     def wait(self, now: float) -> float:
-        """Seconds until the next correction may be made."""
+        """Seconds until the next correction is allowed."""
         return max(0.0, self._next - now)
 
     def take(self, now: float) -> set[str]:
-        """The topics that are to be said again now."""
+        """The topics to publish again now."""
         if not self._again or now < self._next - 0.01:  # a timer may come a little early
             return set()
         self._next = now + PAUSE

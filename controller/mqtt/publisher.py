@@ -1,8 +1,8 @@
-"""The publisher: what the journal holds goes to the broker in order, and commands come in.
+"""The publisher: sends what the journal holds to the broker in order, and receives commands.
 
-After each connect: subscribe, refresh every retained topic, say ``online``, then the events after
-the cursor. The cursor moves only when the broker has acknowledged; what was sent and not
-acknowledged is sent again, and a consumer drops the double by (table, boot, seq).
+After each connect it subscribes, refreshes every retained topic, publishes ``online``, and then the
+events after the cursor. The cursor moves only when the broker has acknowledged; unacknowledged
+events are sent again, and a consumer drops duplicates by (table, boot, seq).
 """
 
 from __future__ import annotations
@@ -38,33 +38,31 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.tables_api import TablesApi
 
 WINDOW = 8
-"""Messages that wait for their acknowledgement at one time. A table has one result in forty
-seconds.
-"""
+"""Messages that may wait for acknowledgement at a time. A table has one result in forty seconds."""
 BACKLOG = 64
-"""Events that are handed over at one time: after an outage they come by the thousand. Between two
-such portions the retained topics are refreshed, so that no display waits for the backlog.
+"""Events sent at a time after an outage, when there may be thousands. Retained topics are refreshed
+in between, so that no display waits for the backlog.
 """
 SHORTEST, LONGEST = 0.25, 15.0
-"""Seconds between two attempts to connect; doubled each time, with a jitter."""
+"""Seconds between two attempts to connect; doubled each time, with jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
-"""The same, where the broker refuses us: nobody wants a locked account or a full log."""
+"""The same if the broker refuses us, so that no account is locked and no log filled."""
 UNREADABLE = 1.0
-"""Seconds until the journal is asked again that could not be read."""
+"""Seconds between two tries to read a journal that cannot be read."""
 TWIN, SUSPICIOUS = "broker-client-id", 3
-"""The alert that another client has our client id; cleared when a connection has lasted. Not every
-broker says so: it is suspected where so many connections in a row were taken, and lost soon after.
+"""The alert that another client uses our client id; cleared when a connection lasts. Not every
+broker says so: it is suspected after this many connections in a row that were soon lost.
 """
 FOREIGN = "broker-topics"
 """The alert that somebody else publishes on our topics; cleared when nobody has for a minute."""
 QUIET, RENEWED = 60.0, 600.0
-"""Seconds: that minute, and after which all retained topics are said anew: what others said there
-in packets that are too large for us, we have not heard.
+"""Seconds: that minute, and the interval at which all retained topics are published again, because
+foreign messages too large for us go unseen.
 """
 
 
 class Publisher:
-    """The connection to the broker, made again for as long as the daemon runs."""
+    """The connection to the broker, renewed for as long as the daemon runs."""
 
     def __init__(self, broker: Broker, client_id: str, outbox: Journal, api: TablesApi) -> None:
         self.standing = BrokerConnection()
@@ -93,7 +91,7 @@ class Publisher:
         self._wake.set()
 
     def end(self) -> None:
-        """Send what is there, say ``offline`` and return from :meth:`run`."""
+        """Send what is pending, publish ``offline`` and return from :meth:`run`."""
         self._end.set()
         self._wake.set()
 
@@ -149,7 +147,7 @@ class Publisher:
                 raise
 
     def _say(self, error: Exception) -> None:
-        """One line when it begins and one when the reason changes, not one for each attempt."""
+        """Log once when an outage begins and once when its reason changes, not for each attempt."""
         trouble = told(error, self._broker)
         if self.standing.connected or trouble != self.standing.trouble:
             level = self._log.error if refuses_us(error) else self._log.warning
@@ -165,7 +163,7 @@ class Publisher:
         return time.monotonic() - self._since if self.standing.connected else 0.0
 
     def _suspect(self, error: Exception) -> bool:
-        """Whether it looks as if another client took our place; there is an alert then."""
+        """Whether another client seems to have taken our place; raises the alert if so."""
         if self.standing.connected:
             self._short = self._short + 1 if self._lasted < LONGEST else 0
         if not taken_over(error) and self._short < SUSPICIOUS:
@@ -219,8 +217,8 @@ class Publisher:
                 self._api.discard(table, name)
 
     def _overhear(self, message: Incoming, *, v5: bool) -> None:
-        """Something was said on a topic of ours, and not by us: what holds is said again, at once
-        or soon.
+        """Somebody else published on a topic of ours: publish the true state again, at once or
+        soon.
         """
         if not self._api.is_alert(message.topic):
             held_before = message.retain and not v5  # MQTT 5 does not send it
@@ -286,13 +284,13 @@ class Publisher:
             self._renewal.cancel()
 
     def _lasts(self) -> None:
-        """The connection holds: nobody else wants our place."""
+        """The connection has lasted: nobody else wants our place."""
         self._short = 0
         if self._api.alerts.pop(TWIN, None) is not None:
             self.wake()
 
     async def _publish(self, connection: Connection, backlog: int) -> None:
-        """Publish what comes, until the end. What lies up to the position ``backlog`` is old."""
+        """Publish until the end. Events up to the position ``backlog`` are marked historical."""
         unreadable = False
         while True:
             self._wake.clear()
@@ -342,8 +340,8 @@ class Publisher:
         return events
 
     async def _refresh(self, connection: Connection) -> None:
-        """Publish each retained topic that this broker does not hold yet, as far as we know, or
-        that somebody else has touched.
+        """Publish each retained topic that the broker does not hold yet, as far as we know, or that
+        somebody else has changed.
         """
         now = self._api.retained()
         again = self._own.take(time.monotonic())
@@ -395,11 +393,11 @@ class Publisher:
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
-    """Seconds before the next attempt, after a pause before this one and a connection that
-    ``lasted`` so long.
+    """Seconds before the next attempt, given the previous pause and how long the connection
+    ``lasted``.
 
-    Doubled each time: one that did not outlast the longest pause is no success, or two clients that
-    take each other's place would do so four times a second.
+    Doubled each time: a connection shorter than the longest pause is no success, or two clients
+    that displace each other would do so four times a second.
     """
     shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
     return shortest if lasted > longest else min(max(pause * 2, shortest), longest)

@@ -1,4 +1,4 @@
-"""The daemon's side of MQTT: what it shows under which topic, and how it answers what comes in."""
+"""The daemon's side of MQTT: what each topic holds, and how commands are answered."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ for the rest of the packet.
 """
 ENVELOPE = 4096
 CORRELATION = 1024
-"""Bytes of correlation data that are given back."""
+"""Bytes of correlation data that are returned."""
 SILENT = 60.0
-"""Seconds between two log lines that say that commands are discarded."""
+"""Seconds between two log lines about discarded commands."""
 
 
 class ServedTable(msgspec.Struct, frozen=True):
@@ -84,13 +84,13 @@ class TablesApi:
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> Message:
-        """Birth, or farewell and last will."""
+        """The birth message, or the farewell and last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self._boot))
         return Message(self._topics.node(self._node, "status"), body, retain=True)
 
     def subscriptions(self) -> list[str]:
-        """Commands, and our own alerts, of which a broker may hold some that were cleared while we
-        could not reach it.
+        """Commands, and our own alerts, because a broker may hold some that were cleared while it
+        could not be reached.
         """
         places = self._places.items()
         return [
@@ -100,12 +100,12 @@ class TablesApi:
         ]
 
     def own(self) -> list[str]:
-        """Our other retained topics: to hear it if somebody else says something there."""
+        """Our other retained topics, to notice when somebody else publishes there."""
         alerts = tuple(place.topics.table(id, "alert/") for id, place in self._places.items())  # noqa: A001
         return [topic for topic in self.shown() if not topic.startswith(alerts)]
 
     def is_alert(self, topic: str) -> bool:
-        """Whether this is the topic of an alert, known or not, of one of our tables."""
+        """Whether this is the topic of an alert of one of our tables, known or not."""
         return any(
             topic.startswith(place.topics.table(id, "alert/"))
             for id, place in self._places.items()  # noqa: A001
@@ -117,7 +117,9 @@ class TablesApi:
         return (self._topics if place is None else place.topics).table(table, leaf)
 
     def retained(self) -> dict[str, bytes | None]:
-        """Every retained topic but ``status``, and what it holds; None: nothing any more."""
+        """Every retained topic except ``status``, and its body; None clears the
+        retained message.
+        """
         shown: dict[str, bytes | None] = dict.fromkeys(self._was)
         for id, place in self._places.items():  # noqa: A001
             shown.update(
@@ -134,20 +136,20 @@ class TablesApi:
         }
 
     def shown(self) -> dict[str, bytes | None]:
-        """Every retained topic while we are on line, and what it holds."""
+        """Every retained topic while online, and its body."""
         status = self.status(online=True)
         return {**self.retained(), status.topic: status.payload}
 
     def command(self, topic: str) -> tuple[str, str] | None:
-        """The table and the command that a topic names; None if it is no command's."""
+        """The table and the command that a topic names; None if it is not a command's."""
         for id, place in self._places.items():  # noqa: A001
             if topic.startswith(prefix := place.topics.command(id, "")):
                 return id, topic.removeprefix(prefix)
         return None
 
     def discard(self, table: str, name: str) -> None:
-        """A command is not answered, because too many wait. It is counted, and logged now
-        and then.
+        """Count a command that is not answered because too many are waiting, and log it now and
+        then.
         """
         self.discarded += 1
         if time.monotonic() - self._told >= SILENT:
@@ -162,8 +164,8 @@ class TablesApi:
     async def answer(
         self, table: str, name: str, message: Incoming, largest: int | None = None
     ) -> list[Message]:
-        """Follow a command and reply to it, in at most ``largest`` bytes. Whatever goes wrong, the
-        table goes on.
+        """Follow a command and reply in at most ``largest`` bytes. Whatever goes wrong, the table
+        continues.
         """
         if not message.payload:  # somebody cleared a retained command
             return []
