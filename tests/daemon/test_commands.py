@@ -63,7 +63,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         (
             "device.command",
             {**HEAD, "command": "power_on", "device": "shoe"},
-            "no device 'shoe' at this table; there are: wheel",
+            "this table has no device shoe; devices: wheel",
         ),
         ("device.command", {**HEAD, "command": "power_on", "device": "wheel"}, "commands"),
         ("recall", {"boot": "x", "from": 0}, "from"),
@@ -111,7 +111,7 @@ def test_nobody_makes_the_daemon_write_into_its_own_topics(
 def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> None:
     heard.say(f"{TABLE}/command/session-open", {**HEAD, "client": "t", "id": 1}, retain=True)
     reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
-    assert "never retained" in reply["error"]
+    assert "retained command would be followed again" in reply["error"]
     assert not command(heard, "session.close")["ok"], "no session is open"
     assert command(heard, "session.open", by="another")["ok"]
     assert [event["by"] for event in until_more(heard, "session.opened", 0)] == ["another"]
