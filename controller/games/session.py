@@ -95,7 +95,7 @@ def announce_last_rounds(
     if left is None:
         raise RejectedError("no_last_rounds")
     if state.last is not None:
-        raise RejectedError("last_rounds_announced")
+        raise RejectedError("last_rounds_already_announced")
     turn.change(last=left, last_since=turn.number or state.round + 1)
     turn.say(
         LastRounds(

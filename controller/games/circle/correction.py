@@ -66,7 +66,7 @@ def _by_word(
         return
     _may_win(given.winner, hand)
     if given.winner == was:
-        raise RejectedError("winner_already", round=entry.round, winner=was)
+        raise RejectedError("winner_unchanged", round=entry.round, winner=was)
     if hand is not None:
         against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()

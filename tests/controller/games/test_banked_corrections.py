@@ -184,7 +184,7 @@ def test_only_who_is_in_charge_corrects() -> None:
     ):
         play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
     with pytest.raises(
-        RejectedError, match="the result follows from the cards; leave out number and winner"
+        RejectedError, match="the result follows from the cards; leave out number, dice and winner"
     ):
         play.say("result.correct", round=1, winner="box:1")
 

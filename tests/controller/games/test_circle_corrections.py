@@ -97,7 +97,9 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
 def test_where_hands_were_compared_the_cards_speak() -> None:
     play = to_the_end()
     for why, fields in {
-        "the result follows from the cards; leave out number and winner": {"winner": "seat:3"},
+        "the result follows from the cards; leave out number, dice and winner": {
+            "winner": "seat:3"
+        },
         "hands is required; name each wrong hand with its right cards": {},
         "seat:4 has 2 cards, not 1; name as many": {"seat4": "Ad"},
         "seat:7 was not face up in round 1; face up were: seat:4, seat:3,": {"seat7": "Ad 5s"},

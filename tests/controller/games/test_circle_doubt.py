@@ -72,7 +72,9 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
 
 def test_shown_cards_that_cannot_be() -> None:
     play = holdem()
-    with pytest.raises(RejectedError, match="Zz is not a card; give rank and suit, as in 7h or Ts"):
+    with pytest.raises(
+        RejectedError, match="Zz is not a card; write rank and suit, such as 7h or Ts"
+    ):
         play.show(4, "Ah Zz")
     with pytest.raises(RejectedError, match="seat:4 has 2 cards, not 1"):
         play.show(4, "Ah")

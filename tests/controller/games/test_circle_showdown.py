@@ -357,7 +357,7 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
         RejectedError, match="winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"
     ):
         play.say("result.correct", round=1, winner="seat:9")
-    with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="round 2 is not among the remembered rounds"):
         play.say("result.correct", round=2, winner="seat:3")
 
 

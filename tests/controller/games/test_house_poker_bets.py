@@ -87,7 +87,7 @@ def test_a_side_bet_lies_before_the_deal() -> None:
 
 def test_a_bet_that_there_is_not() -> None:
     play = opened(decree="ARA02")
-    with pytest.raises(RejectedError, match="there is no bet insurance; bets: ante, jackpot"):
+    with pytest.raises(RejectedError, match="no bet insurance here; bets are: ante, jackpot"):
         play.say("bet.place", who="box:1", bet="insurance")
     with pytest.raises(
         RejectedError, match="box:9 is not a box from 1 to 7; a box is box:1, another bettor on it"

@@ -84,7 +84,7 @@ def test_what_may_not_be_corrected() -> None:
             "role": "croupier",
             "box1": "9s 8s 7s 6s 5c",
         },
-        "round 2 is not among the rounds remembered of this session": {
+        "round 2 is not among the remembered rounds of this session": {
             "round": 2,
             "box1": "9s 8s 7s 6s 5c",
         },
@@ -175,7 +175,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     play.say("session.open")
     assert play.state.played == ()
     with pytest.raises(
-        RejectedError, match="round 2 is not among the rounds remembered of this session"
+        RejectedError, match="round 2 is not among the remembered rounds of this session"
     ):
         correct(play, round=2, box1=TOLD)
 
@@ -196,7 +196,7 @@ def test_how_far_a_correction_reaches_is_said() -> None:
         correct(play, round=41, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=42, box1="9s 8s 7s 6s 5c"))
     with pytest.raises(
-        RejectedError, match="round 62 is not among the rounds remembered of this session"
+        RejectedError, match="round 62 is not among the remembered rounds of this session"
     ):
         correct(play, round=62, box1="9s 8s 7s 6s 5c")
 
