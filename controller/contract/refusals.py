@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH, catalogue, text
+from controller.contract.messages.messages import ENGLISH, text
 from devices.errors import NovamasError
 
 Field = str | int | tuple[str, ...]
@@ -43,9 +43,5 @@ class RejectedError(NovamasError, ValueError):
     """
 
     def __init__(self, key: str, *, law: str | None = None, **fields: Field) -> None:
-        if f"refusal.{key}" not in catalogue(ENGLISH):
-            super().__init__(key)
-            self.refusal = None
-            return
         self.refusal = Refusal(key, fields, law)
         super().__init__(self.refusal.told())

@@ -176,10 +176,7 @@ class TableRunner:
             async with asyncio.timeout(PATIENCE):
                 await asyncio.shield(stored)
         except TimeoutError:
-            raise NotStoredError(
-                "taken, but not stored yet: the journal cannot be written; the command "
-                "takes effect when the alert is cleared"
-            ) from None
+            raise NotStoredError("not_stored_yet") from None
         except JournalUnusableError as error:
             raise RejectedError("not_stored", reason=str(error)) from None
 

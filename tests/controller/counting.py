@@ -83,7 +83,7 @@ class Counting:
                 number, int
             ):
                 if not 1 <= wanted <= state.round:
-                    raise RejectedError("no such round")
+                    raise RejectedError("round_not_remembered", round=wanted)
                 return state, (_corrected(number, by, role, session=state.session, round=wanted),)
             case RoundVoid(by=by):
                 void = Void(reason="inspector", law="", article="", last_number=None, by=by, **at)

@@ -79,7 +79,7 @@ async def test_what_was_refused_or_discarded_is_counted(
         made = make_api(journal)
 
         async def refuses(_: object) -> None:
-            raise RejectedError("no")
+            raise RejectedError("bets_closed")
 
         monkeypatch.setattr(made._places["r1"].runner, "follow", refuses)
         with structlog.testing.capture_logs() as logs:
