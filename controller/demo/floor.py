@@ -1,4 +1,4 @@
-"""The programs of the demo: started, watched, and all of them ended with it."""
+"""The programs of the demo: starts them, watches them, and ends them all with the demo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 30.0
 
 
 class DemoError(NovamasError):
-    """The demo cannot go on. The message is all that its user needs."""
+    """The demo cannot continue. The message is all that its user needs."""
 
 
 class Floor:

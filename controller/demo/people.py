@@ -1,8 +1,8 @@
-"""The demo's people: for each game, what the head of the table or the croupier says next, from what
-he sees of it.
+"""The people of the demo: for each game, what the table head or the croupier says next, given what
+they see.
 
-All pure, and without a memory of their own: what a person says follows from the table's state and
-from what was last heard of it, so that whoever comes to an open table goes on where it stands.
+Everything is pure and without memory: what a person says follows from the table's state and from
+the latest events, so that whoever comes to an open table can continue.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
 Person = Callable[[TableSeen], Said | None]
 
 VOID = ("ball_with_rotor", "rotor_not_reversed")
-"""What is irregular at a wheel and makes the round null by a reason of its own; all else by the
+"""What is irregular at a wheel and makes the round void by a reason of its own; all else by the
 word of who is in charge.
 """
 CARDS = {"card_unsure": "next_round", "silence": "accept"}
@@ -57,13 +57,13 @@ THROWS: Mapping[str, Said] = {
     "die_cocked": ("round.void", {"reason": "die_on_chips"}),
     "die_off_table": ("round.void", {"reason": "die_off_table"}),
 }
-"""What becomes of a throw that waits, where the table does not see why; any other is null by the
+"""What becomes of a throw that waits, where the table does not see why; any other is void by the
 word of who is in charge.
 """
 
 
 def wheel(seen: TableSeen) -> Said | None:
-    """A wheel that plays by itself: what waits there is null."""
+    """A wheel that plays by itself: what waits there is void."""
     shown = seen.shown
     if shown["phase"] == "closed":
         return "session.open", {}
@@ -73,7 +73,7 @@ def wheel(seen: TableSeen) -> Said | None:
 
 
 def shoe(seen: TableSeen) -> Said | None:
-    """Punto y banca: shoes are given out, a misdeal is null. Of an earlier demo's shoe nobody knows
+    """Punto y banca: shoes are given out, a misdeal is void. Of an earlier demo's shoe nobody knows
     what is left.
     """
     shown, asks = seen.shown, seen.shown["asks"]
@@ -129,5 +129,5 @@ def _players(shown: Mapping[str, Any]) -> Said | None:
 
 
 def void(number: int, reason: str = "inspector") -> Said:
-    """A round is null."""
+    """A round is void."""
     return "round.void", {"reason": reason, "round": number}

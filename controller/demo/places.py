@@ -1,4 +1,6 @@
-"""The tables of the demo: the game of each, its one device, and what irregular things that does."""
+"""The tables of the demo: the game of each, its one device, and the irregular things that the
+device does.
+"""
 
 from __future__ import annotations
 
@@ -158,7 +160,7 @@ def _book(decree: str, game: str) -> Any:
 
 
 def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
-    """As the decree has it: who calls a round null, which cards are in the shoe, and who deals
+    """As the decree has it: who declares a round void, which cards are in the shoe, and who deals
     where a shuffler may not.
     """
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"

@@ -1,8 +1,7 @@
-"""The demo's croupier at poker against the dealer, and the cards that lie before him: a shuffled
-deck of his own each round.
+"""The demo's croupier at poker against the dealer, and the cards: a shuffled deck each round.
 
-The devices tell that cards were dealt, never which; where the decree has no shuffler that deals, he
-does. He turns them up and says them, as the players and the rules have it.
+The devices report that cards were dealt, never which; where the decree has no shuffler that deals,
+the croupier deals. He turns the cards and announces them as the players and the rules require.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ STOPS = {
     "card_extra": "wrong_count",
     "deck_wrong": "deck_defective",
 }
-"""Why a deal that stands still is null; for anything else it is a misdeal."""
+"""Why a suspended deal is void; for anything else it is a misdeal."""
 
 
 def croupier(seen: TableSeen) -> Said | None:
@@ -84,7 +83,7 @@ def _may_deal(seen: TableSeen) -> bool:
 
 
 def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
-    """What goes on again, and what is null."""
+    """What goes on again, and what is void."""
     shown, what = seen.shown, seen.what
     if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (
         *shown["hands"],

@@ -1,5 +1,5 @@
-"""Who sits at the demo's tables: opens the sessions, and says what each table's person has to say,
-after as long as that takes.
+"""The people at the demo's tables: opens the sessions, and sends each table's next command after a
+realistic delay.
 """
 
 from __future__ import annotations
