@@ -56,7 +56,7 @@ ROULETTE = DemoTable(
     faults=(
         "100:ball_with_rotor",
         "340:rotor_not_reversed",
-    ),  # null spins in the second and in the sixth round
+    ),  # void spins in the second and in the sixth round
     more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
 )
 BOULE = DemoTable(

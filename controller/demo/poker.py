@@ -94,7 +94,7 @@ def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
         return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None
     if what == "card_before_close" and _may_deal(
         seen
-    ):  # he was slower than the shuffler; of another deal it is null
+    ):  # he was slower than the shuffler; any other deal is void
         return ("bets.close", {}) if shown["hands"] else _all_boxes(shown)
     return void(shown["round"], STOPS.get(what or "", "misdeal"))
 
