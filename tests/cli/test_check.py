@@ -49,7 +49,7 @@ def test_a_wrong_decree_is_told_beside_a_wrong_game(
     )
     assert main(["check", str(file)]) == 1
     told = capsys.readouterr().err
-    assert "no game 'roulete-french'; did you mean roulette-french?" in told
+    assert "no game 'roulete-french'; did you mean `roulette-french`?" in told
     assert "no decree 'BAL50'; did you mean BAL" in told
 
 

@@ -60,4 +60,4 @@ def test_without_an_output_nothing_fails() -> None:
 
 def test_a_misspelt_subcommand_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chekc", "novamas.toml"]) == 2
-    assert capsys.readouterr().err == "novamas: no command 'chekc'; did you mean check?\n"
+    assert capsys.readouterr().err == "novamas: no command 'chekc'; did you mean `check`?\n"

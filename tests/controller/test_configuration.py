@@ -98,7 +98,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             "roulette-french",
             "roulete-french",
-            "line 7: table[0].game: no game 'roulete-french'; did you mean roulette-french?",
+            "line 7: table[0].game: no game 'roulete-french'; did you mean `roulette-french`?",
         ),
         ('"BAL05"', '"BAL99"', "line 8: table[0].decree: no decree 'BAL99'; did you mean BAL0"),
         ('"BAL05"', '"BAL09"', "line 8: table[0].decree: "),

@@ -14,7 +14,7 @@ from tests.controller.games.roulette_play import PAIRS, Play
 @pytest.mark.parametrize(
     ("game", "decree", "settings", "why"),
     [
-        ("roulette", "ARA02", {}, "no game 'roulette'; did you mean roulette-french"),
+        ("roulette", "ARA02", {}, "no game 'roulette'; did you mean `roulette-french`"),
         ("roulette-french", "XXX", {}, "no decree 'XXX'; there are: .*ARA02"),
         (
             "roulette-french",
