@@ -21,7 +21,7 @@ TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
 
 def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     """What a result says of 31-31."""
-    return tuple(getattr(event, name) for name in TOLD)
+    return tuple(getattr(event.outcome, name) for name in TOLD)
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
