@@ -7,12 +7,21 @@ times come from the recording. Both give the same readings. Time must not go bac
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import takewhile
 from typing import Literal
 
 from devices.codec import Codec
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
-from devices.readings import AnyReading, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import (
+    AnyReading,
+    LinkGarbage,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
 """``connecting``: open, nothing received yet; ``up``: valid frames arrive; ``stale``: none for too
@@ -157,7 +166,8 @@ class Watch:
             self.state = "up"
             if self._reported != "up":
                 self._reported = "up"
-                heard = [LinkUp(at=now, device=self._device), *heard]
+                before = list(takewhile(lambda reading: isinstance(reading, LinkGarbage), heard))
+                heard = [*before, LinkUp(at=now, device=self._device), *heard[len(before) :]]
         elif data:
             if not self._noise:
                 self._noise_began = now
