@@ -16,6 +16,7 @@ import pytest
 
 from controller.contract.commands import COMMANDS, CardDecide, VoidReason
 from controller.contract.events import EVENTS
+from controller.contract.outcomes import AnyOutcome
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
 from controller.rulebooks.dispositions import (
@@ -169,6 +170,8 @@ def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
         assert COMMAND_TAGS & {place.split()[0] for place in answer.where.split(", ")}
 
 
+RESULT_FIELDS = {name for family in get_args(AnyOutcome) for name in family.__struct_fields__}
+"""What an outcome tells, of whatever family."""
 GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "punto-banca"}
 """The game whose rulebook and settings carry an answer, where it is not named itself."""
 
@@ -189,11 +192,12 @@ def _check_place(place: str, answer: Disposition) -> None:
     elif kind == "irregularity":
         assert set(names) <= set(made.book.laws), place
     elif kind == "state":
-        assert set(names) <= set(made.show(made.begin())), place
+        assert set(names) <= set(made.show(made.begin()).__struct_fields__), place
     elif kind == "rulebook":
         assert names[0] in made.book.__struct_fields__, place
     else:
-        assert set(names) <= {
+        outcome = RESULT_FIELDS if kind in ("round.result", "result.corrected") else set()
+        assert set(names) <= outcome | {
             *SAID[kind].__struct_fields__,
             *get_args(VoidReason),
             *CARD_DECISIONS,

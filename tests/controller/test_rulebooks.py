@@ -160,6 +160,8 @@ def documented(game: str) -> list[str]:
 
 def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(KeyError, match="ARA02, BAL05, BAL09, EUS96, GAL07"):
+        rulebook("Madrid")
+    with pytest.raises(KeyError, match="did you mean `?BAL09"):
         rulebook("BAL99")
 
 
@@ -170,7 +172,7 @@ def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> No
         (
             "roulette-american.toml",
             'follows = "roulette"',
-            "roulette-american.toml: it follows 'roulette'",
+            "roulette-american.toml: follows = 'roulette' is not a game of this decree",
         ),
         ("roulette-french.toml", "pockets = 37", r"roulette-french"),
         ("boule.toml", "id = ", "boule.toml: Invalid value"),

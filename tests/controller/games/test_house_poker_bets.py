@@ -161,7 +161,8 @@ def test_the_bet_on_a_pair_is_paid_by_the_announced_table(
 ) -> None:
     play = table("three-card-poker", "BAL09", pay_table=number)
     told = go(play, hand, "Ah Kh Qh", bets=[(1, "pair_plus")])
-    announced = play.shown["side_bets"]["pair_plus"]
+    shown = play.shown["side_bets"]["pair_plus"]
+    announced = {made: tuple(pays) for made, pays in shown.items()}
     assert announced == book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[number - 1]
     assert bets(box(told))["pair_plus"] == (
         ("lose", None) if kind is None else ("win", announced[kind])

@@ -57,7 +57,7 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(
     assert mistake.place == "line 11: table[0].device[0].driver"
     assert (
         mistake.what
-        == f"the driver {name} is for {' and '.join(driver(name).games)}; this table plays {game}"
+        == f"the driver {name} is for {' and '.join(driver(name).games)}, but this table plays {game}"
     )
 
 

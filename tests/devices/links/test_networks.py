@@ -153,9 +153,7 @@ def test_what_is_refused_is_listed_with_the_reason(
     monkeypatch.setattr(ports, "comports", lambda: [Found])
     [port] = ports.ports()
     assert port.refused == "RNDIS, class e0/01/03"
-    assert "    refused  it brings a network card along: RNDIS, class e0/01/03" in _text(
-        [port], [], []
-    )
+    assert "    refused  it is also a network card: RNDIS, class e0/01/03" in _text([port], [], [])
     assert not [line for line in _text([Port(name="a", node="a")], [], []) if "refused" in line]
 
 
@@ -166,7 +164,7 @@ def test_a_reader_with_a_network_card_in_it_is_listed_with_the_reason(tmp_path: 
     assert [
         line
         for line in _text([], [reader], [])
-        if "refused  it brings a modem or a network card along: CDC NCM" in line
+        if "refused  it is also a modem or a network card: CDC NCM" in line
     ]
 
 
