@@ -30,7 +30,11 @@ def read_whole(body: bytes, kind: type[_Kind]) -> _Kind:
     has no place in a ``kind``: another release wrote it, and it would be lost.
     """
     read = read_body(body, kind)
-    if not _within(msgspec.json.decode(body), msgspec.json.decode(msgspec.json.encode(read))):
+    try:
+        whole = _within(msgspec.json.decode(body), msgspec.json.decode(msgspec.json.encode(read)))
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
+    if not whole:
         raise ValueError("it holds what this release does not know")
     return read
 

@@ -36,7 +36,7 @@ from controller.proof.segment import segments as sealed_segments
 HOT_DAYS = 7
 """Days whose entries stay in the journal after sealing, for recalls and quick searches."""
 DAY = 86_400
-BATCH = 500
+BATCH = 200
 
 
 class SealedDay(msgspec.Struct, frozen=True):

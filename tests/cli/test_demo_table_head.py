@@ -197,14 +197,14 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
     monkeypatch.setattr(table_head, "AGAIN", (0.0, 2 * LATER))
 
     def refuse(_: AtTable, name: str) -> None:
-        raise RejectedError(f"nobody may say {name} here")
+        raise RejectedError("unknown_command", command=name)
 
     with pytest.raises(ExceptionGroup) as raised:
         async with presided(port, "poker-no-draw", "EUS96", PACKETS, before=refuse):
             pass
     [failed] = raised.value.exceptions
     assert isinstance(failed, DemoError)
-    assert str(failed) == "the table poker-1 does not open: nobody may say session-open here"
+    assert str(failed) == "the table poker-1 does not open: this game has no command session-open"
 
 
 async def test_the_same_word_about_another_irregularity_is_not_put_off(

@@ -226,7 +226,11 @@ def test_fortune_wheel(play: Play) -> None:
     )
     floor.start("fortune-board")
     results = until_said(floor.heard, "round.result", 3)
-    assert [(result["cell"], result["spin"]) for result in results] == [(54, 1), (54, 2), (1, 3)]
+    assert [(result["outcome"]["cell"], result["spin"]) for result in results] == [
+        (54, 1),
+        (54, 2),
+        (1, 3),
+    ]
     assert wrong(floor.heard, 3) == []
     floor.prove()
 

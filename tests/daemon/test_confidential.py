@@ -165,7 +165,7 @@ min_draw = 0.0
     ] == []
     assert not (tmp_path / "recordings" / "bacara-1").exists()
     assert made.until_logged(
-        "cards lie face down: no recordings are written; the journal has the bytes, sealed"
+        "cards are face down: no recordings are written; the journal has the bytes, sealed"
     )
 
     messages = tmp_path / "messages"

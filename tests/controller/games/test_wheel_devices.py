@@ -56,8 +56,8 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(
     [mistake] = caught.value.mistakes
     assert mistake.place == "line 11: table[0].device[0].driver"
     assert (
-        mistake.what
-        == f"the driver {name} is for {' and '.join(driver(name).games)}, but this table plays {game}"
+        mistake.what == f"the driver {name} is for {' and '.join(driver(name).games)}, "
+        f"but this table plays {game}"
     )
 
 
