@@ -280,7 +280,7 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.change(expected=to)
             self.say(CardExpected(round=state.deal.round if state.deal else 0, to=to))
 
-    # The outcome of a round: a result, null, or unresolved
+    # The outcome of a round: a result, void, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
         """Give the result, hand by hand. Awards were published when their hands were face up."""
