@@ -11,7 +11,7 @@ import msgspec
 Stored = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A position, a number or a time that a journal can hold."""
 
-ENDLESS = "objects or lists within each other without end"
+ENDLESS = "objects or lists nested without end"
 _Kind = TypeVar("_Kind")
 
 

@@ -125,7 +125,7 @@ def read_order(
     """
     if len(body) > LARGEST:
         raise UnreadableCommandError(
-            f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender()
+            f"a command has at most {LARGEST} bytes; this one has {len(body)}", Sender()
         )
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
@@ -133,26 +133,24 @@ def read_order(
         ValueError,
         RecursionError,
     ) as error:  # also a UnicodeDecodeError; brackets within brackets without end
-        raise UnreadableCommandError(f"the body is no JSON object: {error}", Sender()) from None
+        raise UnreadableCommandError(f"the body is not a JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
     if deeper(fields.get("id"), DEEPEST):
-        raise UnreadableCommandError(
-            f"id: more than {DEEPEST} objects or lists within each other", Sender()
-        )
+        raise UnreadableCommandError(f"id: nested more than {DEEPEST} levels deep", Sender())
     if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
-        raise UnreadableCommandError(f"id: more than {GIVEN_BACK} bytes", Sender())
+        raise UnreadableCommandError(f"id: longer than {GIVEN_BACK} bytes", Sender())
     sender = Sender(
         client if isinstance(client, str) and _CLIENT.fullmatch(client) else None,
         fields.pop("id", None),
     )
     if client is not None and sender.client is None:
         raise UnreadableCommandError(
-            "client: 1 to 64 letters, digits, hyphens and underscores", sender
+            "client: use 1 to 64 letters, digits, hyphens and underscores", sender
         )
     if given := sorted({"at", "type"} & set(fields)):
         raise UnreadableCommandError(
-            f"{', '.join(given)}: not in the body; the topic names the command and the table "
-            "stamps it",
+            f"{', '.join(given)}: leave out of the body; the topic names the command and the table "
+            "stamps the time",
             sender,
         )
     kind: type[msgspec.Struct]

@@ -51,7 +51,7 @@ def test_orders_to_a_device_and_recalls() -> None:
     [
         ("round-void", {**HEAD, "reason": "weather"}, "weather"),
         ("round-void", {**HEAD}, "reason"),
-        ("round-void", {**HEAD, "reason": "ball_out", "type": "x"}, "type: not in the body"),
+        ("round-void", {**HEAD, "reason": "ball_out", "type": "x"}, "type: leave out of the body"),
         ("round-void", {**HEAD, "reason": "ball_out", "client": "a/b"}, "client"),
         ("round-void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
         ("link.up", {"device": "wheel"}, "no command 'link.up'"),
@@ -178,6 +178,6 @@ def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
 
 def test_a_client_has_no_dot() -> None:
     with pytest.raises(
-        UnreadableCommandError, match="client: 1 to 64 letters, digits, hyphens and underscores"
+        UnreadableCommandError, match="client: use 1 to 64 letters, digits, hyphens and underscores"
     ):
         order("session-open", **HEAD, client="desk.7")

@@ -55,7 +55,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         ("session.open", {"by": "M. Lasa", "role": "emperor"}, "emperor"),
         ("session.open", {"role": "table_head"}, "`by`"),
         ("session.open", {**HEAD, "extra": 1}, "extra"),
-        ("session.open", {**HEAD, "at": 1.0}, "at: not in the body"),
+        ("session.open", {**HEAD, "at": 1.0}, "at: leave out of the body"),
         ("bets.steal", HEAD, "no command 'bets-steal'; docs/mqtt.md lists them"),
         ("session.opn", HEAD, "no command 'session-opn'; send session-open"),
         ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel-number'"),
@@ -93,7 +93,7 @@ def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
     heard.say(f"{TABLE}/command/session-open", body, properties=properties)
     reply = until("a reply", lambda: heard.on("/reply/desk/7"), running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
-    assert "no JSON object" in reply.body["error"]
+    assert "not a JSON object" in reply.body["error"]
 
 
 def test_nobody_makes_the_daemon_write_into_its_own_topics(
