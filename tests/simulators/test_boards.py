@@ -123,7 +123,7 @@ class TestWithoutFaults:
     @given(seeds, st.integers(1, 3), st.data())
     def test_dice(self, seed: int, dice: int, data: st.DataObject) -> None:
         throws = data.draw(st.lists(st.tuples(*[st.integers(1, 6)] * dice), min_size=3, max_size=3))
-        readings = heard("dice-board", Dice(seed, 240, dice, throws), 45.0, dice=dice)
+        readings = heard("dice-board", Dice(seed, 240, dice, throws), 50.0, dice=dice)
         assert [(r.values, r.throw, r.late) for r in of(DiceRead, readings)] == [
             (v, n, False) for n, v in enumerate(throws, 1)
         ]
