@@ -52,7 +52,7 @@ class Board(ABC):
         """One round, from beginning to end."""
 
     def started(self) -> int:
-        """The board was started, perhaps in the middle of a round: what it counts immediately."""
+        """What the board counts as soon as it starts, perhaps during a round."""
         return 0
 
     @property
@@ -99,7 +99,7 @@ class Board(ABC):
         self.say(*self.state())
 
     def strikes(self, fault: str) -> float | None:
-        """The value of a fault that was triggered; returned once. None if it was not triggered."""
+        """The value of a triggered fault, returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 

@@ -29,7 +29,7 @@ class Device(Protocol):
         ...
 
     def advance(self, now: float) -> list[Timed]:
-        """Advance the time to ``now``; returns the lines sent meanwhile, oldest first."""
+        """Advance the time to ``now``. Returns the lines sent meanwhile, oldest first."""
         ...
 
     def receive(self, data: bytes, now: float) -> None:

@@ -210,7 +210,7 @@ def faults_of(protocol: str) -> dict[str, Fault]:
 
 
 def read_switch(text: str, known: Mapping[str, Fault] = FAULTS) -> Switch:
-    """Parse a fault as a person writes it. Raises ``ValueError`` saying what may be written."""
+    """Parse a fault as a person writes it. Raises ``ValueError``, which lists what is valid."""
     match = _SWITCH.fullmatch(text.strip())
     if match is None:
         raise ValueError(

@@ -1,5 +1,5 @@
-"""Serves one simulated device on one port, in its own time, until it has played enough or is told
-to stop.
+"""Serves one simulated device on one port, on the model's clock, until its rounds are played or it
+is told to stop.
 """
 
 from __future__ import annotations

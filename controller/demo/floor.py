@@ -1,4 +1,4 @@
-"""The programs of the demo: starts them, watches them, and ends them all with the demo."""
+"""The demo's programs: start them, watch them, and end them with the demo."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from devices.errors import NovamasError
 
 PATIENCE = 30.0
-"""Seconds for each program to be ready, and for its end."""
+"""Seconds each program may take to become ready, and to end."""
 
 
 class DemoError(NovamasError):
-    """The demo cannot continue. The message is all that its user needs."""
+    """The demo cannot continue. The message tells the user everything needed."""
 
 
 class Floor:
-    """The programs. What each says on standard error stands in ``room``."""
+    """The running programs. ``room``: the directory of their logs."""
 
     def __init__(self, room: Path) -> None:
         self.room = room
@@ -29,11 +29,11 @@ class Floor:
     def start(
         self, name: str, module: str, *words: str, own_group: bool = True
     ) -> subprocess.Popen[bytes]:
-        """Start one program; what it says on standard error goes to ``<name>.log``."""
+        """Start one program. Its standard error goes to ``<name>.log``."""
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - our own modules
                 [sys.executable, "-m", module, *words],
-                # its end tells a simulator that we are gone, however we went
+                # a simulator ends when this pipe closes, however the demo ended
                 stdin=subprocess.PIPE,
                 stdout=None if name == "display" else log,
                 stderr=log,
@@ -54,9 +54,7 @@ class Floor:
             self.check()
 
     def check(self) -> None:
-        """Raise :class:`DemoError` with everything that a program said, if one has ended that
-        should not have.
-        """
+        """Raise :class:`DemoError` with a program's log if the program ended unexpectedly."""
         for name, program in self._programs.items():
             code = program.poll()
             if code is not None and (name != "display" or code != 0):
@@ -66,8 +64,8 @@ class Floor:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
     async def until(self, what: str, true: Callable[[], bool]) -> None:
-        """Wait for something. Raises :class:`DemoError` when it does not come, or when a program
-        has ended.
+        """Wait until ``true()``. ``what`` names the condition in the message. Raises
+        :class:`DemoError` if the condition takes too long or a program ends.
         """
         try:
             async with asyncio.timeout(PATIENCE):
@@ -79,7 +77,7 @@ class Floor:
             raise DemoError(f"{what} did not come within {PATIENCE:g} s\n{said}") from None
 
     def close(self) -> None:
-        """End them all and wait for each; one that does not end is killed."""
+        """End all programs and wait for each; kill any that does not end in time."""
         for program in self._programs.values():
             if program.poll() is None:
                 program.terminate()

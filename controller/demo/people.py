@@ -1,8 +1,7 @@
-"""The people of the demo: for each game, what the table head or the croupier says next, given what
-they see.
+"""The demo's people: for each game, the next command of the table head or the croupier.
 
-Everything is pure and without memory: what a person says follows from the table's state and from
-the latest events, so that whoever comes to an open table can continue.
+The functions are pure and keep no memory. A command follows from the table's state and its latest
+events alone, so a person who comes to an open table can continue.
 """
 
 from __future__ import annotations
@@ -13,13 +12,15 @@ from typing import Any
 import msgspec
 
 Said = tuple[str, dict[str, Any]]
-"""A command's name, and what it says."""
+"""A command's name and its fields."""
 
 
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sees. ``shown``: the table's state; ``heard``: the latest event of each type
-    since he came; ``seed``: of the cards that lie before him, where he alone sees them; ``slips``:
-    in each so-many-th round he misreads one.
+    """What a person sees.
+
+    ``shown``: the table's state; ``heard``: the latest event of each type since the person came;
+    ``seed``: determines the cards that only this person sees; ``slips``: the person misreads a card
+    in every round whose number is a multiple of this (0: never).
     """
 
     shown: Mapping[str, Any]
@@ -29,11 +30,11 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str | None:
-        """What was last irregular."""
+        """The kind of the latest irregularity."""
         return self.heard.get("irregularity", {}).get("what")
 
     def since(self, event: str, *others: str) -> bool:
-        """Whether an event was heard, and none of the others after it."""
+        """Whether ``event`` was heard, and none of ``others`` after it."""
         last = (self.heard[name]["seq"] for name in others if name in self.heard)
         return event in self.heard and self.heard[event]["seq"] > max(last, default=0)
 
@@ -41,29 +42,29 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
 Person = Callable[[TableSeen], Said | None]
 
 VOID = ("ball_with_rotor", "rotor_not_reversed")
-"""What is irregular at a wheel and makes the round void by a reason of its own; all else by the
-word of who is in charge.
+"""Irregularities of a wheel that are themselves the reason for a void round. For any other, the
+reason is ``inspector``.
 """
 CARDS = {"card_unsure": "next_round", "silence": "accept"}
-"""What becomes of a card that stops the table between rounds: one too many is kept for the next, a
-burn that was not seen whole is over. Any other is removed.
+"""The action for a card that stops the table between rounds: an extra card is kept for the next
+round, and an incompletely seen burn is accepted. Any other card is removed.
 """
 SEATS = (1, 2, 3)
-"""Where players stand at the dice."""
+"""The players' seats at the dice table."""
 BETS = (("win", 1000), ("dont_win", 500))
-"""What the shooter bets before the first throw of a series, and what the player after him does."""
+"""The bets of the shooter and of the next player before the first throw of a series."""
 THROWS: Mapping[str, Said] = {
     "shooter_no_bet": ("round.confirm", {}),
     "die_cocked": ("round.void", {"reason": "die_on_chips"}),
     "die_off_table": ("round.void", {"reason": "die_off_table"}),
 }
-"""What becomes of a throw that waits, where the table does not see why; any other is void by the
-word of who is in charge.
+"""The command for a throw that waits for a decision, by irregularity. For any other, the throw is
+void with the reason ``inspector``.
 """
 
 
 def wheel(seen: TableSeen) -> Said | None:
-    """A wheel that plays by itself: what waits there is void."""
+    """A wheel that plays by itself: declare any round void that waits for a decision."""
     shown = seen.shown
     if shown["phase"] == "closed":
         return "session.open", {}
@@ -73,8 +74,8 @@ def wheel(seen: TableSeen) -> Said | None:
 
 
 def shoe(seen: TableSeen) -> Said | None:
-    """Punto y banca: shoes are given out, a misdeal is void. Of an earlier demo's shoe nobody knows
-    what is left.
+    """Punto y banca: start shoes and declare misdeals void. A shoe of an earlier demo is replaced,
+    since nobody knows which cards are left in it.
     """
     shown, asks = seen.shown, seen.shown["asks"]
     if shown["phase"] == "closed":
@@ -89,8 +90,8 @@ def shoe(seen: TableSeen) -> Said | None:
 
 
 def dice(seen: TableSeen) -> Said | None:
-    """Craps: the dice of the session, seats, a shooter and his bet; then throws that cannot count,
-    and dice that are lost.
+    """Craps: name the session's dice, the seats, the shooter and the bets. Then decide on throws
+    that cannot count, and report lost dice.
     """
     shown, asks, own = seen.shown, seen.shown["asks"], seen.shown["dice"]
     if shown["phase"] == "closed":
@@ -113,7 +114,7 @@ def dice(seen: TableSeen) -> Said | None:
 
 
 def _players(shown: Mapping[str, Any]) -> Said | None:
-    """Who stands at the dice, who throws, and what is bet before the first throw of a series."""
+    """Name the seats and the shooter, and place the bets before the first throw of a series."""
     if not shown["seats"]:
         return "boxes.set", {"boxes": SEATS}
     if shown["shooter"] is None:
@@ -129,5 +130,5 @@ def _players(shown: Mapping[str, Any]) -> Said | None:
 
 
 def void(number: int, reason: str = "inspector") -> Said:
-    """A round is void."""
+    """The command that declares a round void."""
     return "round.void", {"reason": reason, "round": number}

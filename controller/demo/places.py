@@ -1,6 +1,4 @@
-"""The tables of the demo: the game of each, its one device, and the irregular things that the
-device does.
-"""
+"""The demo's tables: each table's game, its one device, and the faults of that device."""
 
 from __future__ import annotations
 
@@ -13,17 +11,19 @@ from controller.contract.commands import Role
 from controller.rulebooks.rulebook import rulebook
 
 LATE, MUTE = 1.0, 10.0
-"""Seconds by which what a board says may be late, and for which a device may say nothing. They are
-this machine's own.
+"""Seconds a board's report may be late, and seconds a device may be silent. Both are real seconds
+of this machine, not of the model.
 """
 
 
 class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of the demo and its one device. ``kind`` and ``simulator``: what the simulated
-    device is told; ``faults``: in the model's seconds; ``slips``: in each so-many-th round the
-    croupier misreads a card; ``more``: the rest of the device's and the table's configuration,
-    where ``{late}``, ``{stale}`` and ``{dealt}`` stand for what :func:`places` finds; ``role``: of
-    the person who decides there.
+    """One table of the demo and its one device.
+
+    ``kind`` and ``simulator``: arguments of the simulator; ``faults``: the device's faults, each
+    with its time in seconds of the model; ``slips``: the croupier misreads a card in every round
+    whose number is a multiple of this (0: never); ``more``: the rest of the device's and the
+    table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}`` and ``{dealt}``;
+    ``role``: the role of the person who decides at this table.
     """
 
     table: str
@@ -51,12 +51,11 @@ ROULETTE = DemoTable(
     kind="wheel",
     driver="cammegh-ss2",
     baud=9600,
-    # Mode 2181: plays by itself, reverses the rotor, and leaves bets open until the next spin.
+    # Mode 2181: the wheel plays by itself, reverses the rotor, and leaves bets open until the next
+    # spin.
     simulator=("--mode", "2181"),
-    faults=(
-        "100:ball_with_rotor",
-        "340:rotor_not_reversed",
-    ),  # void spins in the second and in the sixth round
+    # Void spins in the second and the sixth round.
+    faults=("100:ball_with_rotor", "340:rotor_not_reversed"),
     more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
 )
 BOULE = DemoTable(
@@ -102,7 +101,7 @@ PUNTO = DemoTable(
     driver="angel-eye",
     baud=4800,
     simulator=("--games-per-hour", "120"),
-    faults=("95:overdraw",),  # behind the fourth coup
+    faults=("95:overdraw",),  # after the fourth coup
     more="""
 [table.settings] # no keys: the first card opens a round, and the fourth has them turned
 rounds = "shoe"
@@ -140,10 +139,11 @@ PAIR = (ROULETTE, PUNTO)
 
 
 def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True) -> list[DemoTable]:
-    """The tables that the decree has: the whole floor, or a roulette and a card table.
+    """The demo's tables whose games the decree regulates, from the whole floor or from a roulette
+    and a card table.
 
-    Of a decree that has none, or that there is not, a roulette: what is wrong there is the daemon's
-    to say.
+    If the decree has none of these games or is unknown, the result is one roulette: the daemon then
+    says what is wrong.
     """
     asked = FLOOR if floor else PAIR
     books = [(place, _book(decree, place.game)) for place in asked]
@@ -160,8 +160,8 @@ def _book(decree: str, game: str) -> Any:
 
 
 def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
-    """As the decree has it: who declares a round void, which cards are in the shoe, and who deals
-    where a shuffler may not.
+    """Adapt a table to its decree: who declares a round void, which cards are in the shoe, and
+    whether the shuffler or the croupier deals.
     """
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"
     words: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
-"""The demo's croupier at poker against the dealer, and the cards: a shuffled deck each round.
+"""The demo's croupier at poker against the dealer, and the cards of each round.
 
-The devices report that cards were dealt, never which; where the decree has no shuffler that deals,
-the croupier deals. He turns the cards and announces them as the players and the rules require.
+The devices report that cards were dealt, never which cards. Where the decree does not allow the
+shuffler to deal, the croupier deals. The croupier turns the cards face up and announces them as the
+players and the rules require.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from controller.games.hands.evaluator import value
 
 DEALER = "dealer"
 MINIMUM = 1000
-"""Of the table, in minor units."""
+"""The table minimum, in minor units."""
 RANKINGS: Mapping[int, str] = {5: "five-52", 3: "three"}
-"""The ranking of hands of so many cards."""
+"""The ranking of hands, by the number of cards in a hand."""
 GOES: Mapping[int, str] = {5: "AK", 3: "AKQ"}
-"""A player whose hand is no pair or better goes on with all of these ranks of five, or with one of
-three.
+"""The ranks with which a player without a pair or better plays on, by the number of cards: all of
+these ranks in a hand of five, any one of them in a hand of three.
 """
 OUTCOMES = ("round.result", "round.void", "round.unresolved")
 STOPS = {
@@ -30,11 +31,11 @@ STOPS = {
     "card_extra": "wrong_count",
     "deck_wrong": "deck_defective",
 }
-"""Why a suspended deal is void; for anything else it is a misdeal."""
+"""The reason for which a suspended deal is void, by irregularity. Any other is a misdeal."""
 
 
 def croupier(seen: TableSeen) -> Said | None:
-    """Bets, the deal, what the hands decide, and what lies open, in the order of a round."""
+    """The croupier's next command, in the order of a round: bets, deal, decisions, showdown."""
     shown, asks, phase = seen.shown, seen.shown["asks"], seen.shown["phase"]
     if phase == "closed":
         return "session.open", {"minimum": MINIMUM, "currency": "EUR"}
@@ -42,7 +43,7 @@ def croupier(seen: TableSeen) -> Said | None:
         return void(shown["unresolved"][0])
     if phase == "waiting":
         return "bets.open", {}
-    if "round.opened" not in seen.heard:  # an earlier demo's: nobody knows its cards
+    if "round.opened" not in seen.heard:  # an earlier demo's round: its cards are unknown
         return void(shown["round"], "misdeal")
     if phase == "bets_open":
         return _bets(seen)
@@ -56,8 +57,8 @@ def croupier(seen: TableSeen) -> Said | None:
 
 
 def _bets(seen: TableSeen) -> Said | None:
-    """Boxes, a side bet now and then, and no more bets when the deck has been found right; before
-    the cards come.
+    """Before the deal: fill the boxes, place the side bets of one box, and close the bets once the
+    deck is verified.
     """
     shown, boxes = seen.shown, seen.shown["hands"]
     if not boxes:
@@ -74,7 +75,7 @@ def _all_boxes(shown: Mapping[str, Any]) -> Said:
 
 
 def _may_deal(seen: TableSeen) -> bool:
-    """Whether the deck was looked at for this round and is right, and the shuffler well."""
+    """Whether the deck was checked for this round and is correct, and the shuffler is ready."""
     return (
         bool(seen.shown["deck"])
         and seen.shown["shuffler"] is None
@@ -83,7 +84,7 @@ def _may_deal(seen: TableSeen) -> bool:
 
 
 def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
-    """What goes on again, and what is void."""
+    """The command after an irregularity: continue the deal, or declare the round void."""
     shown, what = seen.shown, seen.what
     if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (
         *shown["hands"],
@@ -92,16 +93,15 @@ def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
         return "cards.show", {"who": who, "cards": _cards(seen)[who]}
     if what == "shuffler_unready":
         return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None
-    if what == "card_before_close" and _may_deal(
-        seen
-    ):  # he was slower than the shuffler; any other deal is void
+    # The croupier was slower than the shuffler; any other deal before the close is void.
+    if what == "card_before_close" and _may_deal(seen):
         return ("bets.close", {}) if shown["hands"] else _all_boxes(shown)
     return void(shown["round"], STOPS.get(what or "", "misdeal"))
 
 
 def _turned_up(seen: TableSeen, phase: str) -> Said | None:
-    """The bank's card that all see, what each hand does, the bank's hand, then those that it plays
-    against.
+    """The next command after the deal: the dealer's face-up card, each player's decision, the
+    dealer's hand, then the players' hands.
     """
     shown, cards = seen.shown, _cards(seen)
     if phase == "dealer":
@@ -113,6 +113,7 @@ def _turned_up(seen: TableSeen, phase: str) -> Said | None:
         who = shown["undecided"][0]
         return "hand.act", {"who": who, "action": "go" if _goes(cards[who]) else "pass"}
     hands = shown["hands"]
+    # Hands with a side bet come first: they are shown whatever the dealer has.
     down = [
         who
         for who in sorted(hands, key=lambda who: not hands[who]["bets"])
@@ -120,9 +121,7 @@ def _turned_up(seen: TableSeen, phase: str) -> Said | None:
     ]
     if not down:
         return None
-    who = down[
-        0
-    ]  # a hand with a bet by its own cards is shown whatever the bank has, so those come first
+    who = down[0]
     slip = (
         seen.slips
         and shown["round"] % seen.slips == 0
@@ -133,7 +132,7 @@ def _turned_up(seen: TableSeen, phase: str) -> Said | None:
 
 
 def _cards(seen: TableSeen) -> dict[str, list[str]]:
-    """The hands of the round."""
+    """The hands of the round in progress, from a deck that the seed determines."""
     shown = seen.shown
     size = len(shown["dealer"])
     random = Random(f"{seen.seed} {shown['session']} {shown['round']}")  # noqa: S311 - a model to be repeated, not a secret

@@ -1,5 +1,5 @@
-"""The people at the demo's tables: opens the sessions, and sends each table's next command after a
-realistic delay.
+"""Plays the people at the demo's tables: opens the sessions, and sends each table's next command
+after a realistic delay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PEOPLE: Mapping[str, Person] = {
     "poker-no-draw": croupier,
     "three-card-poker": croupier,
 }
-"""Who sits at a table of each game."""
+"""The person at a table of each game."""
 TAKES: Mapping[str, float] = {
     "shoe.start": 0.0,
     "cards.deal": 0.5,
@@ -37,28 +37,27 @@ TAKES: Mapping[str, float] = {
     "bet.place": 1.0,
     "cards.show": 2.0,
 }
-"""Seconds that a word takes, where they are not those of a decision."""
+"""Seconds before a command is sent. Any command not listed takes ``THINKS``."""
 THINKS = 4.0
-"""Seconds that a person thinks about a decision."""
+"""Seconds that a person takes for a decision."""
 AGAIN = 8.0, 2.0
-"""A word that has led to nothing is said again after so many seconds of the model, and of this
-machine.
+"""A command without effect is sent again after this many seconds of the model, but no sooner than
+this many real seconds.
 """
 UNTOLD = 5.0
-"""Seconds after which an event that the state takes into account no longer comes: it was told
-before anybody listened.
+"""Seconds to wait for an event that the state already includes. An event that has not come by then
+was published before the demo subscribed.
 """
 REFUSALS = 3
-"""A table that refuses the same word so many times in a row does not open."""
+"""A table fails to open if it refuses the same command this many times in a row."""
 
 
 class Table:
-    """One table as its person sees it. ``plays``: it is open, and was once without anything to be
-    said; from then on words take their time.
+    """One table as its person sees it. ``plays``: the table is open and has once needed no command;
+    from then on, commands are sent with a delay.
 
-    The state may be told before the events that it takes into account, or after them. What follows
-    from a state and events that do not belong together is wrong: so he looks at both only when they
-    agree.
+    The state may arrive before or after the events that it includes. A state and events that do not
+    match lead to wrong commands, so the person looks at them only when they agree.
     """
 
     def __init__(self, place: DemoTable, seed: str) -> None:
@@ -67,7 +66,7 @@ class Table:
         self._changed = asyncio.Event()
         self._boot = ""
         self._seq = 0
-        """The last event that the state takes into account; ``_told``: the last that was told."""
+        """The last event that the state includes; ``_told``: the last event received."""
         self._told = 0
         self._shown: dict[str, Any] = {}
         self._heard: dict[str, dict[str, Any]] = {}
@@ -76,32 +75,32 @@ class Table:
         self._answer: asyncio.Future[str | None] | None = None
 
     def state(self, body: dict[str, Any]) -> None:
-        """The retained state."""
-        if body["boot"] != self._boot:  # he has just come, and nobody tells him what was before
+        """Take the retained state."""
+        if body["boot"] != self._boot:  # a new boot: earlier events do not come again
             self._boot, self._told, self._heard = body["boot"], body["seq"], {}
         self._seq, self._shown = body["seq"], body["shown"]
         self._changed.set()
 
     def event(self, body: dict[str, Any]) -> None:
-        """An event. One of before he came, or of another boot, tells nothing of what he sees."""
+        """Take an event. Ignores one from before the first state seen, or of another boot."""
         if body["boot"] == self._boot and body["seq"] > self._told:
             self._told = body["seq"]
             self._heard[body["type"]] = body
             self._changed.set()
 
     def ask(self) -> tuple[int, asyncio.Future[str | None]]:
-        """The number of the next word, and its answer to come: why it is refused, or None."""
+        """The next command's number and its future answer: why it was refused, or None."""
         self._words += 1
         self._answer = asyncio.get_running_loop().create_future()
         return self._words, self._answer
 
     def answer(self, body: dict[str, Any]) -> None:
-        """A reply. One to an earlier word comes too late to matter."""
+        """Take a reply. Ignores a reply to an earlier command."""
         if self._answer is not None and not self._answer.done() and body["id"] == self._words:
             self._answer.set_result(None if body["ok"] else body["error"])
 
     async def look(self) -> Said | None:
-        """What its person has to say, as soon as the state and the events agree."""
+        """Wait until the state and the events agree; return the person's next command, if any."""
         while not self._shown or self._seq != self._told:
             if not await self.change(UNTOLD if self._shown else None):
                 self._told = self._seq
@@ -111,13 +110,13 @@ class Table:
 
     @property
     def irregular(self) -> int:
-        """The number of the last irregularity; 0: there was none. The same word about another one
-        is another word.
+        """The number of the latest irregularity; 0 if there was none. The same command after
+        another irregularity counts as a new command.
         """
         return int(self._heard.get("irregularity", {}).get("seq", 0))
 
     async def change(self, within: float | None = None) -> bool:
-        """Wait until something new is told. False: nothing was ``within`` so many seconds."""
+        """Wait for a new state or event. False if none came ``within`` this many seconds."""
         self._changed.clear()
         try:
             async with asyncio.timeout(within):
@@ -128,7 +127,7 @@ class Table:
 
 
 class TableHead:
-    """Presides over the tables at ``places``. ``opened`` is set as soon as all of them may play."""
+    """Presides over the tables at ``places``. ``opened`` is set once all of them can play."""
 
     def __init__(
         self, port: int, site: str, places: Sequence[DemoTable], seed: int, speed: float
@@ -140,8 +139,8 @@ class TableHead:
         self.opened = asyncio.Event()
 
     async def preside(self) -> None:
-        """Until cancelled. Raises :class:`DemoError` where a table refuses to open, or the broker
-        is gone.
+        """Preside until cancelled. Raises :class:`DemoError` if a table refuses to open or the
+        broker is gone.
         """
         import aiomqtt
 
@@ -153,7 +152,9 @@ class TableHead:
         except* aiomqtt.MqttError as errors:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
-                await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
+                await asyncio.sleep(
+                    PATIENCE
+                )  # Floor.check reports the cause first, if it finds one
             raise DemoError(f"the broker is gone: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
@@ -172,12 +173,11 @@ class TableHead:
                     take(json.loads(bytes(message.payload)))
 
     async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
-        """One word after the other; each is thought about, and said only if it is still the right
-        one then.
+        """Send one command after another. After its delay, a command is sent only if it is still
+        the right one.
 
-        A word may be refused because the table has moved on meanwhile: then he looks again. Raises
-        :class:`DemoError` where a table that is to be opened goes on to refuse what follows from
-        what it shows.
+        A table that has moved on meanwhile may refuse a command; the person then looks again.
+        Raises :class:`DemoError` if a table that is not yet open keeps refusing the same command.
         """
         now = asyncio.get_running_loop().time
         said: tuple[Said, int] | None = None
@@ -203,8 +203,8 @@ class TableHead:
                 said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
     async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
-        """Say it and wait for the answer: why it is refused, or None. What nobody answers is said
-        again in time; whether the broker is gone, who listens to it finds out.
+        """Send a command and wait for its answer: why it was refused, or None. :meth:`_attend`
+        repeats a command that gets no answer; :meth:`preside` notices a lost broker.
         """
         import aiomqtt
 
@@ -216,9 +216,8 @@ class TableHead:
                 self._topics.command(table.place.table, name), json.dumps(body), qos=1
             )
         task = asyncio.current_task()
-        if (
-            task is not None and task.cancelling()
-        ):  # which asyncio.wait_for of Python 3.11 may have swallowed in there
+        # In Python 3.11, asyncio.wait_for inside publish may have swallowed a cancellation.
+        if task is not None and task.cancelling():
             raise asyncio.CancelledError
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(AGAIN[1]):

@@ -29,8 +29,8 @@ class Dice(Board):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """Whether the dice move, how many throws there were, the reader's health, and each die with
-        its position.
+        """Whether the dice move, the number of throws, the reader's health, and each die with its
+        position.
         """
         health = "reader" if self.time < self._broken_until else "ok"
         return "dice", int(self._moving), self.counted, health, *self._seen

@@ -141,7 +141,7 @@ class Shoe:
         heappush(self._sending, (self.time + after, self._sent, data))
 
     def strikes(self, fault: str) -> float | None:
-        """The value of a fault that was triggered; returned once. None if it was not triggered."""
+        """The value of a triggered fault, returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 

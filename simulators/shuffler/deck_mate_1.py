@@ -1,4 +1,4 @@
-"""A simulated Deck Mate 1: a banner at power-on, a history when somebody requests it.
+"""A simulated Deck Mate 1: a banner at power-on, a history on request.
 
 The words of banner and history are public; the separators are our choice.
 """

@@ -62,7 +62,7 @@ class Shuffler(Board):
         yield from self._do("idle", 1.0)
 
     def _judge(self) -> Generator[float, None, bool]:
-        """Whether the deck is wrong. If so, it is taken out and replaced after a while."""
+        """Whether the deck is wrong. A wrong deck is taken out and replaced after a while."""
         count, missing, extra = DECK, "-", "-"
         seconds = self.strikes("count_wrong")
         wrong = "count_wrong" if seconds is not None else ""

@@ -1,4 +1,4 @@
-"""Simulated coin slots of a table's boxes: before each round players insert a coin, or not."""
+"""Simulated coin slots of a table's boxes: before each round each player may insert a coin."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class BoulePlate(Board):
         self._blind: dict[int, float] = {}
 
     def state(self) -> tuple[object, ...]:
-        """Which holes are seen full, which sensors are blind, whether the ball moves, how often it
-        was launched.
+        """The holes whose sensors see a ball, the blind sensors, whether the ball moves, and the
+        number of launches.
         """
         stuck, blind = (
             {hole for hole, end in some.items() if self.time < end}
@@ -94,8 +94,8 @@ class BoulePlate(Board):
             self._see(*resting)
 
     def _begin_faults(self, hole: int) -> None:
-        """Sensors that fail from the launch on: one that always sees a ball, and that of the
-        winning hole.
+        """Sensors that fail from the launch on: one always sees a ball, and the winning hole's is
+        blind.
         """
         if (seconds := self.strikes("stuck_sensor")) is not None:
             self._stuck[hole % HOLES + 1] = self.time + seconds

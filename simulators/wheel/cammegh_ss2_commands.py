@@ -23,7 +23,7 @@ PAGE = 256
 SELF_TEST = 20.0
 """Seconds of a self-test; the real one takes up to five minutes."""
 STATUS_PACE = 0.1
-"""A request for the status that follows the last one sooner than this is not answered."""
+"""Seconds between status requests: a request that comes sooner after the last gets no answer."""
 
 
 class CommandedWheel(Protocol):

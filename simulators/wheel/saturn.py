@@ -1,4 +1,4 @@
-"""A simulated Saturn: silent until it is asked, then one answer.
+"""A simulated Saturn: it sends nothing but answers to requests.
 
 Requests, frames, check byte and the positions of the error flag and the error's text are public.
 The positions of state, number and spin are our choice, not the vendor's; :data:`FIELDS` gives them
