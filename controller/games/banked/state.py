@@ -1,5 +1,5 @@
-"""What a table remembers whose boxes play one deck against the house or whoever has the bank: the
-base of each ``State``.
+"""The state shared by all games in which boxes play with one deck against the house or the banker:
+the base of each ``State``.
 """
 
 from __future__ import annotations
@@ -15,60 +15,69 @@ from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn
 
 QUEUE = 53
-"""The most cards that wait for a person."""
+"""The most cards that may wait for a person."""
 
 
 class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that came and is not dealt yet. ``trouble``: why a person must look at it, if so."""
+    """A card that was read but is not dealt yet."""
 
     given: CardDrawn
     trouble: str | None = None
+    """The irregularity that a person must decide; None if the card waits behind others."""
 
 
 class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``order``: to whom its cards go, one by one; ``table``: those that
-    came. ``gap``: a silence may have hidden one. ``confirmed_by``: who decided about what was not
-    as it should be.
-    """
+    """The round in progress."""
 
     round: int
     boxes: tuple[int, ...]
+    """The boxes in play."""
     closed: bool = False
+    """Whether bets are closed."""
     order: Order = ()
+    """The receiver of each card, in dealing order."""
     table: Table = ()
+    """The cards dealt so far."""
     gap: bool = False
+    """Whether a card may have gone unseen while a device was silent."""
     confirmed_by: str | None = None
+    """The person who decided an irregularity of this round."""
 
     @property
     def due(self) -> Order:
-        """Who is still to get cards, in order."""
+        """The receivers of the cards still to be dealt, in order."""
         return due(self.order, self.table)
 
 
 class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
-    """A table between two inputs.
-
-    ``boxes``: those in play. ``doubt``: the irregularity about which a person must speak before
-    anything goes on, ``about`` whose cards; ``shown``: cards that are not those that were dealt.
-    ``held``: cards that wait. ``checked``: the cards were looked at since the last round;
-    ``defective``: and were not right. ``shuffler``: what one says that needs a person, while nobody
-    has found the cards right since.
-    """
+    """A table between two inputs."""
 
     boxes: tuple[int, ...] = ()
+    """The boxes in play."""
     deal: BankedDeal | None = None
+    """The round in progress."""
     played: tuple[BankedDeal, ...] = ()
+    """Rounds that have a result, kept for corrections."""
     doubt: str | None = None
+    """The irregularity that a person must decide before play continues."""
     about: str | None = None
+    """The hand that the irregularity concerns."""
     shown: CardsShow | None = None
+    """The command that showed cards other than those dealt."""
     held: tuple[BankedHeld, ...] = ()
+    """Cards that were read but not dealt yet."""
     checked: bool = True
+    """Whether the deck was checked since the last round."""
     defective: bool = False
+    """Whether the last check found the deck incomplete or wrong."""
     shuffler: str | None = None
+    """What the shuffler reports that needs a person; None if nothing, or once a check finds the
+    deck complete.
+    """
 
     @property
     def stop(self) -> str | None:
-        """Why the table waits for a person."""
+        """The irregularity for which the table waits for a person; None if it does not wait."""
         if self.doubt is not None:
             return self.doubt
         if self.deal is not None and self.deal.gap:
@@ -89,7 +98,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
 
 HELD = ("card.decide", "round.void")
-"""What a card that waits asks for."""
+"""The commands that decide a waiting card."""
 ASKS: Mapping[str, tuple[str, ...]] = {
     "silence": ("cards.deal", "card.decide", "round.void"),
     "card_exposed": ("round.confirm", "round.void"),
@@ -105,6 +114,6 @@ ASKS: Mapping[str, tuple[str, ...]] = {
     "shown_differs": ("cards.show", "card.decide", "round.void"),
     "dice_late": ("dice.tell", "round.void"),
 }
-"""By the name of the irregularity; any other is about the card that waits, or about cards that may
-have gone unseen.
+"""The commands that each irregularity waits for. Any other irregularity concerns a waiting card and
+asks for :data:`HELD`.
 """

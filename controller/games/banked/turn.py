@@ -1,9 +1,9 @@
-"""One step of a table whose boxes play one deck: the moves that readings and commands of all such
-games are made of.
+"""One step of a table whose boxes play with one deck: the moves by which readings and commands take
+effect in all such games.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A game's own
-``Turn`` fills in what it alone knows: where cards go, what is face up, who may show, what an error
-of dealing does, and when the round is decided.
+Each move changes the state and publishes its event together, so that they always agree. Each game's
+own ``Turn`` supplies its rules: who receives each card, which cards are face up, who may show, what
+a dealing error does, and when the round is decided.
 """
 
 from __future__ import annotations
@@ -41,83 +41,83 @@ T = TypeVar("T", bound=BankedState)
 
 
 class BankedTurn(PokerMoves[B, S, T]):
-    """One step of such a table."""
+    """One step of a table whose boxes play with one deck."""
 
     heeds_places = True
-    """Whether a shuffler can know for whom its packets are."""
+    """Whether a shuffler can know which hand each packet is for."""
 
-    # What each game knows for itself
+    # What each game defines
 
     def may_play(self) -> None:
-        """Reject a round that cannot be played with these boxes."""
+        """Raise ``RejectedError`` if a round cannot be played with these boxes."""
 
     @abstractmethod
     def begin_deal(self) -> None:
-        """Bets are closed: say in what order the cards come, if that is known now."""
+        """Set the dealing order when bets close, if it is known by then."""
 
     def too_early(self) -> str | None:
-        """Why no card may come though bets are closed, as the name of an irregularity."""
+        """The irregularity of a card dealt now, though bets are closed; None if it may come."""
         return None
 
     @abstractmethod
     def dealt_face_up(self, who: str) -> bool:
-        """Whether the next card of this hand is face up by the rules."""
+        """Whether the rules have the next card of this hand dealt face up."""
 
     @abstractmethod
     def exposed(self, who: str) -> None:
-        """A person reports a card of this hand face up that must not be."""
+        """Act on a person's report that a covered card of this hand was exposed."""
 
     def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
-        """The law that voids the round on a device's report alone that a card of this hand was
-        seen; None if a person is asked. It does not depend on the card, or a void round would
-        reveal it.
+        """The law that voids the round when a device alone reports that a card of this hand was
+        seen; None if a person must decide. The answer never depends on the card, because a void
+        round would then reveal it.
         """
         return None
 
     @abstractmethod
     def error(self, given: DealError) -> None:
-        """An error of dealing that does not by itself make the round void."""
+        """Act on a dealing error that does not by itself void the round."""
 
     def correctable(self) -> bool:
-        """Whether an error of dealing that was put right leaves the round standing."""
+        """Whether the round stands after a dealing error that was corrected."""
         return False
 
     def let_pass(self) -> None:
-        """A person lets the round go on in spite of what stopped it."""
+        """Continue the round, as a person decided, despite the irregularity that stopped it."""
 
     @abstractmethod
     def may_show(self, who: str) -> None:
-        """Reject showing or turning this hand now."""
+        """Raise ``RejectedError`` if this hand may not be shown or turned now."""
 
     def faced(self, who: str) -> None:
-        """A hand was shown, or one of its cards was turned."""
+        """Act on a hand that was shown, or a card of it that was turned."""
 
     @abstractmethod
     def advance(self) -> None:
-        """Moves that follow by themselves from the cards on the table."""
+        """Make the moves that follow from the cards on the table without further input."""
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """The outcome of a round by its face-up cards alone; ``lie``: the cards by hand."""
+        """The outcome of a round from its face-up cards alone; ``lie`` has them by hand."""
 
     decides = False
-    """Whether hands play or pass in this game, so that a wrong decision can be corrected."""
+    """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
 
     def amended(
         self, deal: Any, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[Any, PokerEntry, ResultCorrect]:
-        """A round, its face-up cards and the named hands, as a correction makes them. Raises
-        ``RejectedError``.
+        """The round, its outcome and the correction, completed with what the correction implies.
+        Raises ``RejectedError`` if it cannot be made.
         """
         return deal, entry, given
 
     def counted(self) -> int:
-        """How many cards whoever counts them now must find."""
+        """The number of cards that a count must find now."""
         return len(self.deck)
 
     def judge(self, right: bool) -> None:
-        """The cards are whole, or they are not: then no round begins with them, and one in hand
-        waits for a person.
+        """Record whether a check found the deck complete. With a wrong deck no round begins, and a
+        round in progress waits for a person.
         """
         self.change(checked=True, defective=not right)
         if right:
@@ -129,12 +129,12 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @abstractmethod
     def missing(self) -> tuple[str, ...]:
-        """The hands that must be face up to decide the round, and are not."""
+        """The hands still covered that must be face up to decide the round."""
 
-    # What all have
+    # What all games share
 
     def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
+        """The commands of which the table waits for one."""
         state, deal = self.state, self.state.deal
         if state.stop is not None:
             return state.stop_asks
@@ -148,30 +148,30 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     @property
     def current(self) -> BankedDeal:
-        """The round in progress; there is one."""
+        """The round in progress; the caller ensures that there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
     @property
     def deck(self) -> tuple[str, ...]:
-        """The cards that there are."""
+        """All cards of the deck in use."""
         return deck(self.book.deck)
 
     @property
     def number(self) -> int:
-        """The round in progress; 0 without one."""
+        """The number of the round in progress; 0 if there is none."""
         return self.state.deal.round if self.state.deal else 0
 
     def change_deal(self, **fields: Any) -> None:
-        """Change the round in progress."""
+        """Replace these fields of the round in progress."""
         self.change(deal=replace(self.current, **fields))
 
     def new_deal(self, number: int) -> BankedDeal:
-        """A round of the boxes in play."""
+        """A new round with the boxes in play."""
         return BankedDeal(round=number, boxes=self.state.boxes)
 
     def open_bets(self, by: str) -> None:
-        """Bets are open for the next round."""
+        """Open bets for the next round."""
         number = self.state.round + 1
         last = self.state.entry(number - 1)
         self.change(round=number, deal=self.new_deal(number))
@@ -186,7 +186,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def close_bets(self, by: str) -> None:
-        """No more bets."""
+        """Close bets, and begin the deal."""
         self.change_deal(closed=True)
         self.say(
             BetsClosed(
@@ -206,8 +206,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         frame: Frame | None = None,
         count: int = 1,
     ) -> None:
-        """Deal cards to a hand. A card that is face up and must not be is exposed. ``up`` comes
-        from a person, never from a device.
+        """Deal cards to a hand. A card that is face up against the rules counts as exposed. Only a
+        person sets ``up``, never a device.
         """
         before, by_rule = self.current.table, self.dealt_face_up(to)
         after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
@@ -218,15 +218,15 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.exposed(to)
 
     def put(self, table: poker_cards.Table) -> None:
-        """Update the cards; those turned by it are published."""
+        """Replace the cards on the table, and publish those turned face up."""
         before = self.current.table
         self.change_deal(table=table)
         for event in poker_cards.turned(before, table):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
-        """Show a hand with these cards. Impossible cards wait for a person; ``trust``: a person
-        confirmed them.
+        """Show a hand with these cards. Cards that contradict the deal wait for a person, unless
+        ``trust`` says that a person confirmed them.
         """
         table, who = self.current.table, given.who
         if trust:
@@ -259,7 +259,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         *,
         valid: bool = True,
     ) -> None:
-        """Announce the decision of a hand; not ``valid``: a wrong one is withdrawn."""
+        """Publish a hand's decision; without ``valid``, publish that it is withdrawn."""
         call = self.book.announcements.get(decision) if valid else None
         said = HandDecided(
             round=self.current.round,
@@ -272,7 +272,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.say(said)
 
     def expect(self) -> None:
-        """Announce where the next card belongs, if that changed."""
+        """Publish who receives the next card, if that changed."""
         state, to = self.state, None
         if state.deal is not None and state.deal.closed and state.stop is None and state.deal.due:
             to = state.deal.due[0]
@@ -283,7 +283,9 @@ class BankedTurn(PokerMoves[B, S, T]):
     # The outcome of a round: a result, void, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
-        """Give the result, hand by hand. Awards were published when their hands were face up."""
+        """Publish the result hand by hand, and end the round. Each award was already published when
+        its hand was face up.
+        """
         deal = self.current
         entry = PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
@@ -303,7 +305,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.count_down(deal.round)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """The round is void."""
+        """Void the round."""
         self.annul(number, reason, law, by)
 
     def unresolved(self) -> None:
@@ -328,7 +330,9 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def confirmed(self, entry: PokerEntry, by: str) -> None:
-        """An unresolved round was settled at the table: the face-up cards are its result."""
+        """Publish the result of an unresolved round that was settled at the table, by its face-up
+        cards.
+        """
         entry = PokerEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(
@@ -338,7 +342,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; if it is that of the round in progress, the round is over."""
+        """Record an outcome. If it belongs to the round in progress, that round ends."""
         deal = self.state.deal
         self.state = self.state.with_entry(entry)
         if deal is not None and deal.round == entry.round:
@@ -351,7 +355,7 @@ class BankedTurn(PokerMoves[B, S, T]):
                 checked=self.state.checked and not deal.table,
             )
 
-    # What is not as it should be
+    # Irregularities
 
     def doubt(self, what: str, *, about: str | None = None, detail: str | None = None) -> None:
         """Stop the table until a person decides."""

@@ -1,6 +1,4 @@
-"""What a table of poker against the dealer remembers. Everything is here; the game itself remembers
-nothing.
-"""
+"""The whole state of a table of poker against the dealer. The game itself keeps none."""
 
 from __future__ import annotations
 
@@ -17,86 +15,90 @@ from devices.readings import CardDrawn, ShufflerPacket
 
 DEALER = "dealer"
 QUEUE = 60
-"""The most cards and packets that wait for a person: more than a deck."""
+"""The most cards and packets that may wait for a person: more than one deck."""
 
 Came = CardDrawn | ShufflerPacket
 
 
 class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A box in play. ``discards``: how many cards it threw away, None before it said so;
-    ``bought``: for the one it threw away it bought another. ``told``: its player showed or told his
-    cards, and loses everything.
-    """
+    """A box in play."""
 
     who: str
     decision: Literal["go", "pass"] | None = None
     discards: int | None = None
+    """The number of cards discarded; None until the player has discarded or declined to."""
     bought: bool = False
+    """Whether the player discarded a card and bought another."""
     told: bool = False
+    """Whether the player revealed the hand to others, and so loses every bet."""
 
     @property
     def dropped(self) -> int:
-        """How many of the cards that were dealt first are not in the hand any more."""
+        """The number of cards from the first deal that have left the hand."""
         return (self.discards or 0) + self.bought
 
 
 class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why the round is suspended until a person decides. ``given``: the card, packet or command it
-    is about.
-    """
+    """Why the round is suspended until a person decides."""
 
     what: str
+    """The name of the irregularity."""
     asks: tuple[str, ...]
+    """The commands that the stop waits for."""
     given: CardDrawn | ShufflerPacket | CardsShow | None = None
+    """The card, packet or command that caused it."""
 
 
 class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``bets``: what lies beside the ante, by box and bet, and the ante's
-    amount if it was said.
-
-    ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the
-    round stood still. ``gap``: a silence may have hidden a card. ``confirmed_by``: who decided
-    about something. ``others``: what others than its player bet on a box. ``slotted``: the boxes
-    whose bet on the jackpot came through a slot.
-    """
+    """The round in progress."""
 
     round: int
     seats: tuple[HousePokerSeat, ...] = ()
+    """The boxes in play."""
     bets: dict[str, dict[str, int | None]] = {}
+    """The amounts bet, by box and bet: the side bets, and the ante if its amount was reported."""
     closed: bool = False
+    """Whether bets are closed."""
     cards: Table = ()
     discards: int | None = None
+    """The number of cards the bank discarded; None until it has discarded."""
     stop: HousePokerStop | None = None
     queue: tuple[Came, ...] = ()
+    """Cards and packets that came while the round was suspended."""
     gap: bool = False
+    """Whether a card may have gone unseen while a device was silent."""
     confirmed_by: str | None = None
+    """The person who decided an irregularity of this round."""
     others: tuple[Stake, ...] = ()
+    """Bets placed on a box by others than its player."""
     slotted: tuple[str, ...] = ()
+    """The boxes whose jackpot bet was placed through a coin slot."""
 
     def seat(self, who: str | None) -> HousePokerSeat | None:
-        """The box of this name, if it is in play."""
+        """The box with this name; None if it is not in play."""
         return next((seat for seat in self.seats if seat.who == who), None)
 
     def with_seat(self, seat: HousePokerSeat) -> HousePokerRound:
-        """With this box in the place of the one of its name."""
+        """A copy in which this box replaces the one with the same name."""
         return replace(
             self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
         )
 
     def has_bet(self, who: str, bet: str) -> bool:
-        """Whether a box has this side bet."""
+        """Whether a box has placed this side bet."""
         return bet in self.bets.get(who, {})
 
 
 class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of poker against the dealer between two inputs.
-
-    ``deck``: whether the deck was right when it was looked at last; ``shuffler``: what it says that
-    it cannot deal for. ``slots``: devices that told of coins, which deal no cards.
-    """
+    """A table of poker against the dealer between two inputs."""
 
     current: HousePokerRound | None = None
+    """The round in progress."""
     played: tuple[HousePokerRound, ...] = ()
+    """Rounds that have a result, kept for corrections."""
     deck: bool | None = None
+    """Whether the last check found the deck complete; None before any check."""
     shuffler: str | None = None
+    """What the shuffler reports that keeps it from dealing; None if nothing."""
     slots: tuple[str, ...] = ()
+    """Devices that have reported coins; they deal no cards."""

@@ -1,7 +1,7 @@
-"""One step of a table of poker against the dealer: the moves that readings and commands are made
-of.
+"""One step of a table of poker against the dealer: the moves by which readings and commands take
+effect.
 
-Each move changes the state and says its event in one go, so that the two cannot part.
+Each move changes the state and publishes its event together, so that they always agree.
 """
 
 from __future__ import annotations
@@ -93,21 +93,19 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     @property
     def number(self) -> int:
-        """The round in progress; 0 without one."""
+        """The number of the round in progress; 0 if there is none."""
         return self.state.current.round if self.state.current else 0
 
     def change_current(self, **fields: Any) -> None:
-        """Change the round in progress."""
+        """Replace these fields of the round in progress."""
         self.change(current=replace(self.current, **fields))
 
     def call(self, name: str) -> dict[str, str] | None:
-        """What is called, in the decree's words, if it words it."""
+        """The decree's wording of this call; None if it gives none."""
         return self.book.announcements.get(name)
 
     def stakes(self, bet: str) -> tuple[int | None, int | None]:
-        """The least and the most that may be staked, in minor units; None: nothing is
-        said of it.
-        """
+        """The lowest and highest stake of a bet, in minor units; None where no limit is known."""
         minimum = self.state.minimum
         if minimum is None:
             return None, None
@@ -119,13 +117,11 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     @property
     def jackpot_decided(self) -> bool:
-        """Whether only the amount that the house has decided and displays takes part in the
-        jackpot.
-        """
+        """Whether the jackpot requires the one stake that the house has fixed and displays."""
         return self.book.jackpot is not None and self.book.jackpot.decided
 
     def no_jackpot(self, amount: int | None) -> RejectedError | None:
-        """Why a bet of this amount takes no part in the jackpot; None if it does."""
+        """The refusal of a jackpot bet of this amount; None if the bet is valid."""
         stake, law = self.settings.jackpot_stake, cited(self.book.laws.get("jackpot_stake"))
         if self.jackpot_decided and stake is None:
             return RejectedError("no_jackpot", law=law)
@@ -140,13 +136,13 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     # The course of a round
 
     def open_bets(self, by: str) -> None:
-        """Bets are open for the next round."""
+        """Open bets for the next round."""
         number = self.state.round + 1
         self.change(round=number, current=HousePokerRound(round=number))
         self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
 
     def close_bets(self, by: str) -> None:
-        """No more bets; the cards may come."""
+        """Close bets; cards may be dealt from now on."""
         self.change_current(closed=True)
         self.say(BetsClosed(round=self.current.round, by=by, announcement=self.call("bets_closed")))
 
@@ -181,13 +177,13 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def place_card(
         self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1
     ) -> None:
-        """Cards go to a hand."""
+        """Deal cards to a hand, face up where the rules say so."""
         for _ in range(count):
             faced = course.faces_up(self.rules, self.current, to)
             self.put(place_card(self.current.cards, to, card, up=faced, frame=frame))
 
     def put(self, after: Table) -> None:
-        """Update the cards, and announce which came and which were turned."""
+        """Replace the cards on the table, and publish those dealt and those turned face up."""
         before = self.current.cards
         self.change_current(cards=after)
         said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
@@ -201,8 +197,8 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         by: str,
         count: int | None = None,
     ) -> None:
-        """Record a hand's decision. A hand that passes loses its cards, unless a side bet still
-        depends on them.
+        """Record a hand's decision. A hand that folds loses its cards unless a side bet still needs
+        them.
         """
         self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
@@ -234,7 +230,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             )
         )
 
-    # Standing still, and going on
+    # Suspending a round and continuing it
 
     def stop(
         self,
@@ -255,8 +251,8 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.irregular(what, asks=asks, detail=detail)
 
     def settle(self) -> None:
-        """Moves that follow by themselves: the bank's discards, the result, where the next card
-        goes.
+        """Make the moves that need no input: the bank's discards, the result, and who receives the
+        next card.
         """
         hand = self.state.current
         if hand is not None and hand.stop is None and not hand.gap:
@@ -272,7 +268,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         return course.to_discard(self.rules, hand) and whole
 
     def _discard(self, hand: HousePokerRound) -> None:
-        """The bank's discards: the rule says which."""
+        """Discard the bank's cards by its fixed rule."""
         gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
         self.change_current(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
         self.say(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
@@ -280,9 +276,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:
-        """Restore the bank's first cards to where they were before its discards, so that they can
-        be shown again.
-        """
+        """Return the bank's discards to its hand, so that the hand can be shown again."""
         hand = self.current
         self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
         decided = HandDecided(
@@ -294,7 +288,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
                 self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
 
     def expect(self) -> None:
-        """Announce where the next card belongs, if that changed."""
+        """Publish who receives the next card, if that changed."""
         hand = self.state.current
         to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
         to = next(iter(to_come), None)
@@ -302,10 +296,10 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             self.change(expected=to)
             self.say(CardExpected(round=hand.round if hand else 0, to=to))
 
-    # Its outcome
+    # The outcome of a round
 
     def result(self, hand: HousePokerRound, confirmed_by: str | None = None) -> None:
-        """Every bet is settled by the cards that are face up."""
+        """Settle every bet by the cards that are face up, and end the round."""
         rules, cards = self.rules, hand.cards
         lie = {
             seat.who: up(cards, seat.who)
@@ -339,11 +333,11 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         law: Law,
         by: Command | None = None,
     ) -> None:
-        """The round is void."""
+        """Void the round."""
         self.annul(of.round, reason, law, by, self.call("void"))
 
     def unresolved(self, hand: HousePokerRound) -> None:
-        """End the round without a result. Face-up cards are kept for the person who decides."""
+        """End the round without a result, and keep its face-up cards for the person who decides."""
         lying = (
             Hand(who=who, cards=up(hand.cards, who))
             for who in (*(seat.who for seat in hand.seats), DEALER)
@@ -362,7 +356,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         )
 
     def record(self, entry: PokerEntry) -> None:
-        """Keep an outcome; if it is that of the round in progress, the round is over."""
+        """Record an outcome. If it belongs to the round in progress, that round ends."""
         hand = self.state.current
         if hand is not None and hand.round == entry.round:
             self.change(current=None)

@@ -1,5 +1,5 @@
-"""One step of a table of texas against the house: what it alone knows of the deal, the decision,
-the bank and the pay tables.
+"""One step of a table of Texas hold'em against the house: its own deal, decisions, bank and pay
+tables.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from controller.rulebooks.law import Law
 BOARD, DEALER = "board", "dealer"
 Cards = Mapping[str, tuple[str, ...]]
 Word = Literal["go", "pass", "touched"]
-"""The decision of a hand: it plays, it folded, or it was withdrawn because it touched another."""
+"""What became of a hand: it plays, it folded, or it was withdrawn because it touched another."""
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``bonus``: who has the supplementary bet; ``spoke``: who has decided;
-    ``awarded``: which bonus was said to win.
-    """
+    """The round in progress."""
 
     bonus: tuple[str, ...] = ()
+    """The hands with a supplementary bet."""
     spoke: Mapping[str, Word] = {}
+    """The decision of each hand that has acted or was withdrawn."""
     awarded: tuple[AwardQualified, ...] = ()
+    """The winning supplementary bets published so far."""
 
 
 class TexasHouseState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of texas against the house between two inputs."""
+    """A table of Texas hold'em against the house between two inputs."""
 
     deal: TexasHouseRound | None = None
     played: tuple[TexasHouseRound, ...] = ()
@@ -58,7 +59,7 @@ def reaches(made: Value, pair: str, ranking: str) -> bool:
 def bonus(
     book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]
 ) -> tuple[Value, tuple[int, int] | None]:
-    """What two cards and the flop make, and what that pays to 1; None: it loses."""
+    """The hand that two cards and the flop make, and what it pays to 1; None if it loses."""
     made = value((*own, *flop), book.ranking)
     return made, book.bonus.get(made.category) if reaches(
         made, book.bonus_pair_from, book.ranking
@@ -66,7 +67,7 @@ def bonus(
 
 
 def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settled]:
-    """What becomes of ante and second bet."""
+    """How the ante and the second bet are settled."""
     if not reaches(bank, book.qualifies, book.ranking):
         return Settled(bet="ante", outcome="win", pays=book.ante[mine.category]), Settled(
             bet="second", outcome="void"
@@ -81,45 +82,45 @@ def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settle
 
 
 class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]):
-    """One step of a table of texas against the house."""
+    """One step of a table of Texas hold'em against the house."""
 
     @property
     def current(self) -> TexasHouseRound:
-        """The round in progress; there is one."""
+        """The round in progress; the caller ensures that there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
     def new_deal(self, number: int) -> TexasHouseRound:
-        """A round of the boxes in play."""
+        """A new round with the boxes in play."""
         return TexasHouseRound(round=number, boxes=self.state.boxes)
 
     @property
     def boxes(self) -> tuple[str, ...]:
-        """The hands of the players, from the croupier's left."""
+        """The players' hands, from the croupier's left."""
         return tuple(f"box:{box}" for box in self.current.boxes)
 
     @property
     def going(self) -> tuple[str, ...]:
-        """The hands that play against the bank."""
+        """The hands that made the second bet and play against the bank."""
         return tuple(who for who in self.boxes if self.current.spoke.get(who) == "go")
 
     @property
     def first(self) -> Order:
-        """Players and bank, card by card, then the flop."""
+        """The dealing order up to the flop: players and bank card by card, then the flop."""
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
         return (*order, *[BOARD] * self.book.board[0])
 
     def begin_deal(self) -> None:
-        """All cards up to the flop come."""
+        """Set the dealing order up to the flop."""
         self.change_deal(order=self.first)
         self.change_deal(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
 
     def dealt_face_up(self, who: str) -> bool:
-        """The common cards."""
+        """Only common cards are dealt face up."""
         return who == BOARD
 
     def void_if_seen(self, who: str) -> Law | None:
-        """One of the bank's."""
+        """A card of the bank voids the round if the table is set so."""
         return (
             self.book.void["card_exposed"]
             if self.settings.misdeal == "void" and who == DEALER
@@ -127,15 +128,15 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def exposed(self, who: str) -> None:
-        """A player's card: the play is valid. One of the bank's: all cards are gathered."""
+        """Void the round for a card of the bank; report a player's card and play on."""
         if who == DEALER:
             self.void(self.current.round, "card_exposed", self.book.void["card_exposed"])
         else:
             self.irregular("card_exposed", detail=who)
 
     def error(self, given: DealError) -> None:
-        """A player's card exposed, hands that touched; an error that was put right goes on, all
-        else a person decides.
+        """Act on a player's exposed card or on hands that touched. Play continues after a corrected
+        error; a person decides on any other.
         """
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
@@ -154,11 +155,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.doubt("deal_error", detail=given.error)
 
     def correctable(self) -> bool:
-        """A wrong number may be put right before the bets begin."""
+        """A dealing error may be corrected until the first player acts."""
         return not self.current.spoke
 
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """A player makes the second bet or folds."""
+        """Record that a player makes the second bet or folds."""
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.boxes:
@@ -172,7 +173,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.change_deal(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
-        """Withdraw a player's decision; too late once the turn card or a hand is face up."""
+        """Withdraw a player's decision, unless the turn card is dealt or a hand is face up."""
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
@@ -216,7 +217,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def may_show(self, who: str) -> None:
-        """Players' hands once all have decided, the bank's after turn and river."""
+        """Players may show once all have acted, the bank once the river is dealt."""
         if len(self.current.spoke) < len(self.boxes):
             raise RejectedError("decisions_missing")
         if who == DEALER and self.current.due:
@@ -225,7 +226,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("no_hand", who=who)
 
     def missing(self) -> tuple[str, ...]:
-        """Once all common cards are dealt: the bank's hand and those that play against it."""
+        """Once all players have acted: the covered hands of the bank and of those who play against
+        it.
+        """
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
@@ -233,8 +236,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def advance(self) -> None:
-        """Ask for an unread common card; deal turn and river once all have decided; then the bonus
-        and the result.
+        """Ask for a common card that was not read; award the bonus bets; once all have acted, order
+        the turn and river, and at last give the result.
         """
         if (
             any(not each.up for each in poker_cards.hand(self.current.table, BOARD))
@@ -254,7 +257,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             self.result(self.outcome(self.current, self._lie()))
 
     def _award(self) -> None:
-        """Publish a winning bonus once its hand is face up."""
+        """Publish each winning supplementary bet once its hand is face up."""
         if len(self.current.spoke) < len(self.boxes):
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
@@ -262,7 +265,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         say_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """Void the round and any published bonus."""
+        """Void the round and every supplementary bet already published as won."""
         told = (
             self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
         )
@@ -274,8 +277,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def amended(
         self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
     ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
-        """A hand reported as folded that played: it, the bank's hand and all common cards were face
-        up.
+        """Correct a hand that was reported as folded but played. The correction must name its
+        cards, and if no other hand played, also the bank's and all common cards. Raises
+        ``RejectedError``.
         """
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
@@ -295,7 +299,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
-        """The cards of the hands that are face up, and the common cards."""
+        """The face-up hands and the common cards, by name."""
         table = self.current.table
         own = {
             who: poker_cards.up(table, who)
@@ -325,7 +329,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return tuple(found)
 
     def outcome(self, deal: TexasHouseRound, lie: Cards) -> PokerOutcome:
-        """Every bet of the round; the bank's hand is there where anybody plays against it."""
+        """Settle every bet of the round. The bank's hand is included if any player made the second
+        bet.
+        """
         bank = (
             best_of(lie[DEALER], lie[BOARD], self.book.ranking)
             if "go" in deal.spoke.values()
