@@ -1,4 +1,4 @@
-"""Circle poker, as one decree has it: the structs behind its variants in the rulebook."""
+"""Circle poker as one decree defines it: the structs of its variants in the rulebook."""
 
 from __future__ import annotations
 
@@ -33,44 +33,58 @@ Remedy = Literal[
     "recut",
     "false_opening",
 ]
-"""What becomes of an error. ``restart``: the cards are collected and the round begins anew, as long
-as no bet was made (after that a person decides); ``restart_if_several``: so for more than one card;
-``restart_if_seen``: so for a card that was seen; ``collect``: so at any time. ``ask``: a person
-says whether it was put right; ``put_right``: so before the bets begin, after that the round is
-void; ``note``: it is told and the play stays valid; ``replace``: the common card is void, another
-takes its place; ``annul``: the hands are void; ``reshuffle``: before any card is dealt; ``seat``:
-it is dealt to, its cards are collected.
+"""How an error is remedied.
 
-At stud, ``hole_cards``: by which covered card was seen; ``next_up``: the player's next card comes
-face up; ``dead_card``: who was skipped at the last card gets the first dead one; ``burn``: a card
-that came too early goes, and as many as there are players with it. At draw, ``restart_if_first``:
-as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the
-pack, if nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is
-burned; ``false_opening``: the opener cannot win.
+- ``restart``: collect the cards and begin the round anew if nobody has bet; otherwise a person
+  decides.
+- ``restart_if_several``: as ``restart``, for more than one card.
+- ``restart_if_seen``: as ``restart``, for a card that was seen.
+- ``collect``: as ``restart``, at any time.
+- ``ask``: a person says whether the error was corrected.
+- ``put_right``: as ``ask`` before betting begins; after that the round is void.
+- ``note``: report the error; the play stays valid.
+- ``replace``: the common card is void, and another takes its place.
+- ``annul``: the hands are void.
+- ``reshuffle``: shuffle again, before any card is dealt.
+- ``seat``: the seat is dealt in, and its cards are collected.
+
+At stud:
+
+- ``hole_cards``: the remedy depends on which covered card was seen.
+- ``next_up``: the player's next card is dealt face up.
+- ``dead_card``: a player who was skipped at the last card gets the first dead card.
+- ``burn``: burn the card that came too early, and with it as many as there are players.
+
+At draw:
+
+- ``restart_if_first``: as ``restart``, for a player's first card.
+- ``top``: cards return to the top of the pack, or are dealt from it, if nobody has seen them.
+- ``recut``: shuffle and cut the rest of the pack, and burn a card.
+- ``false_opening``: the opener cannot win.
 """
 TO = ("seats", "board", "board:2", "burn", "dead")
 
 
 class Rake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One way in which the house may take its share, in per cent, from ``least`` to ``most``."""
+    """One way in which the house may take its share: ``least`` to ``most`` per cent."""
 
     of: Literal["pot", "session", "hand"]
-    """Of the pot; of the table's maximum or of the stakes, per session; of the table's minimum, per
-    hand and player.
+    """The base of the share. ``pot``: the pot; ``session``: the table's maximum or the stakes, once
+    per session; ``hand``: the table's minimum, per hand and player.
     """
     least: int = 0
     most: int
 
 
 class Stakes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a player brings to the table, as a multiple of the lowest bet: from, to."""
+    """The chips that a player must bring, as the least and greatest multiple of the lowest bet."""
 
     initial: tuple[int, int]
     reposition: tuple[int, int]
 
 
 class Few(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The pack for few players, up to this number."""
+    """The pack used when at most ``players`` play."""
 
     players: int
     deck: str
@@ -81,85 +95,88 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """How players discard and draw."""
 
     opening: tuple[str, ...] = ()
-    """The rank of the lowest pair that opens the pot, then after each blank hand the next; empty:
-    no hand is needed.
+    """The rank of the lowest pair that may open the pot: first at the start, then after each hand
+    that nobody opened. Empty where any hand may open.
     """
     most: int
-    """Cards that a player may discard."""
+    """The most cards that a player may discard."""
     last_apart: int | None = None
-    """Of this many cards, the last comes after all others have been served."""
+    """A player who draws this many gets the last of them after all others are served."""
     short: Literal["penultimate", "empty"]
-    """When the discards are mixed in where the pack is short: when one card is left, or none. In
-    the first case those of the opener and of who is served next stay out; in the second only the
-    latter's, if nobody else has to be served.
+    """When a short pack is refilled from the discards: at one card left, or at none. At one card,
+    the discards of the opener and of the next player served stay out; at none, only those of the
+    next player, if nobody else must be served.
     """
 
 
 class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One variant. Its cards come street by street: what is dealt, then a betting interval.
+    """One variant. Each street deals cards and is followed by a betting interval.
 
-    A street is a list of deals, each a receiver and a letter per card: ``"seats dd"`` two rounds of
-    the table with a card face down, ``"burn d"``, ``"dead d"`` (burned, and kept for the last
-    card), ``"board uuu"`` three common cards face up. ``d``: down, ``u``: up, ``t``: a common card
-    that lies covered is turned (a new one, face up, where it lies there no more).
+    A street is a list of deals; each names a receiver and has one letter per card. ``d`` is dealt
+    face down, ``u`` face up; ``t`` turns a covered common card, or deals a new one face up if it is
+    gone. ``"seats dd"`` deals each seat two cards face down, one at a time; ``"board uuu"`` three
+    common cards face up; ``"burn d"`` burns a card; ``"dead d"`` burns one and keeps it for the
+    last card.
     """
 
     title: Announcement
     article: str
     deck: str
-    """The pack, as ``decks`` names it."""
+    """The name of the pack in ``decks``."""
     ranking: str
-    """How hands are ranked, as ``hands`` names it."""
+    """The name of the ranking in ``hands``."""
     few: Few | None = None
     """Another pack and ranking for fewer players."""
     own_exactly: int | None = None
-    """How many of their own cards players must use; None: any."""
+    """The number of hole cards that players must use; None if any number."""
     low: str | None = None
-    """The ranking of the low hand, where it takes half the pot."""
+    """The ranking of the low hand where it takes half the pot; None where none does."""
     streets: tuple[tuple[str, ...], ...]
-    """An empty street: the players discard and draw."""
+    """In an empty street the players discard and draw."""
     draw: Draw | None = None
     first_to_act: tuple[FirstToAct, ...] = ("left_of_button",)
-    """Who opens each interval; the last word holds for all that follow."""
+    """Who acts first in each interval; the last entry holds for all later ones."""
     fewest: int
-    """Least number of players at all times."""
+    """The fewest players at any time."""
     most: int | None = None
-    """Most players; None: the decree does not say."""
+    """The most players; None if the decree does not say."""
     direction: Direction | None = None
-    """The direction of cards and button; None: the decree does not say."""
+    """The direction in which cards and button move; None if the decree does not say."""
     deck_check: Literal["each", "periodic"] = "periodic"
-    """How often the pack must be checked for completeness: before each game, or now and then."""
+    """How often the pack must be checked for completeness: before each game or periodically."""
     rest: int
-    """Rounds that a player may sit out without losing the seat."""
+    """The rounds that a player may sit out without losing the seat."""
     rest_in: Literal["row", "match"] = "row"
-    """Whether they are counted each time, or over the whole match."""
+    """Whether the rounds sat out are counted in a row or over the whole match."""
     raises: int | None = None
-    """Raises of a player in an interval, while more than two play; None: no limit."""
+    """The most raises of one player in an interval while more than two play; None if unlimited."""
     rake: tuple[Rake, ...]
     split: Literal["stakes", "equal"]
-    """How equal hands share the pot: in proportion to what each has left, or unspecified."""
+    """How equal hands share the pot. ``stakes``: in proportion to what each has left; ``equal``: the
+    decree does not specify the proportion.
+    """
     minimum: tuple[int, int] | None = None
-    """The lowest bet, in per cent of the highest: from, to."""
+    """The range of the lowest bet, in per cent of the highest."""
     ante: int | None = None
-    """The most that the ante may be, in per cent of the lowest bet."""
+    """The highest ante, in per cent of the lowest bet."""
     limits: tuple[str, ...] = ()
-    """The ways in which bets may be limited: ``split pot fixed none``."""
+    """The limits on bets that a table may choose: ``split``, ``pot``, ``fixed``, ``none``."""
     stakes: Stakes | None = None
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """The number of last rounds announced before closing; None if the decree does not say."""
     announcements: dict[str, Announcement] = {}
-    """Calls; empty where the decree does not word them."""
+    """The calls that the decree words, by name."""
     errors: dict[str, Remedy]
-    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many
-    in an interval; ``shown_by_player``, cards that a player shows by his own mistake.
+    """The remedy of each error: those of ``deal.error``, ``extra_common`` (a common card too many
+    in an interval) and ``shown_by_player`` (cards that a player exposes by mistake).
     """
     void: dict[VoidReason, Law]
-    """Reasons that void a round, and their laws."""
+    """The law behind each reason that voids a round."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
     doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    """Doubts about the decree, by the table setting that decides each."""
 
     def __post_init__(self) -> None:
         for deal in (deal for street in self.streets for deal in street):

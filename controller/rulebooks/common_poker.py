@@ -1,5 +1,5 @@
-"""House poker with cards that all hands share, as one decree has it: trijoker, and texas against
-the house.
+"""House poker with common cards, as one decree defines it: trijoker, and Texas hold'em against the
+house.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from controller.contract.events import Announcement
 from controller.rulebooks.law import Doubt, Law
 
 Pays = dict[str, tuple[int, int]]
-"""What each category of hands pays to 1; a category that is not there pays nothing."""
+"""What each category of hands pays to 1; an absent category pays nothing."""
 
 
 class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What games dealt from one deck, box by box, have in common, against the house or whoever has
-    the bank.
+    """The rules shared by games dealt from one deck to boxes, against the house or a player who
+    holds the bank.
     """
 
     title: Announcement
@@ -24,50 +24,50 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     boxes: int
     """The most boxes."""
     deck: str
-    """The deck in use."""
+    """The name of the deck."""
     decks: int = 1
-    """How many decks may be in use in turn, one per round."""
+    """The number of decks that may be used in turn, one per round."""
     ranking: str
     errors: dict[str, VoidReason] = {}
-    """Errors of dealing that void the round, named as in ``deal.error``; ``exposed dealer`` is one
-    of the dealer's cards. For an error that is not here, and for which the game has no other rule,
-    the person in charge decides.
+    """Dealing errors that void the round, named as in ``deal.error``; ``exposed dealer`` is an
+    exposed card of the dealer. The person in charge decides on an error that neither this nor the
+    game covers.
     """
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """The number of last rounds announced before closing; None if the decree does not say."""
     announcements: dict[str, Announcement]
-    """Calls: ``bets_closed``, ``pass``, ``last_rounds``."""
+    """The calls that the decree words: ``bets_closed``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]
-    """Reasons that void a round, and their laws."""
+    """The law behind each reason that voids a round."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
     doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    """Doubts about the decree, by the table setting that decides each."""
 
 
 class CommonPoker(Banked, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """With cards that all hands share. Cards go to ``boxes``, ``dealer``, ``common:1`` and
-    ``common:2``, and ``board``.
+    """The rules of games with common cards. Cards are dealt to ``boxes``, ``dealer``, ``common:1``,
+    ``common:2`` and ``board``.
     """
 
     bets_per_box: int
     deal: tuple[str, ...]
-    """Where the first cards go, face down, in their order; ``boxes``: one to each box, from the
-    croupier's left.
+    """The receivers of the first cards, face down, in dealing order; ``boxes`` is one card to each
+    box from the croupier's left.
     """
     limits: tuple[int, ...]
-    """The highest bet as a multiple of the table's minimum, one for each choice that the decree
-    offers.
-    """
+    """The highest bets that the decree offers, as multiples of the table's minimum."""
 
 
 class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Three own cards and two common ones, three equal bets; two of them may be withdrawn."""
+    """Trijoker: three own cards, two common ones and three equal bets, of which two may be
+    withdrawn.
+    """
 
     bets: tuple[str, ...]
-    """By our names; all but the last may be withdrawn, each before the common card of its number is
-    turned.
+    """The names of the bets. Each but the last may be withdrawn until the common card with its
+    number is turned.
     """
     pays: Pays
     pair_from: str
@@ -77,19 +77,20 @@ class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Two own cards and five common ones against the bank's. Bets ``ante``, ``second`` and
-    ``txb``.
+    """Texas hold'em against the house: two own cards and five common ones, with the bets ``ante``,
+    ``second`` and ``txb``.
     """
 
     board: tuple[int, ...]
-    """How many common cards are turned at a time: the flop before the players decide, turn and
-    river after it.
+    """The common cards dealt at a time: the flop before the players decide, turn and river after.
     """
     qualifies: str
-    """The rank of the lowest pair that the bank plays with."""
+    """The rank of the lowest pair with which the bank qualifies."""
     ante: Pays
-    """By the player's hand."""
+    """What the ante pays, by the player's hand."""
     second: tuple[int, int]
+    """What the second bet pays to 1."""
     bonus: Pays
-    """By his two cards and the flop."""
+    """What the ``txb`` bet pays, by the player's two cards and the flop."""
     bonus_pair_from: str
+    """The rank of the lowest pair for which the ``txb`` bet pays."""

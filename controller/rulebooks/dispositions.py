@@ -1,9 +1,9 @@
-"""What happens to each numbered rule of the decrees, and how many are still without an answer.
+"""How each numbered rule of the decrees is handled, and how many rules are not handled yet.
 
-``rules.tsv`` counts the rules of the digests by decree and subject: their numbers are fixed.
-``own_rules.tsv`` has those that the digests lack, found when the decrees were read again:
-``ARA02-E01`` is the first such rule of ARA02. ``dispositions.tsv`` has one line for each rule that
-has an answer. A rule without a line is honestly *not yet*.
+``rules.tsv`` has the ranges of rule numbers in the digests, by decree and subject; the numbers
+never change. ``own_rules.tsv`` has the rules that the digests lack, found on a second reading of
+the decrees: ``ARA02-E01`` is the first such rule of ARA02. ``dispositions.tsv`` has one line for
+each rule that is handled; a rule without a line counts as *not yet*.
 """
 
 from __future__ import annotations
@@ -17,28 +17,32 @@ import msgspec
 from controller.rulebooks import rows
 
 Kind = Literal["enforced", "published", "asserted_by_person", "out_of_reach"]
-"""``enforced``: the table acts on it or says the irregularity. ``published``: the fact or figure
-that the rule needs is given to whoever applies it. ``asserted_by_person``: a person says it by a
-command. ``out_of_reach``: with its reason.
+"""How a rule is handled.
+
+- ``enforced``: the table acts on it or reports the irregularity.
+- ``published``: the table publishes the fact or figure that a person needs to apply it.
+- ``asserted_by_person``: a person reports it by a command.
+- ``out_of_reach``: the table cannot handle it, for the reason given.
 """
 KINDS: tuple[Kind, ...] = ("enforced", "published", "asserted_by_person", "out_of_reach")
 
 
 class Disposition(msgspec.Struct, frozen=True):
-    """The answer to one rule. ``where``: the setting, event, command or key of the rulebook that
-    carries it; an ``out_of_reach`` rule has a ``reason``. ``wording``: the rule in our short words.
-    """
+    """How one rule is handled."""
 
     id: str
     game: str
     disposition: Kind
     wording: str
+    """The rule in our own short words."""
     where: str
+    """The setting, event, command or rulebook key that implements it."""
     reason: str
+    """Why the rule is out of reach; empty if it is not."""
 
 
 class OwnRule(msgspec.Struct, frozen=True):
-    """A rule that the digests lack: where the decree prints it, and what it says."""
+    """A rule that the digests lack: the lines where the decree prints it, and what it says."""
 
     id: str
     subject: str
@@ -47,8 +51,8 @@ class OwnRule(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """The rules of a decree, by id in order, that are about one subject: a game, or what several
-    games share.
+    """The ids, in order, of a decree's rules about one subject: a game, or what several games
+    share.
     """
 
     decree: str
@@ -57,7 +61,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Count(msgspec.Struct, frozen=True):
-    """How the rules of one subject stand; the kinds and ``not_yet`` add up to ``total``."""
+    """Rules of one subject, counted by kind; the kinds and ``not_yet`` add up to ``total``."""
 
     decree: str
     subject: str
@@ -71,7 +75,7 @@ class Count(msgspec.Struct, frozen=True):
 
 @cache
 def dispositions() -> dict[str, Disposition]:
-    """Every rule that has an answer, by id. Raises ``ValueError`` for a bad or repeated line."""
+    """Every rule that is handled, by id. Raises ``ValueError`` for a bad or repeated line."""
     found = msgspec.convert(
         rows("dispositions.tsv", Disposition.__struct_fields__), list[Disposition]
     )
@@ -90,8 +94,8 @@ def own_rules() -> dict[str, OwnRule]:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """All rules of all decrees, by decree and subject: of each those of the digests, then those
-    that they lack.
+    """All rules by decree and subject: for each decree those of the digests, then those that they
+    lack.
     """
     numbered = [
         Subject(
@@ -114,7 +118,7 @@ def subjects() -> tuple[Subject, ...]:
 
 
 def coverage() -> tuple[Count, ...]:
-    """How the rules stand, one line per decree and subject."""
+    """The number of rules by kind, for each decree and subject."""
     counts = []
     for subject in subjects():
         kinds = Counter(

@@ -1,5 +1,5 @@
-"""Poker dealt to boxes against the dealer's hand, as one decree has it: without discards, with
-discards, of three cards.
+"""Poker dealt to boxes against the dealer's hand, as one decree defines it: without discards, with
+discards, or with three cards.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from controller.rulebooks.law import Doubt, Law
 
 Fraction = tuple[int, int]
 Pays = dict[str, Fraction]
-"""What each category of hands pays to 1; one that is not there pays nothing."""
+"""What each category of hands pays to 1; an absent category pays nothing."""
 
 
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The lowest hand of a category: the ranks of its most telling cards, one card for each.
-    ``high_card`` ``AK``: ace and king.
+    """The lowest hand that counts: a category, and the ranks of its deciding cards. ``high_card``
+    with ``AK`` is ace and king.
     """
 
     category: str
@@ -27,59 +27,57 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bet beside the game, on the player's hand alone.
-
-    It is placed before the deal, and with an ante. ``least`` and ``most``: its stake as a multiple
-    of the table's minimum; None: the decree does not say. ``tables``: what it pays, one for each
-    choice that the decree offers; empty for the bet that takes part in the jackpot.
-    """
+    """A side bet on the player's hand alone, placed before the deal together with an ante."""
 
     least: Fraction | None = None
+    """The lowest stake as a multiple of the table's minimum; None if the decree does not say."""
     most: Fraction | None = None
+    """The highest stake as a multiple of the table's minimum; None if the decree does not say."""
     tables: tuple[Pays, ...] = ()
+    """The pay tables that the decree offers; empty for the jackpot bet."""
 
 
 class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The prizes out of a meter that rises with the bets ``jackpot``."""
+    """The prizes paid from a meter that rises with the ``jackpot`` bets."""
 
     award: str
-    """What it is: ``jackpot`` or ``carrousel``."""
+    """The name of the award: ``jackpot`` or ``carrousel``."""
     shares: Pays
-    """What each category takes of the meter."""
+    """The share of the meter that each category wins."""
     discarded: Pays = {}
-    """The same for a hand that was made by discarding, where the casino pays those; after the
+    """The shares of hands made by discarding, where the casino pays them. They are paid after the
     others.
     """
     several: Literal["remainder", "highest"] | None = None
-    """Several prizes in one play: each out of what the higher ones have left, or only the highest;
-    None: the decree does not say.
+    """How several prizes in one round are paid: each from what the higher ones leave, or the
+    highest only. None if the decree does not say.
     """
     of: Literal["table", "all_tables"]
-    """What a share is a fraction of: the table's own jackpot, which may be connected with others
-    where that is authorised, or what all tables have accumulated.
+    """The base of a share: the table's own jackpot, which may be linked to others where authorised,
+    or what all tables have accumulated.
     """
     decided: bool = False
-    """A player takes part with the amount that the house has decided and displays, and with no
-    other.
-    """
+    """Whether the jackpot bet must be the amount that the house has fixed and displays."""
     rises: Fraction | None = None
-    """How much of each bet the meter takes; None: what is authorised."""
+    """The part of each bet that goes to the meter; None if the authorisation fixes it."""
     starts: dict[str, int] = {}
-    """The least meter as a multiple of the bet: ``progressive``, ``fixed``."""
+    """The lowest meter as a multiple of the bet, for ``progressive`` and ``fixed``."""
 
 
 class Purchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A card may be bought from the bank for a discarded one. None: the decree does not say."""
+    """The purchase of a card from the bank to replace a discarded one. None: the decree does not
+    say.
+    """
 
     up: bool | None = None
-    """Whether it is dealt face up."""
+    """Whether the bought card is dealt face up."""
     forfeits: bool | None = None
-    """Whether who buys loses his side bets."""
+    """Whether the buyer loses the side bets."""
 
 
 class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The game. Boxes count clockwise from the croupier's left; cards go to them in that order, to
-    the bank last.
+    """The game. Boxes are numbered clockwise from the croupier's left; cards are dealt in that
+    order, to the bank last.
     """
 
     title: Announcement
@@ -87,44 +85,40 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     boxes: int
     """The most boxes."""
     bets_per_box: int
-    """How many may bet on one box."""
+    """The most persons who may bet on one box."""
     others_optional: bool = False
-    """Whether others than its player may bet on a box only where the casino says so."""
+    """Whether others may bet on a player's box only if the casino allows it."""
     hand: int
-    """Cards of a hand."""
+    """The number of cards in a hand."""
     ranking: str
     exposed: dict[Literal["singly", "packets"], tuple[Literal["first", "last"], ...]]
-    """The ways of dealing that the decree has: card by card, or hand by hand out of an automatic
-    shoe. For each, which of the bank's cards is exposed: none, that one, or one of these.
+    """The bank's cards that may be dealt face up, for each way of dealing that the decree has: card
+    by card, or hand by hand from an automatic shoe. Empty: none is; two: the casino chooses one.
     """
     second: int
     """The second bet as a multiple of the ante."""
     qualifies: Threshold
-    """The lowest hand that the bank plays with."""
+    """The lowest hand with which the bank qualifies."""
     pays: Pays
     """What the second bet pays, by the player's hand."""
     bonus: Pays = {}
-    """What is paid on the ante besides, whatever the bank has."""
+    """What the ante pays in addition, whatever the bank holds."""
     sides: dict[str, Side] = {}
-    """``insurance``, ``pair_plus``, ``jackpot``."""
+    """The side bets by name: ``insurance``, ``pair_plus``, ``jackpot``."""
     jackpot: Jackpot | None = None
     purchase: Purchase | None = None
     discards: int = 0
-    """How many cards a player may discard. The bank discards by a fixed rule then."""
+    """The most cards that a player may discard. If any, the bank discards by a fixed rule."""
     limits: tuple[int, ...]
-    """The highest ante as a multiple of the table's minimum, one for each choice that the decree
-    offers.
-    """
+    """The highest antes that the decree offers, as multiples of the table's minimum."""
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """The number of last rounds announced before closing; None if the decree does not say."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed go pass last_rounds``; a call that the decree does not word is
-    absent.
-    """
+    """The calls that the decree words: ``bets_closed``, ``go``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]
-    """Reasons that void a round, and their laws."""
+    """The law behind each reason that voids a round."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
     doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    """Doubts about the decree, by the table setting that decides each."""

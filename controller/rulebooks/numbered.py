@@ -1,8 +1,8 @@
-"""Each numbered rule with all that is known of it: the article and its words, what the table does,
-and what proves it.
+"""Every numbered rule of the decrees: its article and words, what the table does about it, and the
+tests that prove it.
 
-``printed.tsv`` is made from the gazettes, ``proofs.tsv`` by the run of the mutants; tests hold both
-to what they come from.
+``printed.tsv`` is extracted from the gazettes, and the mutant run writes ``proofs.tsv``. Tests
+check both against their sources.
 """
 
 from __future__ import annotations
@@ -17,31 +17,33 @@ from controller.rulebooks.rulebook import rulebook
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """A ``test`` that claims the rule, and what was broken to see it fail; ``mutant`` is empty for
-    what is not enforced.
-    """
+    """A test that claims to prove a rule."""
 
     test: str
     mutant: str
+    """The change to the code that makes the test fail; empty if the rule is not enforced."""
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """A rule. ``disposition``: one of ``KINDS``, or ``not_yet``. ``wording``: the rule in our short
-    words, ``where``: what carries it, ``reason``: why it is out of reach. ``article``: where the
-    decree prints it; ``lines``: of the copy that we read; ``printed``: its words, as they stand
-    there.
-    """
+    """A numbered rule."""
 
     id: str
     decree: str
     game: str
     disposition: str
+    """One of ``KINDS``, or ``not_yet``."""
     wording: str
+    """The rule in our own short words."""
     where: str
+    """The setting, event, command or rulebook key that implements it."""
     reason: str
+    """Why the rule is out of reach; empty if it is not."""
     article: str
+    """The decree and article that print it."""
     lines: str
+    """Its line numbers in the copy of the decree that we read."""
     printed: str
+    """The decree's exact words."""
     proofs: tuple[Proof, ...]
 
 

@@ -1,4 +1,4 @@
-"""The rules as pages to read: one for each decree, and a table of contents."""
+"""Renders the numbered rules as Markdown: one page per decree, and a table of contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MADE = (
 
 
 def pages() -> dict[str, str]:
-    """The text of each page by its file name, in Markdown."""
+    """The Markdown text of each page, by file name."""
     decrees = {
         decree: list(rules)
         for decree, rules in groupby(numbered().values(), key=lambda rule: rule.decree)
