@@ -152,8 +152,8 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The most raises of one player in an interval while more than two play; None if unlimited."""
     rake: tuple[Rake, ...]
     split: Literal["stakes", "equal"]
-    """How equal hands share the pot. ``stakes``: in proportion to what each has left; ``equal``: the
-    decree does not specify the proportion.
+    """How equal hands share the pot. ``stakes``: in proportion to what each has left; ``equal``:
+    the decree does not specify the proportion.
     """
     minimum: tuple[int, int] | None = None
     """The range of the lowest bet, in per cent of the highest."""

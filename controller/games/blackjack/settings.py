@@ -1,4 +1,4 @@
-"""The settings of one table of black jack, and the irregularities that the game names."""
+"""The settings of one black jack table, and the laws that the game cites."""
 
 from __future__ import annotations
 
@@ -14,53 +14,52 @@ from controller.rulebooks.blackjack import Blackjack
 
 
 class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. A rulebook's ``doubts`` may change any default; the site's own
+    setting prevails over both.
     """
 
     keys: bool = True
-    """The croupier says by ``boxes.set`` and ``hand.…`` which boxes are in play and what each hand
-    does. Without keys nobody can know whose a card is after the first two rounds of the deal: the
-    shoe is counted, and of the round only what follows.
+    """Whether the croupier reports by ``boxes.set`` and ``hand.…`` which boxes are in play and what
+    each hand does. Without these keys nobody knows which hand a card belongs to after the first two
+    cards of each; the table then counts the shoe and reports only what it can infer of the round.
     """
     boxes: Count | None = None
-    """Boxes marked on the table; None: as many as the decree has at first."""
+    """The number of boxes marked on the table; None for the first number that the decree gives."""
     surrender: bool = False
-    """The casino allows it, where the decree leaves it to the casino."""
+    """Whether the casino allows surrender, where the decree leaves it to the casino."""
     pair_bets: bool = False
-    """The table has the bet on pairs: results say which boxes have one."""
+    """Whether the table offers the bet on pairs. If so, results name the boxes that have a pair."""
     accumulated_bets: bool = False
-    """The table has the accumulated bet: results say which boxes have sevens."""
+    """Whether the table offers the accumulated bet. If so, results name the boxes that have sevens.
+    """
     accumulated_stake: Money | None = None
-    """The amount that is agreed for the accumulated bet, in minor units; None: any, up to the
-    highest.
+    """The fixed stake of the accumulated bet, in minor units; None for any stake up to the highest.
     """
     linked: bool = False
-    """What is accumulated is connected with that of other tables, as it is authorised."""
+    """Whether the accumulated prize is linked with other tables, as authorised."""
     split_sevens: Literal["pair", "third"] = "pair"
-    """A pair of sevens that is split, and another seven: two sevens for the accumulated bet, or
-    three.
+    """Whether a third seven after a split pair of sevens counts for the accumulated bet: ``pair``:
+    as two sevens; ``third``: as three.
     """
     split_cards: Literal["in_turn", "at_once"] = "in_turn"
-    """When the hands of a pair get their second card: each as it comes to play, or both before the
+    """When the hands of a split pair get their second card: each in its turn, or both before the
     first plays.
     """
     resplit_aces: Literal["yes", "no"] = "yes"
-    """An ace of a pair that gets another ace may be split again."""
+    """Whether a split ace that gets another ace may be split again."""
     dealer_alone: Literal["stops", "draws"] = "stops"
-    """What the dealer does when no hand is left against him."""
+    """What the dealer does when no hand remains to play against."""
     blackjack_tie: Literal["tie", "wins"] = "tie"
-    """Black jack against the dealer's: neither wins, or the hand is paid."""
+    """Whether a player's black jack ties with the dealer's or wins."""
     three_sevens: Literal["wins", "ties"] = "wins"
-    """21 with three sevens against a dealer's 21 that is made otherwise."""
+    """Whether a 21 of three sevens wins or ties against a dealer's 21 made otherwise."""
     cut_first: Literal["play", "end"] = "play"
-    """The cut card comes before the first card of a round: the round is played, or the talla is
-    over before it.
+    """When the cut card comes before a round's first card: the round is played, or the talla ends.
     """
     burn_continuous: Literal["yes", "no"] = "no"
-    """Whether cards are burned from a shoe that shuffles by itself without end."""
+    """Whether cards are burned from a continuous shuffler."""
     highest: Highest = msgspec.field(default_factory=dict)
-    """The highest stakes that the authorisation fixes: ``hands pairs``."""
+    """The highest authorised stakes, for ``hands`` and ``pairs``."""
 
 
 LAWS = (
@@ -76,14 +75,14 @@ LAWS = (
     "bet_after_close",
     "bet_limit",
 )
-"""The laws that the game cites: a rulebook has each of them, ``hands_too_few`` where it has a least
-number of hands, ``box_bettors`` where it says how many may bet on a box, and ``even_money`` where a
-black jack may be paid at par.
+"""The laws that the game cites. Every rulebook must have each of them; also ``hands_too_few`` if it
+sets a least number of hands, ``box_bettors`` if it limits how many may bet on a box, and
+``even_money`` if a black jack may be paid at par.
 """
 
 
 def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:
-    """What the decree does not allow of these settings."""
+    """The settings that the decree does not allow, each with the reason."""
     most = " or ".join(map(str, book.boxes))
     without_accumulated = (
         "split_sevens, accumulated_stake, linked: the table has no accumulated bet"

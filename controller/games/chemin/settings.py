@@ -1,5 +1,5 @@
-"""The settings of one table of chemin de fer or two-cloth baccarat, and the irregularities that the
-game names.
+"""The settings of one table of chemin de fer or two-cloth baccarat, and the laws that the game
+cites.
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ from controller.games.shoe import ShoeSettings
 
 
 class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. A rulebook's ``doubts`` may change any default; the site's own
+    setting prevails over both.
     """
 
     modality: Literal["limited", "free"] = "limited"
-    """Whether the bank is limited to what is on the table, or unlimited."""
+    """Whether the bank is limited to the money on the table or unlimited."""
     banker: Literal["free", "table"] = "free"
-    """Whether the banker is free, or keeps to the table of plays at every round."""
+    """Whether the banker plays freely or follows the drawing table in every round."""
     banco: Literal["ruled", "free"] = "ruled"
-    """Whether the director of games has authorised who plays alone for the whole bank to draw as
-    they like.
+    """Whether a player who alone covers the whole bank follows the drawing rules, or draws freely
+    because the director of games has authorised it.
     """
     early_card: Literal["ask", "keep"] = "ask"
-    """A card drawn before the bets are closed: the inspector is asked, or it is played, as the rule
-    is.
+    """What happens to a card drawn before bets are closed: the inspector decides, or it is played
+    as the rule says.
     """
     cut_first: Literal["play", "end"] = "play"
-    """The cut card comes before the first card of a round: the round is played, or the talla is
-    over before it.
+    """When the cut card comes before a round's first card: the round is played, or the talla ends.
     """
     natural_nine: Literal["beats", "ties"] = "beats"
-    """The outcome where an eight of two cards beats an eight or nine of three; otherwise the higher
-    wins, and equal is void.
+    """``beats``: an eight of two cards beats an eight or nine of three. ``ties``: the higher total
+    wins, and equal totals are void.
     """
 
 
@@ -61,4 +60,5 @@ LAWS = (
     "no_claim",
     "bet_after_close",
 )
-"""The laws that the game cites: a rulebook has each of them, and one for each of its ``errors``."""
+"""The laws that the game cites. Every rulebook must have each, and one for each of its ``errors``.
+"""

@@ -1,6 +1,4 @@
-"""The settings of one table of craps: what the decree leaves open, and what is reported to this
-table.
-"""
+"""The settings of one craps table: what the decree leaves open, and what is reported to it."""
 
 from __future__ import annotations
 
@@ -12,45 +10,42 @@ from controller.games.amounts import Money
 
 
 class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
-    has the last word.
+    """The settings of one table. A rulebook's ``doubts`` may change any default; the site's own
+    setting prevails over both.
     """
 
     rounds: Literal["keys", "dice"] = "keys"
-    """Who opens and closes the bets: a person, for each throw; or they open by themselves and the
-    moving dice close them.
+    """How bets open and close. ``keys``: a person does both for each throw; ``dice``: bets open by
+    themselves, and the moving dice close them.
     """
     serials: Literal["told", "unwatched"] = "told"
-    """Whether the serial numbers of the dice are reported to the table; if so, no throw counts
-    before they are.
+    """Whether the dice's serial numbers are reported to the table. If so, no throw counts until
+    they are.
     """
     shooter: Literal["told", "unwatched"] = "told"
-    """Whether the shooter and their bets are reported to the table; if so, a throw without the
-    shooter's Win or Don't Win bet waits for a person.
+    """Whether the shooter and the shooter's bets are reported to the table. If so, a throw without
+    the shooter's Win or Don't Win bet waits for a person.
     """
     early_throw: Literal["ask", "void", "ignored"] = "ask"
-    """A throw before the bets are closed: a person decides, it is void, or whatever the dice do
-    before the call is ignored.
+    """What happens to a throw before bets are closed: a person decides, it is void, or it is
+    ignored.
     """
     floor_die: Literal["two", "one"] = "two"
-    """In place of a die that fell to the floor in a point series two are chosen from the reserve,
-    or one.
-    """
+    """How many reserve dice are chosen when a die falls to the floor during a point series."""
     place_eight: Literal["offered", "absent"] = "offered"
-    """The list of place bets leaves out the 8, but its pay is there."""
+    """Whether the 8 has a place bet. The decree omits it from the list of bets but states what it
+    pays.
+    """
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
-    """«Paid so many times the bet»: the bet not included, or included; ``layout``: included for 15
-    and 30 times only.
+    """Whether «paid so many times the bet» includes the bet. ``to_one``: no; ``for_one``: yes;
+    ``layout``: only for 15 and 30 times.
     """
     highest_simple: Money | None = None
-    """The highest stake on a simple bet, as the authorisation has it, in minor units; the others
-    follow from it. Where it is not stated, no stake may be above what the decree lets any
-    authorisation have.
+    """The highest authorised stake on a simple bet, in minor units; other limits follow from it.
+    None: the highest that the decree allows any authorisation.
     """
     field_four: Literal["printed", "wins"] = "printed"
-    """Where the decree leaves the 4 out of the field: it loses as it is printed, or wins as it
-    usually does.
-    """
+    """Whether a 4 on the field loses, as the decree prints it, or wins, as is usual."""
 
 
 LAWS = (
@@ -86,4 +81,4 @@ LAWS = (
     "throw_before_close",
     "throw_out_of_round",
 )
-"""The laws that the game cites: a rulebook has each of them."""
+"""The laws that the game cites. Every rulebook must have each of them."""
