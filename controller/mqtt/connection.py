@@ -1,7 +1,7 @@
-"""One connection to a broker: credentials, TLS, and messages that are acknowledged one by one.
+"""One connection to a broker: credentials, TLS, and an acknowledgement for each message.
 
-The only module that uses aiomqtt. A connection is used once: its library queues and repeats
-messages on its own when an object is used again, and the journal must be the only queue.
+Only this module uses aiomqtt. Each connection object is used once: on reuse the library would queue
+and repeat messages itself, and the journal must be the only queue.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from devices.errors import NovamasError
 from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
 
 SUBSCRIBED = 8
-"""Topics in one packet: some brokers accept no more."""
+"""The most topics in one SUBSCRIBE packet; some brokers accept no more."""
 
 _Answer = TypeVar("_Answer")
 Disconnected = aiomqtt.MqttError
@@ -56,18 +56,17 @@ class BrokerUnusableError(NovamasError):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message to publish, always with QoS 1. ``answers``: the correlation data of the request
-    (MQTT 5).
-    """
+    """A message to publish, always with QoS 1."""
 
     topic: str
     payload: bytes
     retain: bool = False
     answers: bytes | None = None
+    """The correlation data of the request that this message answers (MQTT 5)."""
 
 
 class Incoming(msgspec.Struct, frozen=True):
-    """A message to us. ``response_topic`` and ``correlation`` exist in MQTT 5 only."""
+    """A message that we received. Only MQTT 5 has ``response_topic`` and ``correlation``."""
 
     topic: str
     payload: bytes
@@ -77,8 +76,9 @@ class Incoming(msgspec.Struct, frozen=True):
 
 
 def password(broker: Broker) -> str | None:
-    """The password, read again for each connection so that it can be changed while the
-    daemon runs.
+    """The password, read anew for each connection so that it can change while the daemon runs.
+
+    Raises :class:`BrokerUnusableError` if it cannot be read.
     """
     if broker.password_file is not None:
         path = Path(broker.password_file)
@@ -106,7 +106,10 @@ def password(broker: Broker) -> str | None:
 
 
 def tls(broker: Broker) -> ssl.SSLContext | None:
-    """The TLS context of ``mqtts://``; None for ``mqtt://``."""
+    """The TLS context for ``mqtts://``; None for ``mqtt://``.
+
+    Raises :class:`BrokerUnusableError` if a certificate or key cannot be read.
+    """
     if urlsplit(broker.url).scheme != "mqtts":
         return None
     try:
@@ -128,19 +131,19 @@ def _reason(error: Exception) -> str:
 
 
 def refuses_us(error: Exception) -> bool:
-    """Whether trying again soon is useless, because a person must change something."""
+    """Whether a person must change something before another attempt can succeed."""
     return isinstance(error, BrokerUnusableError) or _code(error) in _REFUSALS or taken_over(error)
 
 
 def taken_over(error: Exception) -> bool:
-    """Whether another client came with our client id, and the broker gave it our place (MQTT 5,
-    3.14.2.1).
+    """Whether the broker disconnected us because another client connected with our client id
+    (MQTT 5, 3.14.2.1).
     """
     return _code(error) == _TAKEN_OVER
 
 
 def told(error: Exception, broker: Broker) -> str:
-    """What is wrong, for a person. Names the user, never the password."""
+    """A description of the error for a person. It names the user but never the password."""
     if _code(error) in _REFUSALS:
         return (
             f"{error}: the broker does not accept "
@@ -160,7 +163,7 @@ def _code(error: Exception) -> int | None:
 
 @lru_cache(maxsize=8)
 def _json(**more: bytes) -> Properties:
-    """The properties of a body in JSON."""
+    """The PUBLISH properties of a JSON body."""
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.PayloadFormatIndicator = 1
     properties.ContentType = "application/json"
@@ -170,18 +173,18 @@ def _json(**more: bytes) -> Properties:
 
 
 def _limits() -> Properties:
-    """The limits that we tell the broker."""
+    """The CONNECT properties that tell the broker our limits."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.MaximumPacketSize = LARGEST_PACKET
     return properties
 
 
 class Connection(aiomqtt.Client):
-    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`BrokerUnusableError`
-    where it cannot be made.
+    """A connection to use with ``async with``. Raises :data:`Disconnected` or
+    :class:`BrokerUnusableError` if it cannot be made.
 
-    ``thrown_away`` is called for each message to us that cannot be read as one, or for which there
-    is no room.
+    ``thrown_away`` is called for each incoming message that is malformed or for which there is no
+    room.
     """
 
     def __init__(
@@ -196,7 +199,8 @@ class Connection(aiomqtt.Client):
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
         self.largest: int | None = None
-        """The largest packet that the broker accepts, in bytes, if it says so (MQTT 5)."""
+        """The largest packet that the broker accepts, in bytes (MQTT 5); None if it does not say.
+        """
         self._thread = threading.get_ident()
         self._verdicts: dict[int, asyncio.Future[str | None]] = {}
         super().__init__(
@@ -219,15 +223,15 @@ class Connection(aiomqtt.Client):
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
         self._client.__class__ = (
-            BoundedClient  # the library makes its own, and leaves no way to give it another
+            BoundedClient  # the library creates its own client and offers no way to pass one
         )
         vars(self._client)["thrown_away"] = thrown_away
 
     async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
-        """Subscribe. Returns the topics that the broker refuses.
+        """Subscribe, and return the topics that the broker refuses.
 
-        With MQTT 5, messages published as retained can be told from others, our own messages do not
-        come back, and without ``retained`` the broker does not send what it already holds.
+        With MQTT 5, messages keep their retain flag, our own messages do not come back, and without
+        ``retained`` the broker does not send the messages that it already holds.
         """
         options = SubscribeOptions(
             qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2
@@ -243,11 +247,11 @@ class Connection(aiomqtt.Client):
         return refused
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
-        """Publish in order and wait for every acknowledgement. Returns, for each message, None or
-        why the broker refused it.
+        """Publish in order and wait for every acknowledgement. Returns None for each accepted
+        message, or why it was refused. Raises :data:`Disconnected`.
         """
         answers = [self._post(message) for message in messages]
-        self._write()  # now; the library would write after three turns of the event loop
+        self._write()  # now: the library would wait for three turns of the event loop
         try:
             async with asyncio.timeout(self.timeout):
                 return await asyncio.gather(*answers)
@@ -309,7 +313,7 @@ class Connection(aiomqtt.Client):
         super()._on_publish(client, userdata, mid, reason_code, properties)
 
     def _give_up(self, disconnected: asyncio.Future[None]) -> None:
-        """The connection is gone: fail everything that waits for an acknowledgement."""
+        """Fail all messages awaiting acknowledgement, because the connection is lost."""
         reason = None if disconnected.cancelled() else disconnected.exception()
         for answer in self._verdicts.values():
             if not answer.done():
@@ -317,9 +321,8 @@ class Connection(aiomqtt.Client):
         self._verdicts.clear()
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
-        # The library always goes through call_soon_threadsafe, which comes too late for a socket
-        # that was written or closed
-        # meanwhile: it would watch a descriptor that is gone, or one that is always ready.
+        # The library always uses call_soon_threadsafe, which runs too late if the socket was
+        # written or closed meanwhile: it would watch a closed descriptor, or one that is always ready.
         if threading.get_ident() == self._thread:
             self._loop.add_writer(sock.fileno(), self._write)
         else:
@@ -328,16 +331,12 @@ class Connection(aiomqtt.Client):
     def _write(self) -> None:
         try:
             self._client.loop_write()
-        except (
-            Exception
-        ) as error:  # as the library does: whatever it is, the connection is of no use any more
+        except Exception as error:  # as in the library: after any error the connection is unusable
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
 
     def why(self, error: Exception) -> Exception:
-        """The broker's reason for ending the connection, if it gave one; else the resulting
-        ``error``.
-        """
+        """The broker's reason for ending the connection; ``error`` if it gave none."""
         ended = self._disconnected
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
         return (
@@ -347,9 +346,10 @@ class Connection(aiomqtt.Client):
         )
 
     def abandon(self) -> None:
-        """Close the socket without a farewell: the broker then publishes our last will. The library
-        would leave it open where the connection was never established, and would say goodbye, which
-        takes the will back, where it was.
+        """Close the socket without DISCONNECT, so that the broker publishes our last will.
+
+        The library would send DISCONNECT on an established connection, which cancels the will, and
+        would leave the socket of an unestablished one open.
         """
         if self._misc_task is not None:
             self._misc_task.cancel()
@@ -362,8 +362,8 @@ class Connection(aiomqtt.Client):
             self._disconnected.set_result(None)
 
     async def _wait_for(self, fut: Awaitable[_Answer], timeout: float | None) -> _Answer:  # noqa: ASYNC109 - the library's own signature
-        # As the library, but without asyncio.wait_for, which in Python 3.11 loses a cancellation
-        # that comes with the result.
+        # As in the library, but without asyncio.wait_for: in Python 3.11 it loses a cancellation
+        # that arrives together with the result.
         seconds = self.timeout if timeout is None else timeout
         try:
             async with asyncio.timeout(None if seconds == math.inf else seconds):

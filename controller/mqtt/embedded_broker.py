@@ -1,7 +1,7 @@
-"""The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench and ``novamas demo``.
+"""The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench or ``novamas demo``.
 
-It listens only on a loopback address and accepts everybody, so no other machine can reach it. It
-stores nothing.
+It accepts every client without a password, so it listens on a loopback address only, out of reach
+of other machines. It stores nothing.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from typing import Any
 from devices.errors import NovamasError
 
 PATIENCE = 0.5
-"""Seconds after which a cancelled task that is still running is cancelled again."""
+"""Seconds before a cancelled task that still runs is cancelled again."""
 
 
 class _Snapshots(dict[str, Any]):
-    """A dictionary that may change during iteration: an iteration sees it as it was at
-    the start.
-    """
+    """A dictionary that may change during iteration: each iteration sees its initial state."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(super().__iter__()))
@@ -33,13 +31,13 @@ class _Snapshots(dict[str, Any]):
 
 
 class NotLoopbackError(NovamasError, ValueError):
-    """The embedded broker has no passwords, so it serves this machine only."""
+    """The address is not a loopback address. The embedded broker has no passwords, so it serves
+    this machine only.
+    """
 
 
 def loopback(host: str) -> str:
-    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` for any other
-    address.
-    """
+    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` if it has none."""
     if host == "localhost":
         return "127.0.0.1"
     try:
@@ -55,7 +53,7 @@ def loopback(host: str) -> str:
 
 @contextlib.asynccontextmanager
 async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Serve on ``host:port`` (port 0: a free one) and give the address. Raises ``OSError`` where
+    """Serve on ``host:port`` and yield the address; port 0 picks a free port. Raises ``OSError`` if
     the port is taken.
     """
     from amqtt.broker import Broker
@@ -63,11 +61,11 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
     from amqtt.errors import BrokerError
 
     host = loopback(host)
-    for library in ("amqtt", "transitions"):  # what matters to us is said by the publisher
+    for library in ("amqtt", "transitions"):  # the publisher logs all that matters
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
     with contextlib.closing(
         socket.create_server((host, port))
-    ) as taken:  # fails here, with a plain error, where it would fail
+    ) as taken:  # a taken port fails here, with a plain error
         port = taken.getsockname()[1]
     listener = ListenerConfig(type=ListenerType.TCP, bind=f"{host}:{port}")
     broker = Broker(
@@ -80,7 +78,9 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
     send_retained = broker._publish_retained_messages_for_subscription  # noqa: SLF001
 
     async def send_to_subscribers(subscription: tuple[str, int], session: Any) -> None:
-        """It sends every client that comes what others have subscribed to as well."""
+        """Send retained messages only to the subscriber: the library sends every new client those
+        of other subscriptions too.
+        """
         subscribed = broker._subscriptions.get(subscription[0], ())  # noqa: SLF001
         if any(each.client_id == session.client_id for each, _ in subscribed):
             await send_retained(subscription, session)
@@ -97,9 +97,9 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
 
 
 async def _shut_down(broker: Any) -> None:
-    """End the broker and all its tasks. ``asyncio.wait_for`` of CPython 3.11 can lose a
-    cancellation, and the library would wait for such a task for ever: whoever still works though it
-    was cancelled is cancelled again.
+    """Shut down the broker and all its tasks. In CPython 3.11 ``asyncio.wait_for`` can lose a
+    cancellation, and the library would then wait for that task forever; so a cancelled task that
+    still runs is cancelled again.
     """
     ending = asyncio.create_task(broker.shutdown())
     while not (await asyncio.wait({ending}, timeout=PATIENCE))[0]:

@@ -1,10 +1,10 @@
-"""Commands that wait for their answer, queued per client so that no flood delays anybody else.
+"""Queues commands per client, so that one client's flood delays no other.
 
-MQTT does not say who published a message. A client is whoever the body names as ``client``, at one
-table; those who name nobody share one queue. Anybody may use any name: only the broker can keep
-strangers out. So a table has few queues, each is short, and all of them together are paced. Recalls
-have queues of their own, and one pace for all tables, because each reads a hundred events from the
-disk.
+MQTT does not say who published a message, so a client is the name in the body's ``client``, at one
+table; messages without a name share one queue. Anybody can use any name, and only the broker can
+keep strangers out. So each table has few queues, each queue is short, and all together are limited
+in rate. Recalls have their own queues and one rate for all tables, because each reads a hundred
+events from disk.
 """
 
 from __future__ import annotations
@@ -16,38 +16,35 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 LINES = 8
-"""Clients of a table with a queue of their own at a time; the others share the queue of those
-without a name.
+"""The most queues per table at a time; further clients share the queue for messages without a name.
 """
 WAITING = 16
-"""Messages that may wait in one queue."""
+"""The most messages waiting in one queue."""
 ALL_WAITING = 2000
-"""Messages that may wait in all queues together: 32 MB at most."""
+"""The most messages waiting in all queues together: at most 32 MB."""
 CLIENT, TABLE, RECALLS = (25.0, 100), (100.0, 200), (50.0, 100)
-"""Answers per second to one client, at one table, and to all recalls; and how many at once before
-that.
-"""
+"""Answers per second and initial burst: for one client, for one table, and for all recalls."""
 
 _Message = TypeVar("_Message")
 
 
 class Pace:
-    """So many at once, then so many per second."""
+    """A rate limit: ``burst`` turns at once, then ``rate`` turns per second."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self._step = 1.0 / rate
         self._credit = (burst - 1) * self._step
         self._next = 0.0
-        """When the next would come if all came at the rate."""
+        """The time of the next turn if all turns kept to the rate."""
 
     def wait(self, now: float) -> float:
-        """Take a turn. Returns the seconds until then."""
+        """Take a turn, and return the seconds until it begins."""
         due = max(self._next, now - self._credit)
         self._next = due + self._step
         return max(0.0, due - now)
 
     def rested(self, now: float) -> bool:
-        """Whether it is in the state of a new one."""
+        """Whether the full burst is available again."""
         return self._next <= now - self._credit
 
 
@@ -59,8 +56,8 @@ class _Line(Generic[_Message]):
 
 
 class Intake(Generic[_Message]):
-    """Answers messages with ``answer``, in tasks of ``group``. The messages of one client at one
-    table are answered in order.
+    """Passes messages to ``answer``, in tasks of ``group``. One client's messages at one table are
+    answered in order.
     """
 
     def __init__(
@@ -74,7 +71,7 @@ class Intake(Generic[_Message]):
         self._recalls = Pace(*RECALLS)
 
     def put(self, table: str, client: str | None, message: _Message, *, recall: bool) -> bool:
-        """Queue a message. False: too many are waiting, and it is discarded."""
+        """Queue a message. Returns False if too many are waiting and the message is discarded."""
         lines = self._lines.setdefault((table, recall), {})
         if client not in lines and len(lines) >= LINES:
             now = time.monotonic()

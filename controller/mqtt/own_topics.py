@@ -1,5 +1,5 @@
-"""Detects what somebody else publishes on our retained topics, so that it is corrected and
-reported.
+"""Detects messages that other clients publish on our retained topics, so that they are corrected
+and reported.
 """
 
 from __future__ import annotations
@@ -10,40 +10,39 @@ from collections.abc import Iterable, Mapping
 from controller.mqtt.connection import Incoming, Message
 
 PAUSE = 1.0
-"""Seconds between two corrections: two daemons with the same topics would otherwise correct each
-other without end.
+"""Seconds between corrections. Two daemons with the same topics would otherwise correct each other
+without pause.
 """
 GATHERED = 1000
-"""Topics that are corrected at a time."""
+"""The most topics corrected at a time."""
 ECHOES = 32
-"""Bodies of one topic that a broker may still send back to us."""
+"""The most bodies remembered per topic that the broker may still send back to us."""
 
 
 class OwnTopics:
-    """The topics to publish again. ``foreign``: messages of others on them."""
+    """Our retained topics, and which of them must be published again."""
 
     def __init__(self) -> None:
         self.foreign = 0
+        """The number of messages that other clients published on our topics."""
         self._again: set[str] = set()
         self._next = 0.0
         self._echoes: dict[str, deque[bytes]] = {}
 
     def connected(self) -> None:
-        """Start anew: everything is published again after a connect."""
+        """Forget everything: all topics are published again on a new connection."""
         self._again = set()
         self._echoes = {}
 
     def said(self, messages: Iterable[Message]) -> None:
-        """Remember our own messages, which the broker sends back: before MQTT 5 it cannot be told
-        not to.
-        """
+        """Remember our own messages. Before MQTT 5 the broker always sends them back to us."""
         for message in messages:
             if message.retain:
                 self._echoes.setdefault(message.topic, deque(maxlen=ECHOES)).append(message.payload)
 
     def heard(self, message: Incoming, truth: Mapping[str, bytes | None]) -> bool:
-        """Whether somebody else published this, so that it must be corrected. ``truth``: what each
-        topic holds.
+        """Whether another client published this message, so that it must be corrected; ``truth`` is
+        the right body of each topic.
         """
         echoes = self._echoes.get(message.topic, ())
         if message.payload in echoes and isinstance(echoes, deque):
@@ -57,7 +56,7 @@ class OwnTopics:
         return True
 
     def say_again(self, topics: Iterable[str]) -> None:
-        """Publish these again, though nothing has changed."""
+        """Mark these topics to be published again, though their bodies have not changed."""
         for topic in topics:
             if len(self._again) < GATHERED:
                 self._again.add(topic)
@@ -67,7 +66,7 @@ class OwnTopics:
         return max(0.0, self._next - now)
 
     def take(self, now: float) -> set[str]:
-        """The topics to publish again now."""
+        """Return the topics to publish again now, and forget them."""
         if not self._again or now < self._next - 0.01:  # a timer may come a little early
             return set()
         self._next = now + PAUSE

@@ -1,8 +1,8 @@
-"""The publisher: sends what the journal holds to the broker in order, and receives commands.
+"""The publisher: sends the journal's events to the broker in order, and receives commands.
 
-After each connect it subscribes, refreshes every retained topic, publishes ``online``, and then the
-events after the cursor. The cursor moves only when the broker has acknowledged; unacknowledged
-events are sent again, and a consumer drops duplicates by (table, boot, seq).
+On each connection it subscribes, refreshes every retained topic, publishes ``online``, and then the
+events after the cursor. The cursor moves only past events that the broker has acknowledged. Others
+are sent again, and consumers drop duplicates by (table, boot, seq).
 """
 
 from __future__ import annotations
@@ -38,37 +38,40 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.tables_api import TablesApi
 
 WINDOW = 8
-"""Messages that may wait for acknowledgement at a time. A table has one result in forty seconds."""
+"""The most messages awaiting acknowledgement. A table has about one result in forty seconds."""
 BACKLOG = 64
-"""Events sent at a time after an outage, when there may be thousands. Retained topics are refreshed
-in between, so that no display waits for the backlog.
+"""The most events sent at a time. After an outage thousands may be due; retained topics are
+refreshed between batches, so that no display waits for the backlog.
 """
 SHORTEST, LONGEST = 0.25, 15.0
-"""Seconds between two attempts to connect; doubled each time, with jitter."""
+"""Seconds between attempts to connect; doubled after each failure, with jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
-"""The same if the broker refuses us, so that no account is locked and no log filled."""
+"""The same when the broker refuses us: longer, so that no account is locked and no log is flooded.
+"""
 UNREADABLE = 1.0
-"""Seconds between two tries to read a journal that cannot be read."""
+"""Seconds between attempts to read an unreadable journal."""
 TWIN, SUSPICIOUS = "broker-client-id", 3
-"""The alert that another client uses our client id; cleared when a connection lasts. Not every
-broker says so: it is suspected after this many connections in a row that were soon lost.
+"""The alert that another client uses our client id, cleared when a connection lasts. Not every
+broker reports this, so it is suspected after this many short connections in a row.
 """
 FOREIGN = "broker-topics"
-"""The alert that somebody else publishes on our topics; cleared when nobody has for a minute."""
+"""The alert that another client publishes on our topics, cleared after a minute without such a
+message.
+"""
 QUIET, RENEWED = 60.0, 600.0
-"""Seconds: that minute, and the interval at which all retained topics are published again, because
-foreign messages too large for us go unseen.
+"""Seconds: that minute, and the interval at which all retained topics are published again. We
+cannot see foreign messages that are too large for us.
 """
 
 
 class Publisher:
-    """The connection to the broker, renewed for as long as the daemon runs."""
+    """The connection to the broker, re-established for as long as the daemon runs."""
 
     def __init__(self, broker: Broker, client_id: str, outbox: Journal, api: TablesApi) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
-        """Up to here the broker has acknowledged. The journal's cursor follows it with a delay,
-        which costs doubles only.
+        """The position of the last acknowledged event. The journal's cursor follows with a delay,
+        which can only cause duplicates.
         """
         self._broker = broker
         self._client_id = client_id
@@ -79,19 +82,19 @@ class Publisher:
         self._shown: dict[str, bytes | None] = {}
         self._own = OwnTopics()
         self._foreign = 0.0
-        """When somebody else was last heard on our topics."""
+        """The monotonic time of the last foreign message on our topics."""
         self._since = 0.0
-        """When the connection was made."""
+        """The monotonic time at which the connection was made."""
         self._short = 0
-        """How many in a row were lost soon after."""
+        """The number of short connections in a row."""
         self._log = structlog.get_logger().bind(broker=broker.url)
 
     def wake(self) -> None:
-        """Something was committed, or a retained topic has changed."""
+        """Publish soon: an event was committed, or a retained topic changed."""
         self._wake.set()
 
     def end(self) -> None:
-        """Send what is pending, publish ``offline`` and return from :meth:`run`."""
+        """Make :meth:`run` send what is pending, publish ``offline`` and return."""
         self._end.set()
         self._wake.set()
 
@@ -110,7 +113,7 @@ class Publisher:
                     )
                     await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
                     if not sender.done():
-                        reader.result()  # where it has failed, that is the reason
+                        reader.result()  # raises the reader's error, if it failed
                         raise RuntimeError(
                             "the reader has ended, and no command would be heard any more"
                         )
@@ -121,7 +124,7 @@ class Publisher:
                 self._say(error)
                 in_vain = refuses_us(error) or self._suspect(error)
             if (task := asyncio.current_task()) is not None and task.cancelling():
-                # in a group that fails at the same moment, Python 3.11 forgets it
+                # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
             lasted = self._lasted
             self.standing.connected = False
@@ -142,12 +145,12 @@ class Publisher:
             try:
                 await stack.enter_async_context(connection)
                 yield connection
-            except BaseException:  # however it ends but well, the will has to say that we are gone
+            except BaseException:  # on any failure the last will must announce that we are gone
                 connection.abandon()
                 raise
 
     def _say(self, error: Exception) -> None:
-        """Log once when an outage begins and once when its reason changes, not for each attempt."""
+        """Log when an outage begins and when its reason changes, but not each attempt."""
         trouble = told(error, self._broker)
         if self.standing.connected or trouble != self.standing.trouble:
             level = self._log.error if refuses_us(error) else self._log.warning
@@ -217,11 +220,11 @@ class Publisher:
                 self._api.discard(table, name)
 
     def _overhear(self, message: Incoming, *, v5: bool) -> None:
-        """Somebody else published on a topic of ours: publish the true state again, at once or
-        soon.
+        """Handle a message on one of our own topics: if another client published it, publish our
+        state again.
         """
         if not self._api.is_alert(message.topic):
-            held_before = message.retain and not v5  # MQTT 5 does not send it
+            held_before = message.retain and not v5  # MQTT 5 does not send it to us
             if held_before or not self.standing.connected:
                 return
         known = self._own.foreign
@@ -259,7 +262,7 @@ class Publisher:
         self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
 
     async def _send(self, connection: Connection) -> None:
-        backlog = self._outbox.head()  # up to here it happened while nobody could hear it
+        backlog = self._outbox.head()  # events up to here happened while we were not connected
         self._own.connected()
         refused = await connection.listen(self._api.subscriptions()) + await connection.listen(
             self._api.own(), retained=False
@@ -284,7 +287,7 @@ class Publisher:
             self._renewal.cancel()
 
     def _lasts(self) -> None:
-        """The connection has lasted: nobody else wants our place."""
+        """Clear the alert about a second client: the connection has lasted."""
         self._short = 0
         if self._api.alerts.pop(TWIN, None) is not None:
             self.wake()
@@ -304,7 +307,7 @@ class Publisher:
                     self.position = events[-1].position
                     self._outbox.move_cursor(self.position)
                     self.standing.published += len(events)
-                    # what happens now is shown at once, though its event waits for those before it
+                    # show the present state at once, though its event waits behind the backlog
                     if self._wake.is_set():
                         self._wake.clear()
                         await self._refresh(connection)
@@ -327,7 +330,7 @@ class Publisher:
                     await self._wake.wait()
 
     def _events(self) -> list[Entry]:
-        """The next events. Where there are none, the inputs up to here need not be looked through
+        """The next events. If there are none, move past the inputs, so that they are not searched
         again.
         """
         events = self._outbox.events_after(self.position, BACKLOG)
@@ -340,8 +343,8 @@ class Publisher:
         return events
 
     async def _refresh(self, connection: Connection) -> None:
-        """Publish each retained topic that the broker does not hold yet, as far as we know, or that
-        somebody else has changed.
+        """Publish each retained topic that has changed since we last published it, or that another
+        client has overwritten.
         """
         now = self._api.retained()
         again = self._own.take(time.monotonic())
@@ -351,7 +354,7 @@ class Publisher:
             if topic in again or topic not in self._shown or self._shown[topic] != body
         ]
         messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
-        truth = self._api.shown()  # the status too; an alert that is none is cleared
+        truth = self._api.shown()  # includes the status; an unknown alert is cleared
         messages += [
             Message(topic, truth.get(topic) or b"", retain=True)
             for topic in sorted(again - now.keys())
@@ -385,7 +388,7 @@ class Publisher:
         if historical:
             try:
                 body = marked(body)
-            except ValueError as error:  # damaged: better as it is than not at all
+            except ValueError as error:  # damaged: better published unmarked than not at all
                 self._log.error(
                     "event not marked historical", position=event.position, reason=str(error)
                 )
@@ -393,11 +396,11 @@ class Publisher:
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
-    """Seconds before the next attempt, given the previous pause and how long the connection
-    ``lasted``.
+    """Seconds before the next attempt, after the previous pause and a connection that ``lasted`` so
+    many seconds.
 
-    Doubled each time: a connection shorter than the longest pause is no success, or two clients
-    that displace each other would do so four times a second.
+    The pause doubles each time. A connection shorter than the longest pause does not reset it, or
+    two clients with one id would displace each other four times a second.
     """
     shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
     return shortest if lasted > longest else min(max(pause * 2, shortest), longest)
@@ -408,6 +411,6 @@ def _alert(alert: str, what: str, detail: str) -> Alert:
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:
-    """The first single error in a group of groups."""
+    """The first error within nested groups."""
     inner = group.exceptions[0]
     return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

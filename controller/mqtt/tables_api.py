@@ -1,4 +1,4 @@
-"""The daemon's side of MQTT: what each topic holds, and how commands are answered."""
+"""What the daemon publishes on each MQTT topic, and how it answers commands."""
 
 from __future__ import annotations
 
@@ -30,29 +30,28 @@ from controller.tables.runner import TableRunner
 from devices.device import Device
 
 ANSWER = 262_144
-"""Bytes of events in one answer to a recall, or fewer where the broker takes less; ``ENVELOPE``:
-for the rest of the packet.
-"""
+"""The most bytes of events in one answer to a recall; fewer where the broker accepts less."""
 ENVELOPE = 4096
+"""Bytes reserved for the rest of that packet."""
 CORRELATION = 1024
-"""Bytes of correlation data that are returned."""
+"""The most bytes of correlation data that are returned."""
 SILENT = 60.0
 """Seconds between two log lines about discarded commands."""
 
 
 class ServedTable(msgspec.Struct, frozen=True):
-    """One table with all that belongs to it; ``devices`` by id. A device that has said nothing for
-    ``silence`` seconds of the table's clock cannot be up.
-    """
+    """One table with its runner, topics and devices."""
 
     runner: TableRunner
     topics: Topics
     devices: dict[str, Device]
+    """The devices by id."""
     silence: float
+    """Seconds on the table's clock after which a silent device counts as down."""
 
 
 class TablesApi:
-    """Every table of this daemon, and the node itself."""
+    """The MQTT interface of every table of this daemon, and of the node itself."""
 
     def __init__(
         self,
@@ -63,17 +62,17 @@ class TablesApi:
         response_topics: tuple[str, ...] = (),
     ) -> None:
         self.alerts: dict[str, Alert] = {}
-        """What concerns every table but can be in no journal: shown under each table's
+        """Alerts that concern every table but are in no journal, published under each table's
         ``alert/<id>``.
         """
         self.node: dict[str, bytes] = {}
-        """The node's own retained topics: ``health`` and ``checkpoint``."""
+        """The bodies of the node's own retained topics, ``health`` and ``checkpoint``."""
         self.followed = 0
         self.refused = 0
         self.discarded = 0
-        """Commands that nobody answered, because too many waited."""
+        """Commands discarded unanswered because too many were waiting."""
         self.withheld = 0
-        """Answers that were not sent where their command wanted them."""
+        """Answers not sent to the response topic that their command named."""
         self._told = -SILENT
         self._response_topics = response_topics
         self._boot = boot
@@ -84,13 +83,13 @@ class TablesApi:
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> Message:
-        """The birth message, or the farewell and last will."""
+        """The node's status message: the birth if ``online``, else the farewell and last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self._boot))
         return Message(self._topics.node(self._node, "status"), body, retain=True)
 
     def subscriptions(self) -> list[str]:
-        """Commands, and our own alerts, because a broker may hold some that were cleared while it
-        could not be reached.
+        """The topics of commands and of our own alerts. The broker may still hold alerts that were
+        cleared while it was unreachable.
         """
         places = self._places.items()
         return [
@@ -100,26 +99,24 @@ class TablesApi:
         ]
 
     def own(self) -> list[str]:
-        """Our other retained topics, to notice when somebody else publishes there."""
+        """Our other retained topics, watched for messages that another client publishes there."""
         alerts = tuple(place.topics.table(id, "alert/") for id, place in self._places.items())  # noqa: A001
         return [topic for topic in self.shown() if not topic.startswith(alerts)]
 
     def is_alert(self, topic: str) -> bool:
-        """Whether this is the topic of an alert of one of our tables, known or not."""
+        """Whether this topic is an alert of one of our tables, whether or not we know the alert."""
         return any(
             topic.startswith(place.topics.table(id, "alert/"))
             for id, place in self._places.items()  # noqa: A001
         )
 
     def topic(self, table: str, leaf: str) -> str:
-        """A topic of a table: ``event``, ``sealed``."""
+        """The full topic of a table's ``leaf``, such as ``event`` or ``sealed``."""
         place = self._places.get(table)
         return (self._topics if place is None else place.topics).table(table, leaf)
 
     def retained(self) -> dict[str, bytes | None]:
-        """Every retained topic except ``status``, and its body; None clears the
-        retained message.
-        """
+        """The body of every retained topic except ``status``; None clears the retained message."""
         shown: dict[str, bytes | None] = dict.fromkeys(self._was)
         for id, place in self._places.items():  # noqa: A001
             shown.update(
@@ -136,20 +133,20 @@ class TablesApi:
         }
 
     def shown(self) -> dict[str, bytes | None]:
-        """Every retained topic while online, and its body."""
+        """The body of every retained topic while the node is online."""
         status = self.status(online=True)
         return {**self.retained(), status.topic: status.payload}
 
     def command(self, topic: str) -> tuple[str, str] | None:
-        """The table and the command that a topic names; None if it is not a command's."""
+        """The table and command that a topic names; None if it is not a command topic."""
         for id, place in self._places.items():  # noqa: A001
             if topic.startswith(prefix := place.topics.command(id, "")):
                 return id, topic.removeprefix(prefix)
         return None
 
     def discard(self, table: str, name: str) -> None:
-        """Count a command that is not answered because too many are waiting, and log it now and
-        then.
+        """Count a command discarded because too many are waiting, and log at most one per
+        :data:`SILENT` seconds.
         """
         self.discarded += 1
         if time.monotonic() - self._told >= SILENT:
@@ -164,8 +161,8 @@ class TablesApi:
     async def answer(
         self, table: str, name: str, message: Incoming, largest: int | None = None
     ) -> list[Message]:
-        """Follow a command and reply in at most ``largest`` bytes. Whatever goes wrong, the table
-        continues.
+        """Follow a command and return the replies, each in a packet of at most ``largest`` bytes.
+        No failure stops the table.
         """
         if not message.payload:  # somebody cleared a retained command
             return []
@@ -179,7 +176,7 @@ class TablesApi:
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
                 stored = cast("tuple[AnyEvent, ...]", place.runner.recall(given, room))
-                reply = Reply(id=sender.id, ok=True, events=stored)  # as they were written
+                reply = Reply(id=sender.id, ok=True, events=stored)  # exactly as stored
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
@@ -193,9 +190,9 @@ class TablesApi:
             reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
         except JournalUnusableError as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
-        except Exception as error:  # a defect of ours: it costs this command, and nothing else
+        except Exception as error:  # our own defect: only this command fails
             where = traceback.extract_tb(error.__traceback__)[-1]
-            hidden = place.runner.table.face_down  # its text may hold a card
+            hidden = place.runner.table.face_down  # the error's text may reveal a card
             told = (
                 {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
                 if hidden
