@@ -322,7 +322,8 @@ class Connection(aiomqtt.Client):
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
         # The library always uses call_soon_threadsafe, which runs too late if the socket was
-        # written or closed meanwhile: it would watch a closed descriptor, or one that is always ready.
+        # written or closed meanwhile: it would watch a closed descriptor, or one that is always
+        # ready.
         if threading.get_ident() == self._thread:
             self._loop.add_writer(sock.fileno(), self._write)
         else:
