@@ -19,7 +19,7 @@ from typing import Annotated
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, Kind, chained
+from controller.journal.schema import Entry, Kind, holds
 from controller.proof.checkpoint import read_checkpoint
 from devices.errors import NovamasError
 from devices.new_file import new_file
@@ -242,17 +242,8 @@ def _check(path: Path, checkpoint: Checkpoint) -> None:
         expected, digest = segment.header.after, b""
         for entry in segment.entries():
             expected += 1
-            digest = chained(
-                entry.previous,
-                entry.table,
-                entry.boot,
-                entry.kind,
-                entry.seq,
-                entry.time,
-                entry.mono_ns,
-                entry.body,
-            )
-            if (entry.position, entry.hash) != (expected, digest):
+            digest = entry.hash
+            if entry.position != expected or not holds(entry):
                 raise BrokenSegmentError(f"{path}: entry {expected} does not hold")
         if (expected, digest.hex()) != (
             checkpoint.position,
