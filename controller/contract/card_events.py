@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.commands import Role
+from controller.contract.commands import HandAction, Role
 from controller.contract.event_fields import Announcement, Event, Settled
 
 
@@ -157,22 +157,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
         "even_money",
         "natural",
         "bust",
-        "go",
-        "pass",
-        "buy",
-        "discard",
-        "withdraw",
-        "open",
-        "check",
-        "bet",
-        "call",
-        "raise",
-        "fold",
-        "all_in",
-        "muck",
-        "set",
-        "out",
-        "in",
+        HandAction,
     ]
     """What it does."""
     by: str | None = None

@@ -239,29 +239,33 @@ class CardsShow(Command, frozen=True, tag="cards.show"):
     """Pai gow: the cards among them that make the low hand."""
 
 
+HandAction = Literal[
+    "go",
+    "pass",
+    "buy",
+    "discard",
+    "withdraw",
+    "open",
+    "check",
+    "bet",
+    "call",
+    "raise",
+    "fold",
+    "all_in",
+    "muck",
+    "set",
+    "out",
+    "in",
+]
+"""What a hand may do, where the game has more than standing and drawing."""
+
+
 class HandAct(Command, frozen=True, tag="hand.act"):
     """A hand acts, where the game has more than standing and drawing."""
 
     who: Word
     """The hand: ``box:3``, ``seat:2``."""
-    action: Literal[
-        "go",
-        "pass",
-        "buy",
-        "discard",
-        "withdraw",
-        "open",
-        "check",
-        "bet",
-        "call",
-        "raise",
-        "fold",
-        "all_in",
-        "muck",
-        "set",
-        "out",
-        "in",
-    ]
+    action: HandAction
     """What it does."""
     count: Count | None = None
     """How many cards it discards; 0 for none."""
