@@ -57,10 +57,30 @@ class JournalHealth(msgspec.Struct, kw_only=True):
     """Records in the journal."""
     waiting: int
     """Records that are not yet on the disk."""
-    commit_p99_ms: float | None
-    """Milliseconds from an input to its place on the disk: 99 in 100 of the latest were faster.
-    Null before the first.
+
+
+class StageTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """Milliseconds from the read of a device's bytes, or of a command, to the end of a stage; of
+    the latest thousand inputs that led to an event.
     """
+
+    p50_ms: float
+    """The median."""
+    p99_ms: float
+    """99 in 100 were at least as fast."""
+    max_ms: float
+    """The slowest."""
+
+
+class StagesHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast the daemon is, stage by stage. A stage is null before its first input."""
+
+    decided: StageTimes | None
+    """The rules have been applied."""
+    committed: StageTimes | None
+    """The input and its events are on the disk, so that they may leave."""
+    acknowledged: StageTimes | None
+    """The broker has acknowledged the event. Events that waited for a connection do not count."""
 
 
 class OutboxHealth(msgspec.Struct, kw_only=True):
@@ -98,6 +118,8 @@ class Health(msgspec.Struct, kw_only=True):
     """Events that the broker has not acknowledged."""
     journal: JournalHealth
     """The journal."""
+    stages: StagesHealth
+    """How fast the daemon is."""
     log: LogHealth
     """The log."""
     commands_followed: int

@@ -3,8 +3,9 @@ queue.
 
 One SQLite file per daemon, one writer thread. All records that wait are committed in one
 transaction, each with its input, its events and what its table saved; only then are their futures
-resolved. If the disk does not take a commit, nothing is resolved: the records wait in memory, in
-order, and are tried again until they are stored. If the file is found damaged while it is in use it
+resolved, and the events handed out, from memory. If the disk does not take a commit, nothing is
+resolved: the records wait in memory, in order, and are tried again until they are stored. If the
+file is found damaged while it is in use it
 is set aside, and a new one goes on at the next position with what the tables know.
 """
 
@@ -14,9 +15,13 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import suppress
+from itertools import accumulate, islice
+from operator import attrgetter
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -46,7 +51,8 @@ _BATCH = 512
 # seconds without a record, after which cursors are stored and a log worth it is moved into the
 # database
 _IDLE = 0.25
-_MOVES = 64  # cursor moves that are held back at most; losing some costs duplicates, nothing else
+RECENT = 1024
+"""Committed entries kept in memory for the publisher, which reads older ones from the file."""
 _LOG_WORTH, _LOG_LIMIT = (
     500_000,
     16_000_000,
@@ -60,16 +66,15 @@ abandoned.
 """
 
 _Answer = TypeVar("_Answer")
+_position = attrgetter("position")
 
 
-class _Waiting(msgspec.Struct, frozen=True):
-    record: Record
-    stored: asyncio.Future[int]
+class _Batch(msgspec.Struct, frozen=True):
+    """Records to commit together, with the cursors that moved since the last batch."""
 
-
-class _Move(msgspec.Struct, frozen=True):
-    name: str
-    position: int
+    records: tuple[Record, ...]
+    stored: asyncio.Future[int] | None
+    moves: dict[str, int]
 
 
 class _Cut(msgspec.Struct, frozen=True):
@@ -91,6 +96,8 @@ class Journal:
     caller must raise an alert. If it happens later, ``on_aside`` is called. ``lost``: the entries
     not yet published that could not be read from it.
 
+    ``on_commit`` is called in the event loop when new entries are to be published.
+
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
     callbacks run in the event loop. ``id``: the file's own.
     """
@@ -105,16 +112,16 @@ class Journal:
         self.path = path
         self.failed: str | None = None
         self.waiting = 0
+        self.on_commit: Callable[[], None] = lambda: None
         self._on_aside = on_aside
         self._capacity = capacity
         self._on_change = on_change
         self._loop: asyncio.AbstractEventLoop | None = None
         with suppress(RuntimeError):  # it is opened before there is one
             self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[list[_Waiting] | _Move | _Cut | _Suspect | None] = SimpleQueue()
-        self._fresh: list[_Waiting] = []
+        self._queue: SimpleQueue[_Batch | _Cut | _Suspect | None] = SimpleQueue()
         self._moves: dict[str, int] = {}
-        self._held = 0
+        self._moves_due: asyncio.TimerHandle | None = None
         self._logged = 0
         self._move_at = 0.0
         self._closing = Event()
@@ -129,6 +136,9 @@ class Journal:
         self._reader = JournalReader(path)
         self.id = self._reader.id()
         self._head = self._store.head
+        self._recent: deque[Entry] = deque()
+        self._recent_after = self._head.position
+        """The entries to publish after this position are in memory."""
         self._unheard = self._store.unheard.entries
         self._unread_since: float | None = None
         self._suspected: _Suspect | None = None
@@ -139,34 +149,47 @@ class Journal:
         self._thread = Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def append(self, record: Record) -> asyncio.Future[int]:
-        """Store a record. The future gives its last position once it is on the disk.
+    def append(self, *records: Record) -> asyncio.Future[int]:
+        """Store records, all or none. The future gives their last position once they are on the
+        disk.
 
-        Raises :class:`JournalFullError` for an input if ``capacity`` of them are waiting; the
-        future fails only if the journal is closed first.
+        Raises :class:`JournalFullError` if ``capacity`` inputs are waiting; the future fails only
+        if the journal is closed first.
         """
         if self._closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
-        if record.given is not None and self.waiting >= self._capacity:
-            raise JournalFullError(f"{self.waiting} records wait for {self.path}: {self.failed}")
+        inputs = _inputs(records)
+        if inputs and (why := self.refuses(inputs)):
+            raise JournalFullError(why)
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
-        self.waiting += record.given is not None
-        if (
-            not self._fresh
-        ):  # what one moment of the loop brings, as all that a line said, goes in one transaction
-            self._loop.call_soon(self._hand_over)
-        self._fresh.append(_Waiting(record, stored))
+        self.waiting += inputs
+        self._hand_over(records, stored)
         return stored
 
-    def _hand_over(self) -> None:
-        if self._fresh:
-            self._queue.put(self._fresh)
-            self._fresh = []
+    def refuses(self, inputs: int) -> str | None:
+        """Why it does not take that many inputs now, or None if it does."""
+        if self.waiting + inputs <= self._capacity:
+            return None
+        return f"{self.waiting} records wait for {self.path}: {self.failed}"
+
+    def _hand_over(
+        self, records: tuple[Record, ...] = (), stored: asyncio.Future[int] | None = None
+    ) -> None:
+        if self._moves_due is not None:
+            self._moves_due.cancel()
+            self._moves_due = None
+        moves, self._moves = self._moves, {}
+        self._queue.put(_Batch(records, stored, moves))
 
     def move_cursor(self, position: int, name: str = "mqtt") -> None:
         """Record how far that reader has got. Stored soon, not at once."""
-        self._queue.put(_Move(name, position))
+        self._moves[name] = position
+        if self._moves_due is None:
+            try:
+                self._moves_due = asyncio.get_running_loop().call_later(_IDLE, self._hand_over)
+            except RuntimeError:  # no loop is running, so nothing can be put off
+                self._hand_over()
 
     def cursor(self, name: str = "mqtt") -> int:
         """The stored position of that reader; 0 at first."""
@@ -190,6 +213,10 @@ class Journal:
             self._unheard = [entry for entry in self._unheard if entry.position > position]
         if self._unheard:
             return self._unheard[:limit]
+        if position >= self._recent_after:
+            recent = self._recent
+            first = bisect_right(recent, position, key=_position)
+            return list(islice(recent, first, first + limit))
         try:
             events = self._ask(lambda reader: reader.events_after(position, limit))
         except JournalUnusableError as error:
@@ -266,7 +293,8 @@ class Journal:
         self._closing.set()
         # before the writer, which as the last one moves the whole log into the database
         self._reader.close()
-        self._hand_over()
+        if self._moves:
+            self._hand_over()
         self._queue.put(None)
         self._thread.join()
         os.close(self._lock)
@@ -284,13 +312,13 @@ class Journal:
     def _work(self) -> None:
         going = True
         while going:
-            batch, going, idle = self._collect()
+            batches, going, idle = self._collect()
             due = idle or not going
             if self._suspected is not None:
                 suspected, self._suspected = self._suspected, None
                 self._examine(suspected)
-            if batch or (self._moves and (due or self._held >= _MOVES)):
-                self._write(batch)
+            if batches:
+                self._write(batches)
             if self._cut and idle:
                 self._cut = self._cut if self._store.remove(self._cut) else 0
                 self._logged = self._store.log_size()
@@ -303,41 +331,42 @@ class Journal:
                 self._logged = self._store.log_size()
         self._store.end()
 
-    def _collect(self) -> tuple[list[_Waiting], bool, bool]:
-        """Wait for work. Returns the records, whether to continue, and whether nothing came for a
-        while.
+    def _collect(self) -> tuple[list[_Batch], bool, bool]:
+        """Wait for work. Returns what to commit, whether to continue, and whether nothing came for
+        a while.
         """
-        batch: list[_Waiting] = []
+        batches: list[_Batch] = []
+        records = 0
         try:
             item = self._queue.get(
-                timeout=_IDLE if self._moves or self._cut or self._logged > _LOG_WORTH else None
+                timeout=_IDLE if self._cut or self._logged > _LOG_WORTH else None
             )
         except Empty:
-            return batch, True, True
+            return batches, True, True
         with suppress(Empty):
             while item is not None:
-                if isinstance(item, _Move):
-                    self._moves[item.name] = item.position
-                    self._held += 1
-                elif isinstance(item, _Cut):
+                if isinstance(item, _Cut):
                     self._cut = item.through
                 elif isinstance(item, _Suspect):
                     if self._suspected is None or item.journal is not None:
                         self._suspected = item
                 else:
-                    batch += item
-                if len(batch) >= _BATCH:
+                    batches.append(item)
+                    records += len(item.records)
+                if records >= _BATCH:
                     break
                 item = self._queue.get_nowait()
-        return batch, item is not None, False
+        return batches, item is not None, False
 
-    def _write(self, batch: list[_Waiting]) -> None:
-        records = [waiting.record for waiting in batch]
-        inputs = sum(record.given is not None for record in records)
+    def _write(self, batches: list[_Batch]) -> None:
+        records = [record for batch in batches for record in batch.records]
+        moves = {name: position for batch in batches for name, position in batch.moves.items()}
+        inputs = _inputs(records)
+        waiting = [batch.stored for batch in batches]
         wait = _FIRST_WAIT
         while True:
             try:
-                ends = self._store.write(records, self._moves)
+                ends, published = self._store.write(records, moves)
                 break
             except (
                 Exception
@@ -347,23 +376,21 @@ class Journal:
                     continue
                 if self._closing.wait(wait):
                     failure = JournalUnusableError(f"closed before it was stored: {error}")
-                    self._call(self._settle, [(each.stored, failure) for each in batch], inputs)
+                    self._call(self._settle, [(stored, failure) for stored in waiting], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
         self._logged = self._store.log_size()
-        self._moves.clear()
-        self._held = 0
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
             self._call(self._go_on, new)
-        if batch:
-            head = self._store.head
-            self._call(
-                self._settle,
-                [(each.stored, end) for each, end in zip(batch, ends, strict=True)],
-                inputs,
-                head,
-            )
+        if records:
+            lasts = accumulate(len(batch.records) for batch in batches)
+            outcomes = [
+                (batch.stored, ends[last - 1])
+                for batch, last in zip(batches, lasts, strict=True)
+                if batch.records
+            ]
+            self._call(self._settle, outcomes, inputs, self._store.head, published)
         self._tell(None)
 
     def _examine(self, suspected: _Suspect) -> None:
@@ -391,6 +418,8 @@ class Journal:
         old, self._reader = self._reader, new.reader
         self.id, self._head, self.set_aside = new.id, new.head, new.aside
         self._unheard, self.lost = new.unheard.entries, new.unheard.lost
+        self._recent.clear()
+        self._recent_after = new.head.position
         self._unread_since = None
         with suppress(sqlite3.Error):
             old.close()
@@ -399,15 +428,21 @@ class Journal:
 
     def _settle(
         self,
-        outcomes: list[tuple[asyncio.Future[int], int | Exception]],
+        outcomes: list[tuple[asyncio.Future[int] | None, int | Exception]],
         inputs: int,
         head: ChainHead | None = None,
+        published: Sequence[Entry] = (),
     ) -> None:
+        self.waiting -= inputs
         if head is not None:
             self._head = head
-        self.waiting -= inputs
+        if published:
+            self._recent.extend(published)
+            while len(self._recent) > RECENT:
+                self._recent_after = self._recent.popleft().position
+            self.on_commit()
         for future, outcome in outcomes:
-            if future.done():  # nobody waits any more
+            if future is None or future.done():  # nobody waits any more
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
@@ -418,3 +453,7 @@ class Journal:
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(function, *arguments)
+
+
+def _inputs(records: Sequence[Record]) -> int:
+    return sum(record.given is not None for record in records)

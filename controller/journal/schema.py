@@ -105,12 +105,15 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def is_published(self) -> bool:
-        """Whether others are told of it: events, and the inputs that surveillance alone
-        can open.
-        """
-        return self.kind == "event" or (
-            self.kind == "input" and self.body.startswith(b'{"sealed":')
-        )
+        """Whether others are told of it."""
+        return is_published(self.kind, self.body)
+
+
+def is_published(kind: Kind, body: bytes) -> bool:
+    """Whether others are told of an entry: of events, and of the inputs that surveillance alone can
+    open.
+    """
+    return kind == "event" or (kind == "input" and body.startswith(b'{"sealed":'))
 
 
 class ChainHead(msgspec.Struct, frozen=True):

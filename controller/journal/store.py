@@ -22,6 +22,7 @@ from controller.journal.salvage import Salvaged, nothing, salvage
 from controller.journal.schema import (
     NONSENSE,
     ChainHead,
+    Entry,
     JournalLostError,
     JournalUnusableError,
     Record,
@@ -30,6 +31,7 @@ from controller.journal.schema import (
     genesis,
     holds_nonsense,
     is_damage,
+    is_published,
     is_unread,
     rows,
     unread,
@@ -108,9 +110,9 @@ class Store:
     def _cursor(self) -> int:
         return self._cursors.get("mqtt", 0)
 
-    def write(self, records: list[Record], moves: dict[str, int]) -> list[int]:
-        """Commit records and cursors. Returns the last position of each record. Raises whatever
-        went wrong.
+    def write(self, records: list[Record], moves: dict[str, int]) -> tuple[list[int], list[Entry]]:
+        """Commit records and cursors. Returns the last position of each record, and the entries
+        that others are told of. Raises whatever went wrong.
         """
         made, ends, head = rows(records, self.head)
         there = False
@@ -129,7 +131,7 @@ class Store:
                 self._states[record.table] = record
             elif record.before and record.before[0][0] == "boot":
                 self._boot = record
-        return ends
+        return ends, [Entry(*row) for row in made if is_published(row[3], row[7])]
 
     def commit(
         self, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
@@ -369,6 +371,6 @@ def _is_of(path: Path, chain: ChainHead) -> bool:
 
 def _inode(path: Path) -> int | None:
     try:
-        return path.stat().st_ino
+        return os.stat(path).st_ino  # noqa: PTH116 - no path is made for each commit
     except FileNotFoundError:
         return None

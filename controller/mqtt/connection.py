@@ -12,17 +12,17 @@ import os
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
 from paho.mqtt.client import (
     MQTT_CLEAN_START_FIRST_ONLY,
-    MQTT_ERR_SUCCESS,
     ConnectFlags,
     MQTTMessage,
 )
@@ -33,9 +33,15 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration.settings import Broker
+from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
+from controller.mqtt.publishing_client import PublishingClient
 from devices.errors import NovamasError
-from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
+from devices.links.bounded_client import LARGEST_PACKET
 
+WINDOW = 64
+"""The most messages that wait for their acknowledgement; fewer where the broker says so (MQTT 5,
+Receive Maximum).
+"""
 SUBSCRIBED = 8
 """The most topics in one SUBSCRIBE packet; some brokers accept no more."""
 
@@ -53,16 +59,6 @@ _TAKEN_OVER = 0x8E
 
 class BrokerUnusableError(NovamasError):
     """A file that the connection needs cannot be read; the message names it."""
-
-
-class Message(msgspec.Struct, frozen=True):
-    """A message to publish, always with QoS 1."""
-
-    topic: str
-    payload: bytes
-    retain: bool = False
-    answers: bytes | None = None
-    """The correlation data of the request that this message answers (MQTT 5)."""
 
 
 class Incoming(msgspec.Struct, frozen=True):
@@ -161,17 +157,6 @@ def _code(error: Exception) -> int | None:
     return rc.value if isinstance(rc, ReasonCode) else None
 
 
-@lru_cache(maxsize=8)
-def _json(**more: bytes) -> Properties:
-    """The PUBLISH properties of a JSON body."""
-    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
-    properties.PayloadFormatIndicator = 1
-    properties.ContentType = "application/json"
-    for name, value in more.items():
-        setattr(properties, name, value)
-    return properties
-
-
 def _limits() -> Properties:
     """The CONNECT properties that tell the broker our limits."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
@@ -198,11 +183,11 @@ class Connection(aiomqtt.Client):
         address = urlsplit(broker.url)
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
-        self.largest: int | None = None
-        """The largest packet that the broker accepts, in bytes (MQTT 5); None if it does not say.
-        """
         self._thread = threading.get_ident()
-        self._verdicts: dict[int, asyncio.Future[str | None]] = {}
+        self._outgoing = Outgoing(self._send)
+        self._outgoing.v5 = self.v5
+        self._awaited: set[asyncio.Future[str | None]] = set()
+        self._flushing = False
         super().__init__(
             hostname=address.hostname or "127.0.0.1",
             port=address.port or (1883 if context is None else 8883),
@@ -222,10 +207,16 @@ class Connection(aiomqtt.Client):
         )
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
-        self._client.__class__ = (
-            BoundedClient  # the library creates its own client and offers no way to pass one
-        )
-        vars(self._client)["thrown_away"] = thrown_away
+        # the library creates its own client and offers no way to pass one
+        self._client.__class__ = PublishingClient
+        self._publishing = cast("PublishingClient", self._client)
+        self._publishing.thrown_away = thrown_away
+        self._publishing.acknowledge = self._puback
+
+    @property
+    def largest(self) -> int | None:
+        """The largest packet that the broker accepts, in bytes; None if it does not say."""
+        return self._outgoing.largest
 
     async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
         """Subscribe, and return the topics that the broker refuses.
@@ -246,40 +237,57 @@ class Connection(aiomqtt.Client):
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
         return refused
 
-    async def deliver(self, messages: list[Message]) -> list[str | None]:
+    @property
+    def pending(self) -> int:
+        """Messages posted and not yet acknowledged."""
+        return self._outgoing.pending
+
+    @property
+    def window(self) -> int:
+        """The most messages that may be unacknowledged at a time."""
+        return self._outgoing.limit
+
+    def post(self, message: Message, acknowledged: Acknowledged) -> None:
+        """Take a message to publish; :meth:`flush` sends it. ``acknowledged`` is called when the
+        broker has answered, and never if the connection is lost before.
+        """
+        self._outgoing.post(message, acknowledged)
+
+    def flush(self) -> None:
+        """Write what was posted, in order, as far as the window has room. The rest follows as the
+        broker acknowledges.
+        """
+        self._outgoing.flush()
+
+    def patience(self) -> float | None:
+        """Seconds for which the broker may still leave the oldest message unacknowledged; None if
+        there is none. Raises :data:`Disconnected` if that time is over.
+        """
+        oldest = self._outgoing.oldest
+        if oldest is None:
+            return None
+        left = oldest + self.timeout - time.monotonic()
+        if left <= 0:
+            raise Disconnected(f"no acknowledgement within {self.timeout:g} s")
+        return left
+
+    async def deliver(self, messages: Sequence[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Returns None for each accepted
         message, or why it was refused. Raises :data:`Disconnected`.
         """
-        answers = [self._post(message) for message in messages]
-        self._write()  # now: the library would wait for three turns of the event loop
+        answers: list[asyncio.Future[str | None]] = []
+        for message in messages:
+            answer = self._loop.create_future()
+            answers.append(answer)
+            self._awaited.add(answer)
+            answer.add_done_callback(self._awaited.discard)
+            self.post(message, partial(_settle, answer))
+        self.flush()
         try:
             async with asyncio.timeout(self.timeout):
                 return await asyncio.gather(*answers)
         except TimeoutError:
             raise Disconnected(f"no acknowledgement within {self.timeout:g} s") from None
-
-    def _post(self, message: Message) -> asyncio.Future[str | None]:
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        size = len(message.payload) + len(message.topic.encode()) + len(message.answers or b"") + 64
-        if self.largest is not None and size > self.largest:
-            answer.set_result(f"larger than the {self.largest} bytes that the broker takes")
-            return answer
-        try:
-            info = self._client.publish(
-                message.topic, message.payload, 1, message.retain, self._properties_of(message)
-            )
-        except ValueError as error:  # no topic, or too long: nothing was sent
-            answer.set_result(f"no MQTT message: {error}")
-            return answer
-        if info.rc != MQTT_ERR_SUCCESS:
-            raise aiomqtt.MqttCodeError(info.rc, "could not publish")
-        self._verdicts[info.mid] = answer
-        return answer
-
-    def _properties_of(self, message: Message) -> Properties | None:
-        if not self.v5 or not message.payload:
-            return None
-        return _json() if message.answers is None else _json(CorrelationData=message.answers)
 
     def _on_connect(
         self,
@@ -289,7 +297,8 @@ class Connection(aiomqtt.Client):
         reason_code: ReasonCode,
         properties: Properties | None = None,
     ) -> None:
-        self.largest = getattr(properties, "MaximumPacketSize", None)
+        self._outgoing.largest = getattr(properties, "MaximumPacketSize", None)
+        self._outgoing.limit = min(WINDOW, getattr(properties, "ReceiveMaximum", WINDOW))
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
@@ -298,27 +307,29 @@ class Connection(aiomqtt.Client):
         else:
             super()._on_message(client, userdata, message)
 
-    def _on_publish(
-        self,
-        client: PahoClient,
-        userdata: Any,
-        mid: int,
-        reason_code: ReasonCode,
-        properties: Properties,
-    ) -> None:
-        # "No matching subscribers" is below 0x80 and so a success: no subscriber is not our error.
-        answer = self._verdicts.pop(mid, None)
-        if answer is not None and not answer.done():
-            answer.set_result(str(reason_code) if reason_code.is_failure else None)
-        super()._on_publish(client, userdata, mid, reason_code, properties)
+    def _puback(self, packet_id: int, reason: int) -> None:
+        self._outgoing.acknowledge(packet_id, reason)
+        if self._outgoing.pending and not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush_later)
+
+    def _flush_later(self) -> None:
+        """Once for all acknowledgements that came together."""
+        self._flushing = False
+        self.flush()
+
+    def _send(self, packets: bytes) -> None:
+        """Write packets now: the library would wait for three turns of the event loop."""
+        self._publishing.enqueue(packets)
+        self._write()
 
     def _give_up(self, disconnected: asyncio.Future[None]) -> None:
         """Fail all messages awaiting acknowledgement, because the connection is lost."""
         reason = None if disconnected.cancelled() else disconnected.exception()
-        for answer in self._verdicts.values():
+        self._outgoing.forget()
+        for answer in list(self._awaited):
             if not answer.done():
                 answer.set_exception(Disconnected(str(reason or "disconnected")))
-        self._verdicts.clear()
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
         # The library always uses call_soon_threadsafe, which runs too late if the socket was
@@ -371,3 +382,8 @@ class Connection(aiomqtt.Client):
                 return await fut
         except TimeoutError:
             raise Disconnected("Operation timed out") from None
+
+
+def _settle(answer: asyncio.Future[str | None], refusal: str | None) -> None:
+    if not answer.done():  # nobody waits any more
+        answer.set_result(refusal)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from controller.mqtt.connection import Incoming, Message
+from controller.mqtt.connection import Incoming
+from controller.mqtt.outgoing import Message
 
 PAUSE = 1.0
 """Seconds between corrections. Two daemons with the same topics would otherwise correct each other
@@ -41,8 +42,8 @@ class OwnTopics:
                 self._echoes.setdefault(message.topic, deque(maxlen=ECHOES)).append(message.payload)
 
     def heard(self, message: Incoming, truth: Mapping[str, bytes | None]) -> bool:
-        """Whether another client published this message, so that it must be corrected; ``truth`` is
-        the right body of each topic.
+        """Whether another client published this message, so that it must be corrected. ``truth``
+        has the right body of that topic, if it is one of ours.
         """
         echoes = self._echoes.get(message.topic, ())
         if message.payload in echoes and isinstance(echoes, deque):

@@ -1,8 +1,9 @@
 """The publisher: sends the journal's events to the broker in order, and receives commands.
 
 On each connection it subscribes, refreshes every retained topic, publishes ``online``, and then the
-events after the cursor. The cursor moves only past events that the broker has acknowledged. Others
-are sent again, and consumers drop duplicates by (table, boot, seq).
+events after the cursor. From then on an event is sent in the turn of the event loop that hears of
+its commit; retained topics follow it. The cursor moves only past events that the broker has
+acknowledged. Others are sent again, and consumers drop duplicates by (table, boot, seq).
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 
+import msgspec
 import structlog
 
 from controller.configuration.settings import Broker
@@ -28,20 +32,19 @@ from controller.mqtt.connection import (
     Connection,
     Disconnected,
     Incoming,
-    Message,
     refuses_us,
     taken_over,
     told,
 )
 from controller.mqtt.intake import Intake
+from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.tables_api import TablesApi
+from controller.tables.stages import Stages
 
-WINDOW = 8
-"""The most messages awaiting acknowledgement. A table has about one result in forty seconds."""
 BACKLOG = 64
-"""The most events sent at a time. After an outage thousands may be due; retained topics are
-refreshed between batches, so that no display waits for the backlog.
+"""The most events awaiting acknowledgement. After an outage thousands may be due; retained topics
+go between them, so that no display waits for the backlog.
 """
 SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between attempts to connect; doubled after each failure, with jitter."""
@@ -64,10 +67,28 @@ cannot see foreign messages that are too large for us.
 """
 
 
-class Publisher:
-    """The connection to the broker, re-established for as long as the daemon runs."""
+class _Sent(msgspec.Struct):
+    """An event that awaits its acknowledgement."""
 
-    def __init__(self, broker: Broker, client_id: str, outbox: Journal, api: TablesApi) -> None:
+    position: int
+    mono_ns: int
+    acknowledged: bool = False
+
+
+class Publisher:
+    """The connection to the broker, re-established for as long as the daemon runs. ``changed`` is
+    called when it is made or lost.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        client_id: str,
+        outbox: Journal,
+        api: TablesApi,
+        stages: Stages | None = None,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
         """The position of the last acknowledged event. The journal's cursor follows with a delay,
@@ -77,8 +98,22 @@ class Publisher:
         self._client_id = client_id
         self._outbox = outbox
         self._api = api
+        self._stages = stages or Stages()
+        self._changed = changed
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
+        self._connection: Connection | None = None
+        """The connection, once events are sent on it."""
+        self._sent = self.position
+        """The position of the last event sent on it."""
+        self._unacknowledged: deque[_Sent] = deque()
+        self._historical = 0
+        """Events up to this position happened while we were not connected."""
+        self._unreadable = False
+        self._stale: set[str] = set()
+        """The tables of which a retained topic may have changed."""
+        self._alerts: dict[str, Alert] = {}
+        """The alerts of every table, as published."""
         self._shown: dict[str, bytes | None] = {}
         self._own = OwnTopics()
         self._foreign = 0.0
@@ -88,9 +123,12 @@ class Publisher:
         self._short = 0
         """The number of short connections in a row."""
         self._log = structlog.get_logger().bind(broker=broker.url)
+        outbox.on_commit = self._send_events
 
-    def wake(self) -> None:
-        """Publish soon: an event was committed, or a retained topic changed."""
+    def wake(self, table: str | None = None) -> None:
+        """Publish soon: a retained topic of that table changed, or one of the node."""
+        if table is not None:
+            self._stale.add(table)
         self._wake.set()
 
     def end(self) -> None:
@@ -104,7 +142,7 @@ class Publisher:
         while not self._end.is_set():
             in_vain = False
             try:
-                async with self._connection() as connection, asyncio.TaskGroup() as both:
+                async with self._connect() as connection, asyncio.TaskGroup() as both:
                     # In one group: the reader notices a dead connection at once, the sender only at
                     # its next timeout.
                     reader, sender = (
@@ -128,13 +166,14 @@ class Publisher:
                 raise asyncio.CancelledError
             lasted = self._lasted
             self.standing.connected = False
+            self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
                     await self._end.wait()
 
     @contextlib.asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Connection]:
+    async def _connect(self) -> AsyncIterator[Connection]:
         connection = Connection(
             self._broker,
             client_id=self._client_id,
@@ -228,7 +267,7 @@ class Publisher:
             if held_before or not self.standing.connected:
                 return
         known = self._own.foreign
-        if self._own.heard(message, self._api.shown()):
+        if self._own.heard(message, self._api.shown(message.topic)):
             asyncio.get_running_loop().call_later(self._own.wait(time.monotonic()), self.wake)
         if self._own.foreign > known and not self._api.is_alert(message.topic):
             self._accuse(message.topic)
@@ -257,7 +296,8 @@ class Publisher:
             self.wake()
 
     def _renew(self) -> None:
-        self._own.say_again(self._api.shown())
+        self._shown = {}
+        self._stale = set(self._api.tables)
         self.wake()
         self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
 
@@ -270,12 +310,17 @@ class Publisher:
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._shown = {}
-        await self._refresh(connection)
+        self._stale = set(self._api.tables)
+        self._refresh(connection)
+        while connection.pending:
+            await self._wait(connection)
+            self._refresh(connection)
         await self._deliver(connection, [self._api.status(online=True)])
         standing = self.standing
         standing.connected, standing.trouble = True, None
         self._since = time.monotonic()
         standing.connects += 1
+        self._changed()
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
         loop = asyncio.get_running_loop()
         lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
@@ -294,92 +339,131 @@ class Publisher:
 
     async def _publish(self, connection: Connection, backlog: int) -> None:
         """Publish until the end. Events up to the position ``backlog`` are marked historical."""
-        unreadable = False
-        while True:
-            self._wake.clear()
-            try:
-                while events := self._events():
-                    messages = [
-                        self._message(event, historical=event.position <= backlog)
-                        for event in events
-                    ]
-                    await self._deliver(connection, messages)
-                    self.position = events[-1].position
-                    self._outbox.move_cursor(self.position)
-                    self.standing.published += len(events)
-                    # show the present state at once, though its event waits behind the backlog
-                    if self._wake.is_set():
-                        self._wake.clear()
-                        await self._refresh(connection)
-            except (
-                JournalUnusableError
-            ) as error:  # the journal looks whether it is damaged, and goes on in another file
-                if not unreadable:
-                    unreadable = True
-                    self._log.error(
-                        "events cannot be read", reason=str(error), position=self.position
-                    )
-            else:
-                unreadable = False
-            await self._refresh(connection)
-            if self._end.is_set():
-                await self._deliver(connection, [self._api.status(online=False)])
-                return
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(UNREADABLE if unreadable else None):
-                    await self._wake.wait()
+        self._connection, self._historical = connection, backlog
+        self._sent, self._unreadable = self.position, False
+        self._unacknowledged.clear()
+        try:
+            while True:
+                self._send_events()
+                self._refresh(connection)
+                if self._end.is_set() and not connection.pending:
+                    break
+                await self._wait(connection)
+        finally:
+            self._connection = None
+        await self._deliver(connection, [self._api.status(online=False)])
 
-    def _events(self) -> list[Entry]:
+    async def _wait(self, connection: Connection) -> None:
+        """Wait until there is something to do. Raises :data:`Disconnected` if the broker does not
+        acknowledge.
+        """
+        patience = connection.patience()
+        if self._unreadable:
+            patience = min(UNREADABLE, patience or UNREADABLE)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._wake.wait()
+        self._wake.clear()
+
+    def _send_events(self) -> None:
+        """Send the next events, as far as there is room for them. Called when events were committed
+        and when some were acknowledged.
+        """
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            most = min(BACKLOG, connection.window)
+            while (room := most - len(self._unacknowledged)) > 0 and (events := self._events(room)):
+                for event in events:
+                    sent = _Sent(event.position, event.mono_ns)
+                    self._unacknowledged.append(sent)
+                    historical = event.position <= self._historical
+                    message = self._message(event, historical=historical)
+                    connection.post(message, partial(self._note_event, message, sent))
+                self._sent = events[-1].position
+            self._unreadable = False
+        except JournalUnusableError as error:
+            # the journal looks whether it is damaged, and goes on in another file
+            if not self._unreadable:
+                self._unreadable = True
+                self._log.error("events cannot be read", reason=str(error), position=self.position)
+                self._wake.set()
+        connection.flush()
+
+    def _events(self, most: int) -> list[Entry]:
         """The next events. If there are none, move past the inputs, so that they are not searched
         again.
         """
-        events = self._outbox.events_after(self.position, BACKLOG)
-        if events:
-            return events
         head = self._outbox.head()
-        events = self._outbox.events_after(self.position, BACKLOG)
+        events = self._outbox.events_after(self._sent, most) if head > self._sent else []
         if not events:
-            self.position = max(self.position, head)
+            self._sent = max(self._sent, head)
+            if not self._unacknowledged:
+                self.position = max(self.position, head)
         return events
 
-    async def _refresh(self, connection: Connection) -> None:
+    def _note_event(self, message: Message, sent: _Sent, refusal: str | None) -> None:
+        """The broker has answered for an event: move the cursor past all that are acknowledged."""
+        self._note_refusal(message, refusal)
+        sent.acknowledged = True
+        if sent.position > self._historical:
+            self._stages.acknowledged.add(time.monotonic_ns() - sent.mono_ns)
+        waiting, before = self._unacknowledged, self.position
+        while waiting and waiting[0].acknowledged:
+            self.position = waiting.popleft().position
+            self.standing.published += 1
+        if self.position > before:
+            self._outbox.move_cursor(self.position)
+        self._wake.set()
+
+    def _refresh(self, connection: Connection) -> None:
         """Publish each retained topic that has changed since we last published it, or that another
-        client has overwritten.
+        client has overwritten; as far as the broker takes them now.
         """
-        now = self._api.retained()
-        again = self._own.take(time.monotonic())
-        changed = [
-            topic
-            for topic, body in now.items()
-            if topic in again or topic not in self._shown or self._shown[topic] != body
-        ]
-        messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
-        truth = self._api.shown()  # includes the status; an unknown alert is cleared
-        messages += [
-            Message(topic, truth.get(topic) or b"", retain=True)
-            for topic in sorted(again - now.keys())
-        ]
-        for first in range(0, len(messages), WINDOW):
-            some = messages[first : first + WINDOW]
-            await self._deliver(connection, some)
-            self._shown.update(
-                (message.topic, now[message.topic]) for message in some if message.topic in now
+        if self._alerts != self._api.alerts:
+            self._alerts = dict(self._api.alerts)
+            self._stale.update(self._api.tables)
+        self._show(connection, self._api.node_retained())
+        while self._stale and connection.pending < 2 * connection.window:
+            self._show(connection, self._api.retained(self._stale.pop()))
+        for topic in self._own.take(time.monotonic()):
+            # an unknown alert is cleared
+            self._post(connection, topic, self._api.shown(topic).get(topic))
+        connection.flush()
+
+    def _show(self, connection: Connection, now: dict[str, bytes | None]) -> None:
+        for topic, body in now.items():
+            if topic not in self._shown or self._shown[topic] != body:
+                self._shown[topic] = body
+                self._post(connection, topic, body)
+
+    def _post(self, connection: Connection, topic: str, body: bytes | None) -> None:
+        message = Message(topic, body or b"", retain=True)
+        if not connection.v5:
+            self._own.said([message])
+        connection.post(message, partial(self._note_retained, message))
+
+    def _note_retained(self, message: Message, refusal: str | None) -> None:
+        self._note_refusal(message, refusal)
+        self._wake.set()
+
+    def _note_refusal(self, message: Message, refusal: str | None) -> None:
+        """What the broker does not take must not keep back the rest; the journal has it."""
+        if refusal is not None:
+            self.standing.refused += 1
+            self._log.error(
+                "broker refused a message",
+                topic=message.topic,
+                bytes=len(message.payload),
+                reason=refusal,
             )
 
     async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
         if not connection.v5:
             self._own.said(messages)
         for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
-            if (
-                refusal is not None
-            ):  # what the broker does not take must not keep back the rest; the journal has it
-                self.standing.refused += 1
-                self._log.error(
-                    "broker refused a message",
-                    topic=message.topic,
-                    bytes=len(message.payload),
-                    reason=refusal,
-                )
+            self._note_refusal(message, refusal)
 
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body

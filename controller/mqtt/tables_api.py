@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
@@ -24,7 +24,8 @@ from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
 from controller.contract.topics import Topics, within
 from controller.journal.schema import JournalUnusableError
-from controller.mqtt.connection import Incoming, Message
+from controller.mqtt.connection import Incoming
+from controller.mqtt.outgoing import Message
 from controller.tables.device_orders import command_device
 from controller.tables.runner import TableRunner
 from devices.device import Device
@@ -80,6 +81,7 @@ class TablesApi:
         self._topics = topics
         self._places = places
         self._was: set[str] = set()
+        """The alerts of :attr:`alerts` that were ever published."""
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> Message:
@@ -100,49 +102,66 @@ class TablesApi:
 
     def own(self) -> list[str]:
         """Our other retained topics, watched for messages that another client publishes there."""
-        alerts = tuple(place.topics.table(id, "alert/") for id, place in self._places.items())  # noqa: A001
-        return [topic for topic in self.shown() if not topic.startswith(alerts)]
+        found = [*self.node_retained(), self.status(online=True).topic]
+        for table in self._places:
+            alerts = self.topic(table, "alert/")
+            found += [topic for topic in self.retained(table) if not topic.startswith(alerts)]
+        return found
 
     def is_alert(self, topic: str) -> bool:
         """Whether this topic is an alert of one of our tables, whether or not we know the alert."""
-        return any(
-            topic.startswith(place.topics.table(id, "alert/"))
-            for id, place in self._places.items()  # noqa: A001
-        )
+        found = self._find(topic)
+        return found is not None and found[1].startswith("alert/")
 
     def topic(self, table: str, leaf: str) -> str:
         """The full topic of a table's ``leaf``, such as ``event`` or ``sealed``."""
         place = self._places.get(table)
         return (self._topics if place is None else place.topics).table(table, leaf)
 
-    def retained(self) -> dict[str, bytes | None]:
-        """The body of every retained topic except ``status``; None clears the retained message."""
-        shown: dict[str, bytes | None] = dict.fromkeys(self._was)
-        for id, place in self._places.items():  # noqa: A001
-            shown.update(
-                (place.topics.table(id, leaf), body) for leaf, body in place.runner.retained.items()
-            )
-            alerts = {
-                place.topics.table(id, f"alert/{name}"): alert
-                for name, alert in self.alerts.items()
-            }
-            shown.update((topic, msgspec.json.encode(alert)) for topic, alert in alerts.items())
-            self._was |= alerts.keys()
-        return shown | {
-            self._topics.node(self._node, leaf): body for leaf, body in self.node.items()
-        }
+    @property
+    def tables(self) -> Iterable[str]:
+        """The ids of all tables."""
+        return self._places.keys()
 
-    def shown(self) -> dict[str, bytes | None]:
-        """The body of every retained topic while the node is online."""
-        status = self.status(online=True)
-        return {**self.retained(), status.topic: status.payload}
+    def retained(self, table: str) -> dict[str, bytes | None]:
+        """The body of every retained topic of a table; None clears the retained message."""
+        place = self._places[table]
+        self._was |= self.alerts.keys()
+        bodies = {f"alert/{name}": self._alert(name) for name in self._was}
+        bodies.update(place.runner.retained)
+        return {place.topics.table(table, leaf): body for leaf, body in bodies.items()}
+
+    def node_retained(self) -> dict[str, bytes | None]:
+        """The same of the node, without its ``status``."""
+        return {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
+
+    def shown(self, topic: str) -> dict[str, bytes | None]:
+        """A retained topic with its body while the node is online; empty if it is not ours."""
+        if (found := self._find(topic)) is not None:
+            bodies = self.retained(found[0])
+        else:
+            status = self.status(online=True)
+            bodies = {**self.node_retained(), status.topic: status.payload}
+        return {topic: bodies[topic]} if topic in bodies else {}
 
     def command(self, topic: str) -> tuple[str, str] | None:
         """The table and command that a topic names; None if it is not a command topic."""
-        for id, place in self._places.items():  # noqa: A001
-            if topic.startswith(prefix := place.topics.command(id, "")):
-                return id, topic.removeprefix(prefix)
-        return None
+        found = self._find(topic)
+        if found is None or not found[1].startswith("command/"):
+            return None
+        return found[0], found[1].removeprefix("command/")
+
+    def _find(self, topic: str) -> tuple[str, str] | None:
+        """The table of a topic, and what follows the table's name in it."""
+        root, version, site, table, leaf = (topic.split("/", 4) + [""] * 5)[:5]
+        place = self._places.get(table)
+        if place is None or f"{root}/{version}/{site}" != place.topics.root:
+            return None
+        return table, leaf
+
+    def _alert(self, name: str) -> bytes | None:
+        alert = self.alerts.get(name)
+        return None if alert is None else msgspec.json.encode(alert)
 
     def discard(self, table: str, name: str) -> None:
         """Count a command discarded because too many are waiting, and log at most one per

@@ -9,6 +9,7 @@ import contextlib
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,27 @@ from controller.service.keys import card_cipher
 from controller.service.privacy import exposed
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.tables.runner import TableRunner, remembered
+from controller.tables.stages import Stages
 from controller.tables.table import Table
 from devices.calls import AnyCall, Heard
 from devices.device import Device
 from devices.drivers import driver
+from devices.readings import (
+    AnyReading,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from devices.recording import RecordingWriter
 
+OF_A_LINK = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
+"""Readings after which the health of a device is another."""
+REPORTING = 0.05
+"""The most of its time that the event loop spends on reports of health."""
+LOOK = 1.0
+"""Seconds after which a trouble that nobody tells of is noticed, such as that of the log."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -82,6 +98,7 @@ class Daemon:
         self._configuration = configuration
         self._log = structlog.get_logger()
         self._health_due = asyncio.Event()
+        self._stages = Stages()
         site = configuration.site
         self._journal = Journal(
             Path(configuration.journal.path),
@@ -131,10 +148,17 @@ class Daemon:
     async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
         site = self._configuration.site
         publisher = Publisher(
-            broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._api
+            broker,
+            broker.client_id or f"novamas-{site.id}-{site.node}",
+            self._journal,
+            self._api,
+            self._stages,
+            self._health_due.set,
         )
         self._publisher = publisher
-        reporter = HealthReporter(self.boot, self._journal, publisher, self._api, self._places)
+        reporter = HealthReporter(
+            self.boot, self._journal, publisher, self._api, self._places, self._stages
+        )
         runners = [place.runner for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
 
@@ -228,7 +252,14 @@ class Daemon:
                 about=about,
             )
 
-        runner = TableRunner(make, self._journal, clock, self._changed, self._cipher)
+        runner = TableRunner(
+            make,
+            self._journal,
+            clock,
+            partial(self._changed, table.id),
+            self._cipher,
+            self._stages,
+        )
         if game.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
@@ -251,11 +282,16 @@ class Daemon:
                 # an opened or closed link means nothing to the table, but health reports it
                 self._health_due.set()
 
+        def take(readings: list[AnyReading]) -> None:
+            runner.take(readings)
+            if any(isinstance(reading, OF_A_LINK) for reading in readings):
+                self._health_due.set()
+
         return Device(
             id=device.id,
             url=device.link,
             codec=found.make(device.id, msgspec.convert(device.options, found.options)),
-            take=runner.take,
+            take=take,
             stale_after=device.stale_after,
             clock=runner.clock,
             recorder=None if runner.table.face_down else self._recorder(table, device),
@@ -277,10 +313,10 @@ class Daemon:
             max_days=settings.max_days,
         )
 
-    def _changed(self) -> None:
+    def _changed(self, table: str | None = None) -> None:
+        """A table has something new to publish, or an alert that concerns every table."""
         if self._publisher is not None:
-            self._publisher.wake()
-        self._health_due.set()
+            self._publisher.wake(table)
 
     def _journal_changed(self, trouble: str | None) -> None:
         """The journal failed or recovered. The tables show it themselves: this news cannot wait for
@@ -301,6 +337,7 @@ class Daemon:
                 None if trouble is None else f"the journal cannot be written: {trouble}"
             )
         self._changed()
+        self._health_due.set()
 
     def _journal_set_aside(self) -> None:
         """Raise the alert of a damaged journal, found at the start or at run time; at run time the
@@ -323,11 +360,14 @@ class Daemon:
         self._changed()
 
     async def _report(self, reporter: HealthReporter) -> None:
-        """Publish health: at once on every change, and every half minute."""
+        """Publish health: on every change, and every half minute. With many tables a report takes
+        its time, so changes that come together make one.
+        """
         published: tuple[Any, ...] = ()
         due = 0.0
         while True:
             self._health_due.clear()
+            begun = time.monotonic()
             notable = reporter.notable()
             if notable != published or time.monotonic() >= due:
                 published, due = notable, time.monotonic() + PERIOD
@@ -337,9 +377,13 @@ class Daemon:
                 }
                 if self._publisher is not None:
                     self._publisher.wake()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(0.0, due - time.monotonic())):
-                    await self._health_due.wait()
+            await asyncio.sleep((time.monotonic() - begun) / REPORTING)
+            trouble = reporter.trouble()
+            while time.monotonic() < due and reporter.trouble() == trouble:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK):
+                        await self._health_due.wait()
+                        break
 
     async def _live(self, reporter: HealthReporter, interval: float) -> None:
         """Tell the watchdog that the daemon is alive, as long as everything makes progress."""

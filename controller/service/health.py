@@ -6,18 +6,24 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
-from controller.contract.node import Health, JournalHealth, OutboxHealth, TableHealth
+from controller.contract.node import (
+    Health,
+    JournalHealth,
+    OutboxHealth,
+    StagesHealth,
+    TableHealth,
+)
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
+from controller.tables.stages import Stages
 
 PERIOD = 30.0
 """Seconds between two reports if nothing changes."""
@@ -25,12 +31,6 @@ COUNTED = 1000
 """Unsent events are counted up to this number."""
 STUCK = 15.0
 """Seconds without progress after which something counts as stuck."""
-
-
-def p99(samples: Iterable[float]) -> float | None:
-    """The value that one sample in a hundred exceeds; None without samples."""
-    ordered = sorted(samples)
-    return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] if ordered else None
 
 
 class HealthReporter:
@@ -43,7 +43,9 @@ class HealthReporter:
         publisher: Publisher,
         api: TablesApi,
         places: dict[str, ServedTable],
+        stages: Stages | None = None,
     ) -> None:
+        self._stages = stages or Stages()
         self._boot = boot
         self._journal = journal
         self._publisher = publisher
@@ -55,9 +57,6 @@ class HealthReporter:
 
     def report(self) -> Health:
         """The health of everything, now."""
-        slowest = p99(
-            seconds for place in self._places.values() for seconds in place.runner.commits
-        )
         return Health(
             boot=self._boot,
             time=utc(time.time()),
@@ -70,7 +69,11 @@ class HealthReporter:
                 trouble=self._journal.failed,
                 position=self._journal.head(),
                 waiting=self._journal.waiting,
-                commit_p99_ms=None if slowest is None else round(slowest * 1000, 2),
+            ),
+            stages=StagesHealth(
+                decided=self._stages.decided.times(),
+                committed=self._stages.committed.times(),
+                acknowledged=self._stages.acknowledged.times(),
             ),
             log=logs.health(),
             commands_followed=self._api.followed,
@@ -94,11 +97,14 @@ class HealthReporter:
             device.health() for place in self._places.values() for device in place.devices.values()
         )
         stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
+        return (*self.trouble(), *stand)
+
+    def trouble(self) -> tuple[Any, ...]:
+        """The part of it that concerns no device: the journal, the log, the broker."""
         return (
             self._journal.failed,
             logs.health().trouble,
             self._publisher.standing.connected,
-            *stand,
         )
 
     def _outbox(self) -> OutboxHealth:

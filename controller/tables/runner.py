@@ -8,8 +8,9 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import structlog
@@ -25,7 +26,8 @@ from controller.journal.journal import Journal
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import Why, table_start
 from controller.tables.byte_trace import ByteTrace, Sent
-from controller.tables.table import OUTAGE, Table
+from controller.tables.stages import Stages
+from controller.tables.table import OUTAGE, Snapshot, Table
 from devices.calls import AnyCall
 from devices.readings import AnyReading, Reading
 
@@ -37,6 +39,27 @@ REASON = 1024
 """Characters of a stored reason; a command holds no longer text."""
 COARSE = 4096
 """Where cards are face down, byte counts are published only in multiples of this."""
+
+
+class Moment(NamedTuple):
+    """When an input was read."""
+
+    utc: float
+    """Seconds since 1970."""
+    mono_ns: int
+
+    @classmethod
+    def now(cls) -> Moment:
+        """The present moment."""
+        return cls(time.time(), time.monotonic_ns())
+
+
+class _Taken(msgspec.Struct):
+    """What one chunk of a device, or one command, led to, and what the table knows after it."""
+
+    records: list[Record] = []
+    traces: list[ByteTrace] = []
+    snapshot: Snapshot | None = None
 
 
 class NotStoredError(RejectedError):
@@ -75,15 +98,16 @@ class TableRunner:
         clock: Callable[[], float],
         changed: Callable[[], None],
         cipher: CardCipher | None = None,
+        stages: Stages | None = None,
     ) -> None:
         self.clock = clock
-        self.commits: deque[float] = deque(maxlen=1000)
-        """Seconds from an input to its place on the disk: the latest ones."""
         self.lost = 0
         """Readings not taken, because too much waited for the disk."""
         self._make = make
         self._journal = journal
         self._changed = changed
+        self._stages = stages or Stages()
+        self._read: Moment | None = None
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
@@ -112,18 +136,29 @@ class TableRunner:
             await asyncio.wait([self._latest])
 
     def take(self, readings: Sequence[AnyReading]) -> None:
-        """Take a device's reading."""
+        """Take what a device said in one chunk. It is stored together, with the state it led to."""
         if self._overrun and not self._since and self._journal.failed is None:
             self._take_up()
+        moment, self._read = self._read or Moment.now(), None
+        taken = _Taken()
         for reading in readings:
+            if not self._overrun and (why := self._journal.refuses(len(taken.records) + 1)):
+                self._lose(why)
             if self._overrun:
                 self.lost += 1
             else:
-                self._step(reading)
+                self._step(reading, moment, taken)
+        self._store(taken)
 
     def note(self, device: str, call: AnyCall) -> None:
-        """Keep what a device sent. It is stored with its reading, or by :meth:`flush`."""
-        self._traces.setdefault(device, ByteTrace(device)).note(call)
+        """Keep what a device sent, which was read just now. It is stored with its reading, or by
+        :meth:`flush`.
+        """
+        self._read = Moment.now()
+        trace = self._traces.get(device)
+        if trace is None:
+            trace = self._traces[device] = ByteTrace(device)
+        trace.note(call)
 
     def flush(self) -> None:
         """Store what the devices sent that led to nothing."""
@@ -169,7 +204,7 @@ class TableRunner:
         """Follow a command and wait until it is stored. Raises :class:`RejectedError` with the
         reason for the person, and :class:`NotStoredError` where it may be stored later.
         """
-        stored = None if self._overrun else self._step(command)
+        stored = self._command(command)
         if stored is None:
             raise RejectedError("journal_full")
         try:
@@ -185,7 +220,7 @@ class TableRunner:
         if self._overrun:
             self.lost += 1
         else:
-            self._step(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
+            self._command(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
 
     def recall(self, wanted: Recall, room: int) -> tuple[msgspec.Raw, ...]:
         """Events that are stored, marked historical, oldest first: as many as go into ``room``
@@ -204,8 +239,14 @@ class TableRunner:
         ]
         return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or found[:1])
 
-    def _step(self, given: Input) -> asyncio.Future[int] | None:
-        now, mono_ns = utc(time.time()), time.monotonic_ns()
+    def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
+        taken = _Taken()
+        if not self._overrun:
+            self._step(command, Moment.now(), taken)
+        return self._store(taken)
+
+    def _step(self, given: Input, moment: Moment, taken: _Taken) -> None:
+        now, mono_ns = utc(moment.utc), moment.mono_ns
         table, before = self.table, self.table.seq
         trace = self._traces.get(given.device) if isinstance(given, Reading) else None
         try:
@@ -220,41 +261,71 @@ class TableRunner:
                 if confidential
                 else write(given),
                 events=tuple(write(event) for event in events),
-                saved=self._locked(table.saved()),
                 before=(
                     (("bytes", self._sealed("bytes", before, now, sent)),)
                     if trace is not None and (sent := trace.take()) is not None
                     else ()
                 ),
             )
+            snapshot = table.snapshot()
         except RejectedError:
             raise
         except Exception:  # a defect; the table may know more than can be stored of it
             if trace is not None:
                 trace.lose()
+            self._store(taken)  # what was decided before it
             self._go_back()
             raise
-        try:
-            stored = self._journal.append(record)
-        except (JournalFullError, JournalUnusableError) as error:
-            if trace is not None:
-                trace.lose()
-            self._overrun = True
-            self.lost += 1
-            self._log.error("readings are being lost", reason=str(error))
+        taken.records.append(record)
+        taken.snapshot = snapshot
+        if trace is not None:
+            taken.traces.append(trace)
+
+    def _store(self, taken: _Taken) -> asyncio.Future[int] | None:
+        """Store what was taken, together, with what the table knows after it. None: there is
+        nothing, or the journal does not take it.
+        """
+        records = taken.records
+        if not records:
             return None
+        try:
+            saved = self._locked(msgspec.json.encode(taken.snapshot))
+            records[-1] = msgspec.structs.replace(records[-1], saved=saved)
+            stored = self._journal.append(*records)
+        except (JournalFullError, JournalUnusableError) as error:
+            for trace in taken.traces:
+                trace.lose()
+            self.lost += len(records)
+            self._lose(str(error))
+            return None
+        except Exception:
+            for trace in taken.traces:
+                trace.lose()
+            self._go_back()
+            raise
+        mono_ns = records[-1].mono_ns if any(record.events for record in records) else None
+        if mono_ns is not None:
+            self._stages.decided.add(time.monotonic_ns() - mono_ns)
         self._since.append(time.monotonic())
         self._latest = stored
-        stored.add_done_callback(self._stored)
+        stored.add_done_callback(partial(self._stored, mono_ns))
         return stored
 
-    def _stored(self, stored: asyncio.Future[int]) -> None:
-        self.commits.append(time.monotonic() - self._since.popleft())
+    def _lose(self, why: str) -> None:
+        """Take nothing more until the table is rebuilt from the journal."""
+        self._overrun = True
+        self._log.error("readings are being lost", reason=why)
+
+    def _stored(self, mono_ns: int | None, stored: asyncio.Future[int]) -> None:
+        self._since.popleft()
         if stored.cancelled() or stored.exception() is not None:
             return
-        self._changed()  # the events first: the retained topics may follow
-        if not self._since:
-            stored.get_loop().call_soon(self._take_up)
+        if mono_ns is not None:
+            self._stages.committed.add(time.monotonic_ns() - mono_ns)
+        if self._since:
+            self._changed()
+        else:
+            self._take_up()
 
     def _go_back(self) -> None:
         """Rebuild the table as the journal knows it: at once, or when everything pending is

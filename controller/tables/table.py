@@ -103,6 +103,22 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     open: bool
 
 
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table knows at one moment; in JSON, what is saved of it."""
+
+    game: str
+    decree: str
+    state: Any
+    boot: str
+    seq: int
+    time: str
+    open: bool
+    devices: dict[str, DeviceLink]
+    alerts: dict[str, Alert | None]
+    result: RoundResult | ResultCorrected | None
+    holds: dict[int, tuple[str, int]]
+
+
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     decree: str
@@ -275,20 +291,22 @@ class Table:
 
     def saved(self) -> bytes:
         """Everything that the table needs to continue after a restart."""
-        return msgspec.json.encode(
-            _Saved(
-                game=self.game_id,
-                decree=self.decree,
-                state=msgspec.Raw(msgspec.json.encode(self._state)),
-                boot=self.boot,
-                seq=self.seq,
-                time=self._time,
-                open=self._open,
-                devices=self._devices,
-                alerts=self._alerts,
-                result=self._result,
-                holds=self._holds,
-            )
+        return msgspec.json.encode(self.snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """The same, not encoded: what the table knows now, however it goes on."""
+        return Snapshot(
+            game=self.game_id,
+            decree=self.decree,
+            state=self._state,
+            boot=self.boot,
+            seq=self.seq,
+            time=self._time,
+            open=self._open,
+            devices=self._devices.copy(),
+            alerts=self._alerts.copy(),
+            result=self._result,
+            holds=self._holds.copy(),
         )
 
     def _restore(self, body: bytes) -> None:

@@ -12,6 +12,11 @@ LARGEST_PACKET = 65_536
 truncated.
 """
 
+RECEIVED = 4096
+"""Bytes received at a time. All packets in them are handled before anything else, so they are
+few.
+"""
+
 
 class BoundedClient(paho.Client):
     """A client whose connection and memory survive any message. ``thrown_away`` is called for each
@@ -20,11 +25,29 @@ class BoundedClient(paho.Client):
 
     thrown_away: Callable[[], None] = staticmethod(lambda: None)
 
+    _received: bytes = b""
+    """What was received and not yet read. The library asks for a packet in three pieces, each of
+    which would be a system call.
+    """
+    _read = 0
+
+    def loop_read(self, max_packets: int = 1) -> MQTTErrorCode:  # noqa: ARG002 - the library's own
+        """Read all packets that have arrived with one receive."""
+        while True:
+            rc = super().loop_read()
+            if rc != MQTTErrorCode.MQTT_ERR_SUCCESS or self._read >= len(self._received):
+                return rc
+
     def _sock_recv(self, bufsize: int) -> bytes:
         # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
         # size.
         del self._in_packet["packet"][LARGEST_PACKET:]
-        return super()._sock_recv(min(bufsize, LARGEST_PACKET))
+        if self._read >= len(self._received):
+            wanted = min(max(bufsize, RECEIVED), LARGEST_PACKET)
+            self._received, self._read = super()._sock_recv(wanted), 0
+        data = self._received[self._read : self._read + bufsize]
+        self._read += len(data)
+        return data
 
     def _handle_publish(self) -> MQTTErrorCode:
         # The library rejects some packets that the broker accepted, such as a text with U+FEFF.

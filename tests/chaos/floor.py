@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 
 from controller.journal.reader import JournalReader
-from controller.mqtt.publisher import BACKLOG, WINDOW
+from controller.mqtt.connection import WINDOW
+from controller.mqtt.publisher import BACKLOG
 from tests.chaos.archive import Archive, Verdict, entries_of, key_of
 from tests.chaos.schedule import Step
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, until

@@ -9,7 +9,8 @@ from functools import partial
 
 import pytest
 
-from controller.mqtt.connection import Incoming, Message
+from controller.mqtt.connection import Incoming
+from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import ECHOES, GATHERED, OwnTopics
 from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
 from tests.daemon.play import NODE, TABLE, command, until_up

@@ -1,0 +1,162 @@
+"""What we publish: PUBLISH packets with QoS 1, and the window of those the broker has not
+acknowledged.
+
+The MQTT library keeps a message object, a condition and a queue of its own for each publication.
+Here the journal is the queue, so a packet is encoded, written and forgotten when its PUBACK comes.
+Section numbers are those of MQTT 5.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import lru_cache
+
+import msgspec
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
+
+FIRST_ID, LAST_ID = 0x8000, 0xFFFF
+"""Our packet identifiers. The library numbers its own packets (SUBSCRIBE) upwards from 1."""
+LARGEST = 268_435_455
+"""Bytes that the length of a packet can express (1.5.5)."""
+_PUBLISH_QOS1 = 0x32
+_RETAIN = 0x01
+_FAILURE = 0x80
+_PAYLOAD_IS_TEXT = b"\x01\x01"
+_CONTENT_TYPE_JSON = b"\x03\x00\x10application/json"
+_CORRELATION_DATA = b"\x09"
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message to publish, always with QoS 1."""
+
+    topic: str
+    payload: bytes
+    retain: bool = False
+    answers: bytes | None = None
+    """The correlation data of the request that this message answers (MQTT 5)."""
+
+
+Acknowledged = Callable[[str | None], None]
+"""Called with None when the broker has accepted a message, or with why it refused it."""
+
+
+class Outgoing:
+    """The publications of one connection. ``write`` takes bytes for the socket.
+
+    At most ``limit`` packets are unacknowledged; what is posted beyond that waits, in order.
+    """
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self.limit = 1
+        self.v5 = False
+        self.largest: int | None = None
+        """The largest packet that the broker accepts, in bytes; None if it does not say."""
+        self._write = write
+        self._id = FIRST_ID - 1
+        self._waiting: deque[tuple[Message, Acknowledged]] = deque()
+        self._in_flight: dict[int, tuple[Acknowledged, float]] = {}
+        """By packet identifier, in the order sent: whom to tell, and the monotonic time sent."""
+
+    @property
+    def pending(self) -> int:
+        """Messages posted and not yet acknowledged."""
+        return len(self._waiting) + len(self._in_flight)
+
+    @property
+    def oldest(self) -> float | None:
+        """The monotonic time at which the oldest unacknowledged packet was sent; None if none."""
+        return next(iter(self._in_flight.values()))[1] if self._in_flight else None
+
+    def post(self, message: Message, acknowledged: Acknowledged) -> None:
+        """Take a message; :meth:`flush` sends it. A message that cannot be sent is refused at
+        once.
+        """
+        if (mistake := self._mistake(message)) is not None:
+            acknowledged(mistake)
+        else:
+            self._waiting.append((message, acknowledged))
+
+    def flush(self) -> None:
+        """Write what waits, as far as the window has room."""
+        room = min(self.limit - len(self._in_flight), len(self._waiting))
+        if room <= 0:
+            return
+        now = time.monotonic()
+        packets = []
+        for _ in range(room):
+            message, acknowledged = self._waiting.popleft()
+            self._id = self._id + 1 if self._id < LAST_ID else FIRST_ID
+            packets.append(publish_packet(message, self._id, v5=self.v5))
+            self._in_flight[self._id] = acknowledged, now
+        self._write(b"".join(packets))
+
+    def acknowledge(self, packet_id: int, reason: int) -> None:
+        """The broker has answered. "No matching subscribers" is a success: no subscriber is not our
+        error (3.4.2.1).
+        """
+        acknowledged, _ = self._in_flight.pop(packet_id, (None, 0.0))
+        if acknowledged is not None:
+            acknowledged(
+                str(ReasonCode(PacketTypes.PUBACK, identifier=reason))
+                if reason >= _FAILURE
+                else None
+            )
+
+    def forget(self) -> None:
+        """The connection is gone: nobody will be told of what is pending."""
+        self._waiting.clear()
+        self._in_flight.clear()
+
+    def _mistake(self, message: Message) -> str | None:
+        try:
+            topic = len(_topic(message.topic)) - 2
+        except (UnicodeEncodeError, OverflowError):
+            topic = 0
+        if not topic or {"+", "#"} & set(message.topic):
+            return f"no MQTT topic: {message.topic[:80]!a}"
+        size = topic + len(message.payload) + len(message.answers or b"") + 64
+        if size > (self.largest or LARGEST):
+            return f"larger than the {self.largest or LARGEST} bytes that the broker takes"
+        return None
+
+
+def publish_packet(message: Message, packet_id: int, *, v5: bool) -> bytes:
+    """A PUBLISH packet with QoS 1 (3.3): fixed header, topic, packet identifier, properties,
+    payload.
+    """
+    head = _topic(message.topic) + packet_id.to_bytes(2)
+    if v5:
+        head += _properties(message)
+    kind = _PUBLISH_QOS1 | (_RETAIN if message.retain else 0)
+    return b"".join(
+        (bytes((kind,)), _length(len(head) + len(message.payload)), head, message.payload)
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _topic(topic: str) -> bytes:
+    name = topic.encode()
+    return len(name).to_bytes(2) + name
+
+
+def _properties(message: Message) -> bytes:
+    """Of a JSON body; an empty payload, which clears a retained message, has none."""
+    if not message.payload:
+        return b"\0"
+    found = _PAYLOAD_IS_TEXT + _CONTENT_TYPE_JSON
+    if message.answers is not None:
+        found += _CORRELATION_DATA + len(message.answers).to_bytes(2) + message.answers
+    return _length(len(found)) + found
+
+
+def _length(length: int) -> bytes:
+    """A variable byte integer (1.5.5)."""
+    found = bytearray()
+    while length > 0x7F:
+        found.append(length & 0x7F | 0x80)
+        length >>= 7
+    found.append(length)
+    return bytes(found)

@@ -1,0 +1,42 @@
+"""The MQTT library's client, as the publisher uses it: it writes packets that we encoded, and
+passes the acknowledgements on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from paho.mqtt.client import MQTT_ERR_SUCCESS
+from paho.mqtt.enums import MQTTErrorCode
+
+from devices.links.bounded_client import BoundedClient
+
+_PUBLISH = 0x30
+
+
+class PublishingClient(BoundedClient):
+    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK."""
+
+    acknowledge: Callable[[int, int], None] = staticmethod(lambda _id, _reason: None)
+
+    def enqueue(self, packets: bytes) -> None:
+        """Put whole packets into the library's queue for the socket."""
+        self._out_packet.append(
+            {
+                "command": _PUBLISH,
+                "mid": 0,
+                "qos": 1,
+                "pos": 0,
+                "to_process": len(packets),
+                "packet": packets,
+                "info": None,
+            }
+        )
+
+    def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
+        # The packet is the identifier and, in MQTT 5, a reason code unless that is 0 (3.4.2).
+        packet = self._in_packet["packet"]
+        if cmd == "PUBACK" and len(packet) >= 2:
+            self.acknowledge(int.from_bytes(packet[:2], "big"), packet[2] if len(packet) > 2 else 0)
+        return MQTT_ERR_SUCCESS

@@ -1,0 +1,129 @@
+"""PUBLISH packets and the window: the packets are those of the MQTT library, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import paho.mqtt.client as paho
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from controller.mqtt.outgoing import FIRST_ID, LAST_ID, Message, Outgoing, publish_packet
+
+TOPICS = st.text(
+    st.characters(blacklist_characters="+#\0", blacklist_categories=["Cs"]),
+    min_size=1,
+    max_size=80,
+)
+
+
+class Library(paho.Client):
+    """The library's client, of which we want the packet that it would send."""
+
+    def __init__(self, *, v5: bool) -> None:
+        super().__init__(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5 if v5 else paho.MQTTv311)
+        self._sock = object()  # type: ignore[assignment]
+        self.packet = b""
+
+    def _packet_queue(self, _command: int, packet: bytes, *_: object) -> MQTTErrorCode:  # type: ignore[override]
+        self.packet = bytes(packet)
+        return paho.MQTT_ERR_SUCCESS
+
+    def __del__(self) -> None:
+        self._sock = None
+
+
+def properties(message: Message) -> Properties | None:
+    if not message.payload:
+        return None
+    found = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    found.PayloadFormatIndicator = 1
+    found.ContentType = "application/json"
+    if message.answers is not None:
+        found.CorrelationData = message.answers
+    return found
+
+
+@given(
+    topic=TOPICS,
+    payload=st.one_of(st.binary(max_size=300), st.integers(0, 70_000).map(bytes)),
+    retain=st.booleans(),
+    answers=st.none() | st.binary(max_size=40),
+    packet_id=st.integers(FIRST_ID, LAST_ID),
+    v5=st.booleans(),
+)
+def test_a_packet_is_the_library_s(
+    topic: str, payload: bytes, retain: bool, answers: bytes | None, packet_id: int, v5: bool
+) -> None:
+    message = Message(topic, payload, retain, answers)
+    library = Library(v5=v5)
+    library._send_publish(
+        packet_id,
+        topic.encode(),
+        payload,
+        1,
+        retain,
+        properties=properties(message) if v5 else None,
+    )
+    assert publish_packet(message, packet_id, v5=v5) == library.packet
+
+
+def note(heard: list[tuple[str, str | None]], name: str) -> Callable[[str | None], None]:
+    return lambda refusal: heard.append((name, refusal))
+
+
+def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
+    written: list[bytes] = []
+    outgoing = Outgoing(written.append)
+    outgoing.limit = 2
+    heard: list[tuple[str, str | None]] = []
+    for name in "abc":
+        outgoing.post(Message(name, b"{}"), note(heard, name))
+    outgoing.flush()
+    assert (len(written), written[0].count(b"{}"), outgoing.pending) == (1, 2, 3)
+    outgoing.acknowledge(FIRST_ID, 0x10)  # no matching subscribers
+    outgoing.flush()
+    outgoing.acknowledge(FIRST_ID + 1, 0x87)
+    outgoing.acknowledge(FIRST_ID + 1, 0)  # twice
+    outgoing.acknowledge(7, 0)  # of no message of ours
+    assert heard == [("a", None), ("b", "Not authorized")]
+    assert (len(written), outgoing.pending) == (2, 1)
+    outgoing.forget()
+    assert (outgoing.pending, outgoing.oldest) == (0, None)
+
+
+@pytest.mark.parametrize("topic", ["", "a/+", "#", "a" * 65_536, "\ud800"])
+def test_what_is_no_topic_is_refused_and_the_others_go_out(topic: str) -> None:
+    written: list[bytes] = []
+    outgoing = Outgoing(written.append)
+    heard: list[tuple[str, str | None]] = []
+    outgoing.post(Message(topic, b"{}"), note(heard, "bad"))
+    outgoing.post(Message("t", b"{}"), note(heard, "good"))
+    outgoing.flush()
+    [(name, refusal)] = heard
+    assert name == "bad"
+    assert "no MQTT topic" in (refusal or "")
+    assert len(written) == 1
+
+
+def test_a_packet_larger_than_the_broker_takes_is_refused() -> None:
+    outgoing = Outgoing(lambda _: None)
+    outgoing.largest = 1000
+    heard: list[tuple[str, str | None]] = []
+    outgoing.post(Message("t", bytes(2000)), note(heard, "large"))
+    assert heard == [("large", "larger than the 1000 bytes that the broker takes")]
+
+
+def test_packet_identifiers_begin_again() -> None:
+    written: list[bytes] = []
+    outgoing = Outgoing(written.append)
+    for number in range(LAST_ID - FIRST_ID + 2):
+        outgoing.post(Message("t", b""), lambda _: None)
+        outgoing.flush()
+        outgoing.acknowledge(FIRST_ID + number % (LAST_ID - FIRST_ID + 1), 0)
+    assert outgoing.pending == 0
+    assert written[0] == written[-1]
