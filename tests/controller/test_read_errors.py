@@ -97,11 +97,12 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 async def filled(path: Path, heard: int) -> Journal:
-    made = Journal(path)
-    for future in [made.append(record(number)) for number in range(1, RECORDS + 1)]:
-        await future
-    made.move_cursor(heard)
-    return made
+    """A journal with entries that are on the disk alone, not in memory too."""
+    with closing(Journal(path)) as made:
+        for future in [made.append(record(number)) for number in range(1, RECORDS + 1)]:
+            await future
+        made.move_cursor(heard)
+    return Journal(path)
 
 
 async def told(made: Journal, after: int, through: int) -> list[Entry]:
