@@ -16,13 +16,15 @@ import msgspec
 import structlog
 from structlog.typing import FilteringBoundLogger
 
+from devices.blocking import in_thread, opening
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
 from devices.codec import Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
-from devices.links import Link, LinkFailedError, RecordedLink, WriteTimedOutError, open_link
-from devices.reader import Arrived, Ended, Reader
+from devices.links import LinkFailedError, WriteTimedOutError
+from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
+from devices.recorder import Recorder
 from devices.recording import RecordingWriter
 from devices.watch import CodecDefectError, Watch
 
@@ -49,11 +51,12 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Device:
-    """One device. ``take`` is called in the event loop with its readings; ``clock`` gives seconds
-    and never goes back.
+    """One device. ``take`` is called in the event loop with its readings, all that a chunk of bytes
+    led to at once; ``clock`` gives seconds and never goes back, ``speed`` of them per second.
 
     ``recorder``: where its bytes are recorded; closed at the end of :meth:`run`. ``note`` receives
-    every call that matters to the watch, before ``take`` receives the readings it produced.
+    every call that matters to the watch directly after the bytes were read, before ``take``
+    receives the readings it produced.
     ``confidential``: nothing the device sends appears in a log line or an error, because those can
     be read by anybody.
     """
@@ -67,6 +70,7 @@ class Device:
         take: Callable[[list[AnyReading]], None],
         stale_after: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
+        speed: float = 1.0,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
         confidential: bool = False,
@@ -79,8 +83,11 @@ class Device:
         self._take = take
         self._note = note
         self._clock = clock
-        self._recorder = recorder
+        self._speed = speed
+        self._writer = recorder
+        self._recorder: Recorder | None = None
         self._recording = recorder is not None
+        self._since_1970 = 0.0
         self._commands_enabled = commands_enabled
         self._confidential = confidential
         self._log: FilteringBoundLogger = (log or structlog.get_logger()).bind(device=id)
@@ -94,9 +101,9 @@ class Device:
         self._error: str | None = None
 
     async def run(self) -> None:
-        """Run the device until cancelled. On return the port is closed and the reader's thread has
-        ended.
-        """
+        """Run the device until cancelled. On return the port and the recording are closed."""
+        if self._writer is not None:
+            self._recorder = Recorder(self._writer, self._note_recording)
         try:
             while True:
                 # Our own defect, not the device's: log it and go on.
@@ -116,7 +123,7 @@ class Device:
                 await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311 - not a secret
         finally:
             if self._recorder is not None:
-                self._recorder.close()
+                await in_thread(self._recorder.close, f"recorder {self.id}: close")
 
     def prepare(self, command: str, argument: str = "") -> Request:
         """Encode a command that changes the device, for sending now. Raises
@@ -177,37 +184,54 @@ class Device:
 
     async def _serve(self) -> tuple[float, str]:
         """Serve one link from opening to end. Returns when and why it ended."""
-        reader = Reader(self._open, self._clock, self.id)
+        opened: list[OpenLink] = []
+        reader: Reader | None = None
         tasks: list[asyncio.Task[None]] = []
         try:
-            while not isinstance(event := await reader.next(), Ended):
-                if isinstance(event, Arrived):
-                    self._apply(Heard(event.at, event.data))
-                    await asyncio.sleep(0)  # a flood must leave time for the other devices
-                else:
-                    self._facts = event.facts
-                    self._opened += 1
-                    self._apply(Opened(event.at))
-                    tasks = self._start_writing(reader)
-            return event.at, event.reason
+            async with opening():
+                await in_thread(
+                    lambda: opened.append(open_to_read(self._url, self.id)), f"link {self.id}: open"
+                )
+            self._facts = opened[0].describe()
+            self._opened += 1
+            now = self._clock()
+            # Setting the system clock must not move chunks against each other.
+            self._since_1970 = time.time() - now
+            self._apply(Opened(now))
+            reader = Reader(opened[0], self._arrived, self._wait(now))
+            tasks = self._start_writing(reader)
+            reason = await reader.ended
+            return self._clock(), reason
+        except LinkFailedError as failure:
+            return self._clock(), failure.reason
         finally:
+            if reader is not None:
+                reader.end("closed")
             outbox, self._outbox = self._outbox, None
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             while outbox is not None and not outbox.empty():
                 self._note_not_sent(outbox.get_nowait(), "the link was closed before it was sent")
-            await reader.close()
+            for link in opened:
+                await in_thread(link.close, f"link {self.id}: close")
 
-    def _open(self) -> Link:
-        """Open the link. Runs in the reader's thread."""
-        link = open_link(self._url)
-        if self._recorder is None:
-            return link
-        return RecordedLink(link, self._recorder, self._note_recording, self._clock)
+    def _arrived(self, data: bytes) -> float | None:
+        """Take what was just read, or silence. Returns how long to wait for more, in seconds of the
+        event loop.
+        """
+        now = self._clock()
+        self._apply(Heard(now, data))
+        if data and self._recorder is not None:
+            self._recorder.keep(self._since_1970 + now, data)
+        return self._wait(now)
+
+    def _wait(self, now: float) -> float | None:
+        deadline = self._watch.deadline
+        return None if deadline is None else (deadline - now) / self._speed
 
     def _note_recording(self, failure: str | None) -> None:
-        """Log that recording failed or works again. Runs in the recorder's thread."""
+        """Log that recording failed or works again. Runs in any thread."""
         self._recording = failure is None
         if failure is None:
             self._log.info("recording works again")
@@ -216,19 +240,20 @@ class Device:
             self._log.error("recording failed", reason=failure)
 
     def _apply(self, call: AnyCall) -> None:
-        """Pass a call to the watch step by step and deliver the readings, even if the codec raises
-        in one step.
+        """Pass a call to the watch step by step and deliver the readings at once, even if the codec
+        raises in one step.
         """
         if not matters(self._watch, call):
             return
         self._note(call)
+        readings: list[AnyReading] = []
         for step in steps(self._watch, call):
             try:
-                readings = step()
+                readings += step()
             except CodecDefectError as defect:
-                readings = defect.readings
+                readings += defect.readings
                 self._note_defect(defect)
-            self._give(readings)
+        self._give(readings)
 
     def _note_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
@@ -288,6 +313,9 @@ class Device:
         """
         while True:
             request = await outbox.get()
+            if self._recorder is not None:
+                # recorded even if it fails: part of it may have been sent
+                self._recorder.keep(self._since_1970 + self._clock(), request.data, sent=True)
             try:
                 await reader.write(request.data)
             except asyncio.CancelledError:
@@ -299,7 +327,7 @@ class Device:
                 self._error = failure.reason
                 self._note_not_sent(request, failure.reason)
                 if not isinstance(failure, WriteTimedOutError):
-                    reader.give_up(failure.reason)
+                    reader.end(failure.reason)
                     return
             else:
                 if request.command is not None:

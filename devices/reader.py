@@ -1,132 +1,130 @@
-"""The reader: a thread that opens a link, timestamps what arrives and passes it to the event loop.
-
-Silence is passed on too, as an empty arrival with its time. So all times come from one clock and in
-order, and the listener reports "stale" only when no byte is still on the way to it.
+"""Reads and writes one open link in the event loop: no queue and no other thread lies between the
+descriptor and whoever takes the bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 
-import msgspec
+from devices.blocking import in_thread
+from devices.links import LinkFailedError, open_link
+from devices.links.descriptor import DescriptorLink
+from devices.links.link import WRITE_TIMEOUT
+from devices.links.threaded import ThreadedLink
 
-from devices.links import Link, LinkFailedError
-
-READ_TIMEOUT = 0.05
-"""Seconds: how late a deadline may be noticed, and how long closing may take."""
-
-ROOM = 64
-"""Chunks queued for the event loop. When it is slower than the line, the reader waits and the
-operating system buffers.
+SOONEST, LATEST = 0.005, 1.0
+"""Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
+does not advance costs little, and at the latest, since it is on another clock.
 """
 
-
-class Opened(msgspec.Struct, frozen=True):
-    """The link is open; ``facts`` describe it."""
-
-    at: float
-    facts: dict[str, str]
+OpenLink = DescriptorLink | ThreadedLink
 
 
-class Arrived(msgspec.Struct, frozen=True):
-    """Bytes, or none: silence."""
-
-    at: float
-    data: bytes
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """The link could not be opened, or was closed. Always the last event."""
-
-    at: float
-    reason: str
+def open_to_read(url: str, name: str) -> OpenLink:
+    """Open the link at that address. Blocks. Raises :class:`LinkFailedError`."""
+    # A defect in a link counts as a failed link.
+    try:
+        link = open_link(url)
+        return link if isinstance(link, DescriptorLink) else ThreadedLink(link, name)
+    except LinkFailedError:
+        raise
+    except Exception as error:
+        raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
 
 class Reader:
-    """Reads one link from opening to end. Create and use it in a running event loop."""
+    """Reads a link until it ends. Create and use it in a running event loop.
 
-    def __init__(self, open_one: Callable[[], Link], clock: Callable[[], float], name: str) -> None:
-        self._open = open_one
-        self._clock = clock
+    ``arrived`` is called with each chunk directly after it was read. It returns the seconds after
+    which it must be called even if nothing arrives, or None; it is then called with no bytes.
+    ``ended`` has the reason why the link ended, or an exception of ``arrived``.
+    """
+
+    def __init__(
+        self, link: OpenLink, arrived: Callable[[bytes], float | None], wait: float | None
+    ) -> None:
+        self._link = link
+        self._arrived = arrived
         self._loop = asyncio.get_running_loop()
-        self._handed: asyncio.Queue[Opened | Arrived | Ended] = asyncio.Queue()
-        self._room = threading.Semaphore(ROOM)
-        self._stop = threading.Event()
-        self._stop_reason = "closed"
-        self._gone = asyncio.Event()
-        self._writing = threading.Lock()
-        self._link: Link | None = None
-        threading.Thread(target=self._run, name=f"reader {name}", daemon=True).start()
+        self._timer: asyncio.TimerHandle | None = None
+        self.ended: asyncio.Future[str] = self._loop.create_future()
+        self._loop.add_reader(link.fileno(), self._read)
+        self._wake_after(wait)
 
-    async def next(self) -> Opened | Arrived | Ended:
-        """The next event."""
-        event = await self._handed.get()
-        self._room.release()
-        return event
+    def end(self, reason: str) -> None:
+        """Stop reading."""
+        self._stop()
+        if not self.ended.done():
+            self.ended.set_result(reason)
 
     async def write(self, data: bytes) -> None:
-        """Write in another thread. Raises :class:`LinkFailedError`."""
-        await asyncio.to_thread(self._write, data)
-
-    def give_up(self, reason: str) -> None:
-        """End the link although it can still be read."""
-        self._stop_reason = reason
-        self._stop.set()
-
-    async def close(self) -> None:
-        """End the link; wait until the port is released and the thread has ended."""
-        self._stop.set()
-        await self._gone.wait()
-
-    def _write(self, data: bytes) -> None:
-        with self._writing:
-            if self._link is None:
-                raise LinkFailedError("the link is closed")
-            # A defect in a link counts as a failed link.
-            try:
-                self._link.write(data)
-            except LinkFailedError:
-                raise
-            except Exception as error:
-                raise LinkFailedError(f"{type(error).__name__}: {error}") from error
-
-    def _run(self) -> None:
-        # A defect in a link must not leave the supervisor waiting forever.
+        """Write all of it, limited in time. Raises :class:`LinkFailedError`."""
         try:
-            reason = self._serve()
-        except LinkFailedError as failure:
-            reason = failure.reason
+            if isinstance(self._link, DescriptorLink):
+                await self._send(self._link, data)
+            else:
+                await in_thread(lambda: self._link.write(data), "link: write")
+        except LinkFailedError:
+            raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-        ended = Ended(self._clock(), reason)
-        self._post(lambda: self._handed.put_nowait(ended))
-        self._post(self._gone.set)
+            raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
-    def _serve(self) -> str:
-        link = self._open()
+    async def _send(self, link: DescriptorLink, data: bytes) -> None:
+        if not (data := data[link.send(data) :]):
+            return
         try:
-            self._link = link
-            self._hand(Opened(self._clock(), link.describe()))
-            while not self._stop.is_set():
-                data = link.read(READ_TIMEOUT)
-                now = self._clock()
-                if data or self._handed.empty():  # one queued silence is enough
-                    self._hand(Arrived(now, data))
+            async with asyncio.timeout(WRITE_TIMEOUT):
+                while data:
+                    await self._writable(link.fileno())
+                    data = data[link.send(data) :]
+        except TimeoutError:
+            raise link.timed_out() from None
+
+    async def _writable(self, fd: int) -> None:
+        writable = asyncio.Event()
+        self._loop.add_writer(fd, writable.set)
+        try:
+            await writable.wait()
         finally:
-            with self._writing:
-                self._link = None
-                link.close()
-        return self._stop_reason
+            self._loop.remove_writer(fd)
 
-    def _hand(self, event: Opened | Arrived) -> None:
-        while not self._room.acquire(timeout=READ_TIMEOUT):
-            if self._stop.is_set():
+    def _read(self) -> None:
+        """Pass on what is there. Silence is passed on only if nothing is."""
+        try:
+            data = self._link.read(0)
+        except LinkFailedError as failure:
+            self.end(failure.reason)
+            return
+        except Exception as error:
+            self.end(f"{type(error).__name__}: {error}")
+            return
+        try:
+            wait = self._arrived(data)
+        except Exception as error:
+            self._stop()
+            if not self.ended.done():
+                self.ended.set_exception(error)
+        else:
+            self._wake_after(wait)
+
+    def _wake_after(self, wait: float | None) -> None:
+        """Each line puts its deadline off, so a timer that is early enough stays as it is."""
+        if wait is None or self.ended.done():
+            return
+        at = self._loop.time() + min(max(wait, SOONEST), LATEST)
+        if self._timer is not None:
+            if self._timer.when() <= at:
                 return
-        self._post(lambda: self._handed.put_nowait(event))
+            self._timer.cancel()
+        self._timer = self._loop.call_at(at, self._due)
 
-    def _post(self, callback: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop is closed; nobody is listening
-            self._loop.call_soon_threadsafe(callback)
+    def _due(self) -> None:
+        self._timer = None
+        self._read()
+
+    def _stop(self) -> None:
+        self._loop.remove_reader(self._link.fileno())
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

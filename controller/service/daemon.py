@@ -265,7 +265,7 @@ class Daemon:
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
                 table=table.id,
             )
-        devices = {device.id: self._device(table.id, device, runner) for device in table.device}
+        devices = {device.id: self._device(table, device, runner) for device in table.device}
         silence = (
             max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
         )
@@ -273,7 +273,7 @@ class Daemon:
             runner, Topics(self._configuration.site.id, table.simulated), devices, silence
         )
 
-    def _device(self, table: str, device: DeviceSettings, runner: TableRunner) -> Device:
+    def _device(self, table: TableSettings, device: DeviceSettings, runner: TableRunner) -> Device:
         found = driver(device.driver)
 
         def note(call: AnyCall) -> None:
@@ -294,11 +294,12 @@ class Daemon:
             take=take,
             stale_after=device.stale_after,
             clock=runner.clock,
-            recorder=None if runner.table.face_down else self._recorder(table, device),
+            speed=table.speed if table.simulated else 1.0,
+            recorder=None if runner.table.face_down else self._recorder(table.id, device),
             confidential=runner.table.face_down,
             commands_enabled=device.commands,
             note=note,
-            log=self._log.bind(table=table),
+            log=self._log.bind(table=table.id),
         )
 
     def _recorder(self, table: str, device: DeviceSettings) -> RecordingWriter | None:

@@ -19,14 +19,12 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
-from devices.links.recorded import RecordedLink
 from devices.suggestions import instead_of
 
 __all__ = [
     "SCHEMES",
     "Link",
     "LinkFailedError",
-    "RecordedLink",
     "WriteTimedOutError",
     "check_link",
     "open_link",

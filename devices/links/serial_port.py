@@ -1,7 +1,8 @@
 """``serial://``: a serial port of this machine, built in or behind a USB adapter.
 
-pyserial configures the port. Bytes are read directly from the descriptor, which distinguishes an
-unplugged adapter from a silent port at once and needs no reconfiguration between reads.
+pyserial configures the port. Bytes are read and written directly on the descriptor, which
+distinguishes an unplugged adapter from a silent port at once and needs no reconfiguration between
+reads.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import select
 import termios
 from contextlib import suppress
 from pathlib import Path
@@ -19,19 +19,12 @@ import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
-from devices.links.link import (
-    WRITE_TIMEOUT,
-    Address,
-    Link,
-    LinkFailedError,
-    WriteTimedOutError,
-    options,
-)
+from devices.links.descriptor import DescriptorLink
+from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.links.networks import behind_port
 
 BY_ID = Path("/dev/serial/by-id")
 SYSTEM = Path("/sys")
-CHUNK = 4096
 PSEUDO_TERMINALS = range(136, 144)
 """Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
 
@@ -126,7 +119,7 @@ def pseudo(fd: int) -> bool:
     return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
 
 
-class SerialLink:
+class SerialLink(DescriptorLink):
     """An open port, locked in two ways: ``flock``, which programs using pyserial respect, and
     ``TIOCEXCL``, which stops all others.
     """
@@ -138,49 +131,18 @@ class SerialLink:
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
-        self._port.write_timeout = WRITE_TIMEOUT
         try:
             self._port.open()
         except (serial.SerialException, termios.error, OSError, ValueError) as error:
             raise LinkFailedError(_why_not_opened(path, error)) from error
-        self._fd: int = self._port.fileno()
+        super().__init__(self._port.fileno())
         if not pseudo(self._fd):
             with suppress(OSError):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
         with suppress(OSError, ValueError, NotImplementedError):
             # works also with an adapter that lacks this setting
             self._port.set_low_latency_mode(True)
-        self._poll = select.poll()
-        self._poll.register(self._fd, select.POLLIN)
         self._facts = {"port": os.path.realpath(path), **adapter(path)}
-
-    def read(self, timeout: float) -> bytes:
-        """See :class:`devices.links.link.Link`."""
-        try:
-            if not self._poll.poll(timeout * 1000):
-                return b""
-            data = os.read(self._fd, CHUNK)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
-            raise LinkFailedError(f"{self._path}: {GONE} ({error.strerror})") from error
-        if not data:  # ready to read but empty: the port has hung up
-            raise LinkFailedError(f"{self._path}: {GONE}")
-        return data
-
-    def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`."""
-        try:
-            self._port.write(data)
-        except serial.SerialTimeoutException as error:
-            with suppress(serial.SerialException, OSError, termios.error):
-                # Half a command must not be sent before the next one.
-                self._port.reset_output_buffer()
-            raise WriteTimedOutError(
-                f"{self._path}: the device accepts no data; check flow control"
-            ) from error
-        except (serial.SerialException, OSError, termios.error) as error:
-            raise LinkFailedError(f"{self._path}: {GONE} ({error})") from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -195,6 +157,22 @@ class SerialLink:
     def describe(self) -> dict[str, str]:
         """See :class:`devices.links.link.Link`."""
         return dict(self._facts)
+
+    def timed_out(self) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        with suppress(OSError, termios.error):
+            termios.tcflush(self._fd, termios.TCOFLUSH)
+        return WriteTimedOutError(f"{self._path}: the device accepts no data; check flow control")
+
+    def unreadable(self, error: OSError | None) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        return LinkFailedError(
+            f"{self._path}: {GONE}" + (f" ({error.strerror})" if error is not None else "")
+        )
+
+    def unwritable(self, error: OSError) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        return self.unreadable(error)
 
 
 def adapter(path: str) -> dict[str, str]:

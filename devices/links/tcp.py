@@ -4,23 +4,20 @@ converter).
 
 from __future__ import annotations
 
-import select
 import socket
 from contextlib import suppress
 
 import msgspec
 
+from devices.links.descriptor import DescriptorLink
 from devices.links.link import (
     CONNECT_TIMEOUT,
-    WRITE_TIMEOUT,
     Address,
     Link,
     LinkFailedError,
     host_and_port,
     options,
 )
-
-CHUNK = 4096
 
 # A peer that lost power sends nothing more. It counts as gone after 10 + 3 * 5 seconds without an
 # answer.
@@ -55,7 +52,7 @@ def keep_alive(connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-class TcpLink:
+class TcpLink(DescriptorLink):
     """A connected socket."""
 
     def __init__(self, host: str, port: int) -> None:
@@ -67,36 +64,8 @@ class TcpLink:
                 f"{self._name}: cannot connect: {error.strerror or error}"
             ) from error
         keep_alive(self._socket)
-        self._socket.settimeout(WRITE_TIMEOUT)
-        self._poll = select.poll()
-        self._poll.register(self._socket, select.POLLIN)
-
-    def read(self, timeout: float) -> bytes:
-        """See :class:`devices.links.link.Link`."""
-        try:
-            if not self._poll.poll(timeout * 1000):
-                return b""
-            data = self._socket.recv(CHUNK, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
-            raise LinkFailedError(
-                f"{self._name}: connection lost: {error.strerror or error}"
-            ) from error
-        if not data:
-            raise LinkFailedError(f"{self._name}: the device server closed the connection")
-        return data
-
-    def write(self, data: bytes) -> None:
-        """See :class:`devices.links.link.Link`. A socket that accepts nothing for that long is
-        dead, so a late write ends the link.
-        """
-        try:
-            self._socket.sendall(data)
-        except OSError as error:
-            raise LinkFailedError(
-                f"{self._name}: cannot write: {error.strerror or error}"
-            ) from error
+        self._socket.setblocking(False)
+        super().__init__(self._socket.fileno())
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -106,3 +75,19 @@ class TcpLink:
     def describe(self) -> dict[str, str]:
         """See :class:`devices.links.link.Link`."""
         return {"peer": self._name}
+
+    def timed_out(self) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`. A socket that accepts nothing for
+        that long is dead: the link has ended.
+        """
+        return LinkFailedError(f"{self._name}: cannot write: the device server accepts no data")
+
+    def unreadable(self, error: OSError | None) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        if error is None:
+            return LinkFailedError(f"{self._name}: the device server closed the connection")
+        return LinkFailedError(f"{self._name}: connection lost: {error.strerror or error}")
+
+    def unwritable(self, error: OSError) -> LinkFailedError:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        return LinkFailedError(f"{self._name}: cannot write: {error.strerror or error}")

@@ -109,7 +109,7 @@ def _wanted(address: Address) -> Wanted:
 
 
 class UsbLink:
-    """A claimed interface, read by the thread that opened it."""
+    """A claimed interface."""
 
     def __init__(self, wanted: Wanted, settings: Settings) -> None:
         self._name = str(wanted)

@@ -25,7 +25,7 @@ from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, 
 from controller.proof.segment import FORMAT, Header, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
-from tests.daemon.mosquitto import free_port
+from tests.daemon.mosquitto import free_port, until
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
 BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
@@ -188,6 +188,7 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
     try:
         made.start()
         made.until_logged("device up")
+        until("the recording", lambda: any(reachable.rglob("wheel.rec")))
     finally:
         os.umask(before)
     made.signal(signal.SIGSTOP)

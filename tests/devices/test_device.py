@@ -5,6 +5,7 @@ ends clean.
 from __future__ import annotations
 
 import asyncio
+import select
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -18,8 +19,8 @@ from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
 from devices.device import FIRST_PAUSE, LONGEST_PAUSE, CommandRefusedError, Device, pause
-from devices.links import open_link
-from devices.reader import ROOM, Arrived, Ended, Opened, Reader
+from devices.links import LinkFailedError, open_link
+from devices.links.threaded import ROOM, ThreadedLink
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -100,7 +101,7 @@ def threads() -> list[str]:
     return [
         thread.name
         for thread in threading.enumerate()
-        if thread.name.startswith(("reader", "recorder"))
+        if thread.name.startswith(("reader", "recorder", "link"))
     ]
 
 
@@ -244,23 +245,24 @@ async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(
         connection.close()
 
 
-async def test_a_reader_waits_for_a_loop_that_is_slower_than_the_line(tmp_path: Path) -> None:
+async def test_a_thread_waits_for_a_loop_that_is_slower_than_its_link(tmp_path: Path) -> None:
     chunks = 20 * ROOM
     path = tmp_path / "flood.rec"
     path.write_text("# framing: raw\n" + "".join(f"0 < {number};\n" for number in range(chunks)))
-    reader = Reader(lambda: open_link(f"replay://{path}?speed=0"), lambda: 0.0, "test")
-    await until(lambda: reader._handed.qsize() >= ROOM)
+    link = ThreadedLink(open_link(f"replay://{path}?speed=0"), "test")
+    await until(lambda: link._chunks.qsize() >= ROOM)
     await asyncio.sleep(0.1)
-    assert reader._handed.qsize() == ROOM
-    assert isinstance(await reader.next(), Opened)
+    assert link._chunks.qsize() == ROOM
     data = b""
-    while not isinstance(event := await reader.next(), Ended):
-        assert isinstance(event, Arrived)
-        assert reader._handed.qsize() <= ROOM + 1
-        data += event.data
-    await reader.close()
+    while data.count(b";") < chunks:
+        await until(lambda: select.select([link], [], [], 0)[0])
+        data += link.read()
+        assert link._chunks.qsize() <= ROOM
+    await until(lambda: select.select([link], [], [], 0)[0])
+    with pytest.raises(LinkFailedError, match="the recording has ended"):
+        link.read()
+    link.close()
     assert data == b"".join(b"%d;" % number for number in range(chunks))
-    assert event.reason == "the recording has ended"
 
 
 async def test_a_defect_of_the_codec_is_told_once_and_survived(pty: Pty) -> None:

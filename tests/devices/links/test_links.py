@@ -8,16 +8,14 @@ import socket
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from devices.links import LinkFailedError, RecordedLink, WriteTimedOutError, open_link, serial_port
-from devices.recording import RecordingWriter, read_recording
-from tests.devices.parts import PATIENCE, Pty, Rfc2217Peer, TcpPeer, nobody, read_some
+from devices.links import LinkFailedError, WriteTimedOutError, open_link, serial_port
+from tests.devices.parts import Pty, Rfc2217Peer, TcpPeer, nobody, read_some
 
 
 @pytest.fixture
@@ -302,53 +300,3 @@ def test_a_recording_waits_between_chunks(tmp_path: Path) -> None:
 def test_a_missing_recording_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(LinkFailedError, match=r"wheel\.rec: No such file"):
         open_link(f"replay://{tmp_path}/wheel.rec")
-
-
-def test_a_recorder_keeps_both_directions_in_their_order(pty: Pty, tmp_path: Path) -> None:
-    writer = RecordingWriter(tmp_path / "wheel.rec", {"device": "wheel"})
-    link = RecordedLink(open_link(pty.url), writer)
-    pty.say(b"*X;2\r\n\xff")
-    assert read_some(link, 7) == b"*X;2\r\n\xff"
-    link.write(b"*P 1\r\n")
-    pty.say(b"*P OK\r\n")
-    assert read_some(link, 7) == b"*P OK\r\n"
-    assert link.describe()["port"]
-    link.close()
-    recording = read_recording(tmp_path / "wheel.rec")
-    assert not recording.problems
-    sent = [chunk.data for chunk in recording if chunk.sent]
-    got = b"".join(chunk.data for chunk in recording if not chunk.sent)
-    assert sent == [b"*P 1\r\n"]
-    assert got == b"*X;2\r\n\xff*P OK\r\n"
-    directions = [chunk.sent for chunk in recording]
-    assert directions.index(True) not in {0, len(directions) - 1}
-
-
-def test_a_full_disk_is_told_once_and_disturbs_nothing(pty: Pty) -> None:
-    told: list[str | None] = []
-    link = RecordedLink(open_link(pty.url), RecordingWriter("/dev/full", {}), told.append)
-    for _ in range(5):
-        pty.say(b"ok\n")
-        assert read_some(link, 3) == b"ok\n"
-    link.close()
-    assert len(told) == 1
-    assert "No space left" in str(told[0])
-
-
-def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
-    pty: Pty, tmp_path: Path
-) -> None:
-    path = tmp_path / "wheel.rec"
-    path.symlink_to("/dev/full")
-    told: list[str | None] = []
-    link = RecordedLink(open_link(pty.url), RecordingWriter(path, {}), told.append)
-    link.write(b"lost")
-    give_up = time.monotonic() + PATIENCE
-    while not told and time.monotonic() < give_up:
-        link.read(0.01)
-    path.unlink()
-    link.write(b"kept")
-    link.close()
-    assert told == [told[0], None]
-    assert [chunk.data for chunk in read_recording(path)] == [b"kept"]
-    assert "# 1 chunks are missing here" in path.read_text()

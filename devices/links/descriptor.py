@@ -1,0 +1,87 @@
+"""Links whose bytes come on a descriptor: what a serial port and a socket have in common.
+
+They need no thread. The event loop waits for the descriptor, and neither :meth:`read` with a
+timeout of 0 nor :meth:`send` ever waits.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from abc import ABC, abstractmethod
+
+from devices.links.link import WRITE_TIMEOUT, LinkFailedError
+
+CHUNK = 4096
+"""Bytes read at once, so that a flood leaves time for the other devices."""
+
+
+class DescriptorLink(ABC):
+    """``fd``: an open descriptor that does not block."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(fd, select.POLLIN)
+        self._writable.register(fd, select.POLLOUT)
+
+    def fileno(self) -> int:
+        """The descriptor; it becomes readable when bytes have arrived or the link has ended."""
+        return self._fd
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        try:
+            # asked first: an empty read of a port that is ready means that it has hung up
+            if not self._readable.poll(timeout * 1000):
+                return b""
+            data = os.read(self._fd, CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self.unreadable(error) from error
+        if not data:
+            raise self.unreadable(None)
+        return data
+
+    def send(self, data: bytes) -> int:
+        """Send what is accepted at once, and return how many bytes that were. Raises
+        :class:`LinkFailedError`.
+        """
+        try:
+            return os.write(self._fd, data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self.unwritable(error) from error
+
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`."""
+        until = time.monotonic() + WRITE_TIMEOUT
+        while data := data[self.send(data) :]:
+            left = until - time.monotonic()
+            if left <= 0 or not self._writable.poll(left * 1000):
+                raise self.timed_out()
+
+    @abstractmethod
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+
+    @abstractmethod
+    def timed_out(self) -> LinkFailedError:
+        """Drop what was not accepted in time: half a command must not be sent before the next one.
+        Returns what to raise.
+        """
+
+    @abstractmethod
+    def unreadable(self, error: OSError | None) -> LinkFailedError:
+        """Why nothing can be read. None: the other end has closed the link."""
+
+    @abstractmethod
+    def unwritable(self, error: OSError) -> LinkFailedError:
+        """Why nothing can be written."""

@@ -1,0 +1,145 @@
+"""Records what devices send and are sent, after it was handed on: one thread writes all recordings,
+up to a second later.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from devices.recording import Chunk, RecordingWriter
+
+LAG = 0.5
+"""Seconds that chunks are gathered before they are written, so that no line wakes a thread."""
+MOST_WAITING = 1024
+"""Chunks of one recording that may wait for a slow disk. Later ones are not recorded, and the
+recording says so.
+"""
+FAREWELL = 2.0
+"""Seconds that closing waits for the disk."""
+
+
+class Recorder:
+    """The recording of one device.
+
+    A failed recording never disturbs the device: ``report`` gets one line (in any thread), and None
+    once it works again; a remark in the recording gives the number of missing chunks.
+    """
+
+    def __init__(
+        self, writer: RecordingWriter, report: Callable[[str | None], None] = lambda _: None
+    ) -> None:
+        self._writer = writer
+        self._report = report
+        self._waiting: deque[Chunk | int] = deque()  # a number: so many chunks are missing here
+        self._dropped = 0  # chunks that found no room after the last one that did
+        self._missing = 0  # chunks that were not written after the last one that was
+        self._failing = False
+        self._judging = threading.Lock()
+        self._closing = False
+        self._closed = threading.Event()
+        THREAD.add(self)
+
+    def keep(self, at: float, data: bytes, *, sent: bool = False) -> None:
+        """Record a chunk later. ``at``: seconds since 1970."""
+        if len(self._waiting) >= MOST_WAITING:
+            self._dropped += 1
+            self._judge("the disk is too slow")
+            return
+        if self._dropped:
+            self._waiting.append(self._dropped)
+            self._dropped = 0
+        self._waiting.append(Chunk(at, data, sent))
+        THREAD.wake(now=len(self._waiting) >= MOST_WAITING // 2)
+
+    def close(self) -> None:
+        """Write what waits and close the file; blocks at most two seconds. A disk that takes longer
+        is given the rest when it responds.
+        """
+        self._closing = True
+        THREAD.wake(now=True)
+        self._closed.wait(FAREWELL)
+
+    def write_waiting(self) -> bool:
+        """Write what waits. Whether the recording is closed then. For the thread alone."""
+        closing = self._closing
+        while self._waiting:
+            self._write(self._waiting.popleft())
+        if not closing:
+            return False
+        self._missing += self._dropped
+        try:
+            self._remark()
+            self._writer.close()
+        except OSError as error:
+            self._judge(str(error))
+        self._closed.set()
+        return True
+
+    def _write(self, item: Chunk | int) -> None:
+        if isinstance(item, int):
+            self._missing += item
+            return
+        try:
+            self._remark()
+            self._writer.write(item.at, item.data, item.sent)
+        except Exception as error:  # the other recordings go on
+            self._missing += 1
+            self._judge(str(error))
+        else:
+            if not self._dropped:
+                self._judge(None)
+
+    def _remark(self) -> None:
+        if self._missing:
+            self._writer.remark(f"{self._missing} chunks are missing here")
+            self._missing = 0
+
+    def _judge(self, failure: str | None) -> None:
+        """Report the first failure, and the first success after it."""
+        with self._judging:
+            was_failing, self._failing = self._failing, failure is not None
+        if self._failing != was_failing:
+            with suppress(Exception):  # the other recordings go on
+                self._report(None if failure is None else f"not recorded: {failure}")
+
+
+class RecordingThread:
+    """The thread that writes all recordings. It runs while there are any."""
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._recorders: list[Recorder] = []
+        self._something = threading.Event()
+        self._now = threading.Event()
+
+    def add(self, recorder: Recorder) -> None:
+        """Write this recording too, until it is closed."""
+        with self._changing:
+            self._recorders.append(recorder)
+            if len(self._recorders) == 1:
+                threading.Thread(target=self._run, name="recorder", daemon=True).start()
+
+    def wake(self, *, now: bool) -> None:
+        """Something waits. ``now``: do not gather more."""
+        if now:
+            self._now.set()
+        if not self._something.is_set():
+            self._something.set()
+
+    def _run(self) -> None:
+        while True:
+            self._something.wait()
+            self._now.wait(LAG)
+            self._something.clear()
+            self._now.clear()
+            closed = [recorder for recorder in list(self._recorders) if recorder.write_waiting()]
+            with self._changing:
+                self._recorders = [each for each in self._recorders if each not in closed]
+                if not self._recorders:
+                    return
+
+
+THREAD = RecordingThread()

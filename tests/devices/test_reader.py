@@ -1,0 +1,257 @@
+"""The reader: one loop, one hop. What arrives is taken in the event loop, in order, with no thread
+of its own; a link that hangs holds nobody back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import devices.device
+from devices.calls import AnyCall, Heard
+from devices.device import Device
+from devices.drivers import driver
+from devices.links import LinkFailedError, open_link
+from devices.reader import OpenLink, Reader, open_to_read
+from devices.readings import AnyReading, LinkGarbage
+from devices.recording import RecordingWriter
+from tests.devices.parts import Lines, Pty, TcpPeer, until
+from tests.devices.test_device import running
+
+
+@pytest.fixture
+def pty(tmp_path: Path) -> Iterator[Pty]:
+    port = Pty(tmp_path)
+    yield port
+    port.unplug()
+
+
+@pytest.fixture
+def peer() -> Iterator[TcpPeer]:
+    server = TcpPeer()
+    yield server
+    server.close()
+
+
+async def test_a_serial_port_and_a_socket_have_no_thread_of_their_own(
+    pty: Pty, peer: TcpPeer, tmp_path: Path
+) -> None:
+    before = set(threading.enumerate())
+
+    def started() -> set[str]:
+        return {thread.name for thread in set(threading.enumerate()) - before}
+
+    writer = RecordingWriter(tmp_path / "wheel.rec", {})
+    async with running(peer.url) as shoe, running(pty.url, recorder=writer) as wheel:
+        await wheel.until_open()
+        await shoe.until_open()
+        await until(
+            lambda: {thread.name for thread in set(threading.enumerate()) - before} == {"recorder"}
+        )
+
+
+async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: Pty) -> None:
+    happened: list[Any] = []
+
+    class Spoken(Lines):
+        def feed(self, data: bytes, now: float) -> list[AnyReading]:
+            happened.append("decoded")
+            return super().feed(data, now)
+
+    def note(call: AnyCall) -> None:
+        happened.append(call.data if isinstance(call, Heard) else type(call).__name__)
+
+    def take(readings: list[AnyReading]) -> None:
+        happened.append(len(readings))
+
+    async with running(pty.url, codec=Spoken(), note=note, take=take) as floor:
+        await floor.until_open()
+        pty.say(b"ok 1\nok 2\nok 3\n")
+        await floor.until_frames(3)
+        assert happened == ["Opened", b"ok 1\nok 2\nok 3\n", "decoded", 4]  # and that it is up
+
+
+async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
+    said: list[bytes] = []
+    link = open_to_read(pty.url, "wheel")
+    reader = Reader(link, said.append, None)
+    pty.say(b"ok\n")
+    reader._due()  # the deadline is over and the loop has not yet seen the bytes
+    assert said == [b"ok\n"]
+    reader._due()
+    assert said == [b"ok\n", b""]
+    reader.end("closed")
+    link.close()
+
+
+async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
+    calls = 0
+
+    def arrived(_: bytes) -> float | None:
+        nonlocal calls
+        calls += 1
+        return -1.0
+
+    link = open_to_read(pty.url, "wheel")
+    reader = Reader(link, arrived, -1.0)
+    turns = 0
+    while calls < 5:
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 10 * calls
+    reader.end("closed")
+    link.close()
+
+
+async def test_a_flood_on_one_line_leaves_turns_to_the_others(peer: TcpPeer, pty: Pty) -> None:
+    """A line is read while megabytes wait on another."""
+    async with running(peer.url) as flooded, running(pty.url) as quiet:
+        connection = await asyncio.to_thread(peer.accept)
+        await quiet.until_open()
+        lines = 200_000
+        flood = asyncio.create_task(asyncio.to_thread(connection.sendall, b"ok 1\n" * lines))
+        await until(lambda: flooded.device.health().counters.frames > 0)
+        pty.say(b"ok\n")
+        await quiet.until_frames(1)
+        assert flooded.device.health().counters.frames < lines
+        await flood
+        await flooded.until_frames(lines)
+        connection.close()
+
+
+@pytest.mark.parametrize("hangs", ["open", "close"])
+async def test_a_port_that_hangs_holds_nobody_back(
+    pty: Pty, peer: TcpPeer, monkeypatch: pytest.MonkeyPatch, hangs: str
+) -> None:
+    go, entered = threading.Event(), threading.Event()
+    real = open_to_read
+
+    def hanging(url: str, name: str) -> OpenLink:
+        if url != pty.url:
+            return real(url, name)
+        if hangs == "open":
+            entered.set()
+            go.wait()
+        link = real(url, name)
+        close = link.close
+
+        def closing() -> None:
+            entered.set()
+            go.wait()
+            close()
+
+        monkeypatch.setattr(link, "close", closing)
+        return link
+
+    monkeypatch.setattr(devices.device, "open_to_read", hanging)
+    async with running(peer.url) as other:
+        floor = asyncio.create_task(_run(pty.url))
+        connection = await asyncio.to_thread(peer.accept)
+        if hangs == "close":
+            await until(lambda: floor.get_name() == "open")
+            floor.cancel()
+        assert await asyncio.to_thread(entered.wait)
+        connection.sendall(b"ok\n")
+        await other.until_frames(1)
+        floor.cancel()
+        await asyncio.sleep(0.05)
+        assert not floor.done()  # it says that it has ended when the port is free
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await floor
+        open_link(pty.url).close()
+        connection.close()
+
+
+async def _run(url: str) -> None:
+    """A device; the task is called ``open`` once it is."""
+    task = asyncio.current_task()
+    assert task is not None
+
+    def note(_: AnyCall) -> None:
+        task.set_name("open")
+
+    await Device(id="wheel", url=url, codec=Lines(), take=lambda _: None, note=note).run()
+
+
+async def test_a_write_in_portions_is_whole_and_in_order(peer: TcpPeer) -> None:
+    link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
+    reader = Reader(link, lambda _: None, None)
+    data = random.Random(1).randbytes(20_000_000)
+    with peer.accept() as other:
+
+        def take() -> bytes:
+            taken = bytearray()
+            while len(taken) < len(data):
+                taken += other.recv(1_000_000)
+            return bytes(taken)
+
+        taking = asyncio.create_task(asyncio.to_thread(take))
+        await reader.write(data)
+        assert await taking == data
+        reader.end("closed")
+        link.close()
+
+
+async def test_a_write_that_nothing_takes_ends_in_time_and_is_not_completed_later(
+    pty: Pty,
+) -> None:
+    link = open_to_read(pty.url, "wheel")
+    reader = Reader(link, lambda _: None, None)
+    with pytest.raises(LinkFailedError, match="flow control"):
+        await reader.write(b"x" * 1_000_000)
+    await asyncio.to_thread(pty.hear, 1_000_000 if pty.hears() else 0)
+    await reader.write(b"whole\n")
+    assert (await asyncio.to_thread(pty.hear, 6)).endswith(b"whole\n")
+    reader.end("closed")
+    link.close()
+
+
+Split = Callable[[bytes, random.Random], list[bytes]]
+
+
+def bytewise(stream: bytes, _: random.Random) -> list[bytes]:
+    return [bytes((byte,)) for byte in stream]
+
+
+def whole(stream: bytes, _: random.Random) -> list[bytes]:
+    return [stream[at : at + 2000] for at in range(0, len(stream), 2000)]
+
+
+def anyhow(stream: bytes, chance: random.Random) -> list[bytes]:
+    pieces = []
+    while stream:
+        size = chance.choice((1, 3, 20, 30, 400))
+        pieces.append(stream[:size])
+        stream = stream[size:]
+    return pieces
+
+
+@pytest.mark.parametrize("split", [bytewise, whole, anyhow])
+async def test_any_split_on_the_wire_gives_the_same_readings(pty: Pty, split: Split) -> None:
+    found = driver("cammegh-ss2")
+    spin = b"".join(
+        b"*X;%d;%03d;%02d;%d;%03d;%d\r\n" % (state, spin, 17, 0, 158, spin % 2)
+        for spin in range(1, 20)
+        for state in (1, 2, 3, 4, 5)
+    )
+    readings: list[AnyReading] = []
+    now = [0.0]
+    expected = found.make("wheel", found.options()).feed(spin, 0.0)
+    async with running(
+        pty.url,
+        codec=found.make("wheel", found.options()),
+        take=readings.extend,
+        clock=lambda: now[0],
+    ) as floor:
+        await floor.until_open()
+        for piece in split(spin, random.Random(3)):
+            pty.say(piece)
+        await floor.until_frames(95)
+        assert [each for each in readings if not isinstance(each, LinkGarbage)][1:] == expected

@@ -1,0 +1,159 @@
+"""The recorder: what it keeps, what it says is missing, and that nothing waits for its disk."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devices.recorder import LAG, MOST_WAITING, Recorder
+from devices.recording import RecordingWriter, read_recording
+from tests.devices.parts import PATIENCE
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < give_up:
+        time.sleep(0.005)
+    assert condition()
+
+
+def test_both_directions_are_kept_in_their_order(tmp_path: Path) -> None:
+    recorder = Recorder(RecordingWriter(tmp_path / "wheel.rec", {"device": "wheel"}))
+    recorder.keep(1.0, b"*X;2\r\n\xff")
+    recorder.keep(2.0, b"*P 1\r\n", sent=True)
+    recorder.keep(3.5, b"*P OK\r\n")
+    recorder.close()
+    recording = read_recording(tmp_path / "wheel.rec")
+    assert not recording.problems
+    assert [(chunk.at, chunk.data, chunk.sent) for chunk in recording] == [
+        (0.0, b"*X;2\r\n\xff", False),
+        (1.0, b"*P 1\r\n", True),
+        (2.5, b"*P OK\r\n", False),
+    ]
+
+
+def test_what_was_kept_is_written_without_being_asked(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.rec"
+    recorder = Recorder(RecordingWriter(path, {}))
+    for wanted in range(1, 4):
+        recorder.keep(float(wanted), b"ok")
+        wait_until(lambda: path.exists() and len(read_recording(path)) == wanted)  # noqa: B023
+    recorder.close()
+
+
+def test_one_thread_writes_all_recordings_and_ends_with_the_last(tmp_path: Path) -> None:
+    def threads() -> int:
+        return sum(thread.name == "recorder" for thread in threading.enumerate())
+
+    wait_until(lambda: threads() == 0)
+    recorders = [Recorder(RecordingWriter(tmp_path / f"{number}.rec", {})) for number in range(50)]
+    for recorder in recorders:
+        for number in range(10):
+            recorder.keep(float(number), b"%d" % number)
+    assert threads() == 1
+    for recorder in recorders:
+        recorder.close()
+    wait_until(lambda: threads() == 0)
+    for number in range(50):
+        chunks = read_recording(tmp_path / f"{number}.rec").chunks
+        assert [chunk.data for chunk in chunks] == [b"%d" % number for number in range(10)]
+
+
+def test_a_full_disk_is_told_once_and_disturbs_nothing() -> None:
+    told: list[str | None] = []
+    recorder = Recorder(RecordingWriter("/dev/full", {}), told.append)
+    for number in range(5):
+        recorder.keep(float(number), b"ok\n")
+        time.sleep(LAG / 4)
+    recorder.close()
+    assert len(told) == 1
+    assert "No space left" in str(told[0])
+
+
+def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "wheel.rec"
+    path.symlink_to("/dev/full")
+    told: list[str | None] = []
+    recorder = Recorder(RecordingWriter(path, {}), told.append)
+    recorder.keep(0.0, b"lost", sent=True)
+    wait_until(lambda: told)
+    path.unlink()
+    recorder.keep(1.0, b"kept", sent=True)
+    recorder.close()
+    assert told == [told[0], None]
+    assert [chunk.data for chunk in read_recording(path)] == [b"kept"]
+    assert "# 1 chunks are missing here" in path.read_text()
+
+
+class Stuck(RecordingWriter):
+    """A disk that does not respond until it is let go."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, {})
+        self.entered = threading.Event()
+        self.go = threading.Event()
+
+    def write(self, at: float, data: bytes, sent: bool = False) -> None:
+        self.entered.set()
+        self.go.wait(PATIENCE)
+        super().write(at, data, sent)
+
+
+@pytest.mark.parametrize("more", [1, 7])
+def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
+    tmp_path: Path, more: int
+) -> None:
+    told: list[str | None] = []
+    writer = Stuck(tmp_path / "wheel.rec")
+    recorder = Recorder(writer, told.append)
+    recorder.keep(0.0, b"0")
+    assert writer.entered.wait(PATIENCE)
+    for number in range(1, MOST_WAITING + more + 1):
+        recorder.keep(float(number), b"%d" % number)
+    assert told == ["not recorded: the disk is too slow"]
+    writer.go.set()
+    wait_until(lambda: not recorder._waiting)
+    recorder.keep(5000.0, b"last")
+    wait_until(lambda: None in told)
+    recorder.close()
+    lines = (tmp_path / "wheel.rec").read_text().splitlines()
+    assert lines[-2] == f"# {more} chunks are missing here"
+    chunks = read_recording(tmp_path / "wheel.rec").chunks
+    assert [chunk.data for chunk in chunks] == [
+        *(b"%d" % number for number in range(MOST_WAITING + 1)),
+        b"last",
+    ]
+
+
+def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
+    writer = Stuck(tmp_path / "wheel.rec")
+    recorder = Recorder(writer)
+    recorder.keep(0.0, b"0")
+    assert writer.entered.wait(PATIENCE)
+    for number in range(1, MOST_WAITING + 4):
+        recorder.keep(float(number), b"%d" % number)
+    writer.go.set()
+    recorder.close()
+    wait_until(recorder._closed.is_set)
+    lines = (tmp_path / "wheel.rec").read_text().splitlines()
+    assert lines[-1] == "# 3 chunks are missing here"
+
+
+def test_a_disk_that_does_not_respond_holds_nobody_back(tmp_path: Path) -> None:
+    writer = Stuck(tmp_path / "wheel.rec")
+    recorder = Recorder(writer)
+    recorder.keep(0.0, b"kept")
+    assert writer.entered.wait(PATIENCE)
+    recorder.close()  # returns, though nothing was written
+    assert not recorder._closed.is_set()
+    writer.go.set()
+    assert recorder._closed.wait(PATIENCE)
+    assert [chunk.data for chunk in read_recording(writer.path)] == [b"kept"]
+    assert not any(fd.resolve() == writer.path for fd in Path("/proc/self/fd").iterdir())
