@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -179,6 +180,8 @@ class Daemon:
             ]
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
+            gc.collect()
+            gc.freeze()  # what stays for good is not looked through again and again
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
             self._log.info(
                 "daemon up",
