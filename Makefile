@@ -4,6 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
+# The tests start some hundreds of processes: each finds its modules compiled, also where the environment forbids to write them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test rules-proof chaos bench steps format pins clean
