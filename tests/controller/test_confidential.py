@@ -341,8 +341,8 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
 def compare(
     one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1
 ) -> int:
-    """Let the other table have ``card`` instead, and hold both against each other step by step.
-    Gives how many steps.
+    """Let the other table have ``card`` instead, and hold both against each other step by step, until
+    nothing of either remembers the card. Gives how many steps.
 
     ``silent``: so many steps tell the card in no case.
     """
@@ -359,7 +359,19 @@ def compare(
         assert here == outcome(other, right)[0], (
             f"{given.card} or {card}: one can tell, from {left}"
         )
+        if count + 1 >= silent and alike(one, other):  # what is still to come is the same for both
+            return 1 + count
     return 1 + len(following)
+
+
+def alike(one: Table, other: Table) -> bool:
+    """Whether two tables of the same game hold the same: they answer alike from now on."""
+
+    def held(table: Table) -> dict[str, Any]:
+        own = {name: value for name, value in vars(table).items() if name != "_game"}
+        return own | {f"game.{name}": value for name, value in vars(table._game).items()}
+
+    return held(one) == held(other)
 
 
 def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
