@@ -153,7 +153,8 @@ def pages() -> dict[str, bytes]:
     return {f"vocabulary/{name}.md": text.encode() for name, text in written.items()}
 
 
-def _sections() -> dict[str, list[Section]]:
+@cache
+def _sections() -> Mapping[str, list[Section]]:
     """Every type under its page, in the order of the families. The body of an order is described as
     the command that it is.
     """

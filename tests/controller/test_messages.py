@@ -10,6 +10,7 @@ import re
 import string
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -70,8 +71,10 @@ def fields(found: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(found) if name is not None}
 
 
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All that a file of ours is made of."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def literal(struct: type[msgspec.Struct], field: str) -> set[str]:
@@ -144,7 +147,7 @@ def phases() -> set[str]:
     named = [
         function
         for path in (CONTROLLER / "games").rglob("*.py")
-        for function in ast.walk(tree(path))
+        for function in nodes(path)
         if isinstance(function, ast.FunctionDef)
         and function.name in ("phase", "_phase", "stage", "_stage")
     ]
@@ -157,7 +160,7 @@ def phases() -> set[str]:
     }
     entered = {
         found
-        for node in ast.walk(tree(ROOT / "subscribers" / "table_view.py"))
+        for node in nodes(ROOT / "subscribers" / "table_view.py")
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "enter"
@@ -198,7 +201,7 @@ def alerts() -> set[str]:
     raised = {
         found
         for path in paths
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "raise_alert"
@@ -208,7 +211,7 @@ def alerts() -> set[str]:
     dotted = {
         node.value
         for path in paths
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and re.fullmatch(r"(table|broker|journal|device)\.[a-z_]+", node.value)
@@ -377,7 +380,7 @@ def test_the_catalogue_as_json_lines(capsys: pytest.CaptureFixture[str]) -> None
 def rejections() -> Iterator[tuple[Path, ast.Call]]:
     """Every ``RejectedError(…)`` of the controller."""
     for path in sorted(CONTROLLER.rglob("*.py")):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
@@ -409,7 +412,7 @@ def test_every_message_of_a_refusal_is_used() -> None:
     words = {
         node.value
         for path in CONTROLLER.rglob("*.py")
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     keys = [key for key in catalogue(ENGLISH) if key.startswith("refusal.")]
