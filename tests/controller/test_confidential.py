@@ -225,11 +225,11 @@ def test_a_card_on_the_disk_is_found() -> None:
 
 @pytest.mark.parametrize(("game_id", "decree"), HIDING)
 async def test_no_card_is_told_before_it_lies_face_up(
-    game_id: str, decree: str, tmp_path: Path
+    game_id: str, decree: str, memory: Path
 ) -> None:
     told = hidden = 0
     for seed in range(2):
-        floor = Floor(tmp_path / f"{seed}" / "journal.sqlite3", game_id, decree)
+        floor = Floor(memory / f"{seed}" / "journal.sqlite3", game_id, decree)
         with closing(floor.journal), closing(floor.reader):
             await play(floor, Monkey(f"{game_id} {decree} {seed}", game_id))
             floor.runner.flush()
@@ -341,8 +341,8 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
 def compare(
     one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1
 ) -> int:
-    """Let the other table have ``card`` instead, and hold both against each other step by step, until
-    nothing of either remembers the card. Gives how many steps.
+    """Let the other table have ``card`` instead, and hold both against each other step by step,
+    until nothing of either remembers the card. Gives how many steps.
 
     ``silent``: so many steps tell the card in no case.
     """

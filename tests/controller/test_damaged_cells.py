@@ -138,11 +138,11 @@ def damage(path: Path, chance: random.Random) -> tuple[str, str, int, bool]:
 
 
 def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
-    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    whole: Path, memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = 0
     key = public(load_key(key_path(whole)))
-    path = tmp_path / whole.name
+    path = memory / whole.name
     for seed in range(120):
         shutil.copy(whole, path)
         shutil.copy(checkpoint_path(whole), checkpoint_path(path))
@@ -170,9 +170,9 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
 
 
 def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "journal.sqlite3"
+    path = memory / "journal.sqlite3"
     asyncio.run(ten_days(path))
     sealed(path)
     day = segments(path)[3]

@@ -8,8 +8,6 @@ import asyncio
 import os
 import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,18 +26,6 @@ LAST = 4096
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "AGAIN", 0.0)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is such a thing: thousands of journals are opened there, and
-    none outlasts the test.
-    """
-    place = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(
-        dir=place if os.access(place, os.W_OK) else tmp_path
-    ) as folder:
-        yield Path(folder)
 
 
 def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
