@@ -25,6 +25,7 @@ help:
 demo: .venv/installed
 	@$(BIN)/novamas demo $(ARGS)
 
+# Four tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk.
 test: .venv/installed-dev
 	@tests/debian-packages
 	@tests/npm-packages
@@ -33,7 +34,7 @@ test: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/mypy examples
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadscope $(ARGS)
+	$(BIN)/pytest --numprocesses 4 --dist loadscope $(ARGS)
 
 rules-proof: .venv/installed-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
