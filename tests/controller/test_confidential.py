@@ -365,13 +365,11 @@ def compare(
 
 
 def alike(one: Table, other: Table) -> bool:
-    """Whether two tables of the same game hold the same: they answer alike from now on."""
-
-    def held(table: Table) -> dict[str, Any]:
-        own = {name: value for name, value in vars(table).items() if name != "_game"}
-        return own | {f"game.{name}": value for name, value in vars(table._game).items()}
-
-    return held(one) == held(other)
+    """Whether two tables of the same game hold the same: they answer alike from now on, since a
+    game itself remembers nothing.
+    """
+    here, there = vars(one), vars(other)
+    return all(here[name] == there[name] for name in here if name != "_game")
 
 
 def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
