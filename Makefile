@@ -34,7 +34,7 @@ test: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/mypy examples
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 4 --dist loadscope $(ARGS)
+	$(BIN)/pytest --numprocesses 3 --dist loadscope $(ARGS)
 
 rules-proof: .venv/installed-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
