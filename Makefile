@@ -16,7 +16,7 @@ help:
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
 	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
 	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
-	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
+	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make format   put the source in form"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
@@ -45,6 +45,7 @@ chaos: .venv/installed-dev
 
 bench: .venv/installed-dev
 	@tests/debian-packages
+	@benchmarks/node-packages
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 # The commit is checked out beside the build, so that its own code records what this checkout has to say again.

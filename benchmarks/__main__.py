@@ -1,43 +1,73 @@
-"""``python -m benchmarks``: decoding speed, then latency of three programs; prints measurements and
-ratios.
+"""``python -m benchmarks``: decoding speed and latency; with a subcommand, one measurement alone.
+
+Prints measurements and ratios. docs/performance.md says how to read them.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from benchmarks import decoding, latency
+from benchmarks import burst, catch_up, decoding, latency, restart, scale, stages, status_line
+from benchmarks.processes import machine, many_files
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument(
-        "--rounds", type=int, default=400, help="results measured per program (default: 400)"
+    chosen = parser.add_subparsers(dest="measurement", metavar="MEASUREMENT")
+    chosen.add_parser("decoding", help="status lines per second that the codec decodes")
+    one = chosen.add_parser(
+        "latency", help="from the wire to a subscriber, and four programs beside it"
     )
-    rounds = parser.parse_args().rounds
-    print("Decoding, status lines per second on one core (goal: more than 100 000)")
-    for how, rate in decoding.measure().items():
-        print(f"  {how:<26}{rate:>12,.0f}")
-    print(
-        "\nLatency from the last byte on the wire to a subscriber over Mosquitto, "
-        f"{rounds} results, interleaved, milliseconds"
+    one.add_argument("--rounds", type=int, default=1000, help="results of each program in a run")
+    one.add_argument("--runs", type=int, default=3)
+    one.add_argument("--beside", nargs="*", choices=latency.OTHERS, default=latency.OTHERS)
+    one = chosen.add_parser("line", help="CPU of a status line that leads to nothing")
+    one.add_argument("--tables", type=int, default=50)
+    one.add_argument("--seconds", type=float, default=60.0)
+    one = chosen.add_parser(
+        "stages", help="what each stage of a result takes, by the daemon's health"
     )
-    spent = latency.measure(rounds)
-    print(f"  {'':<12}{'results':>8}{'median':>9}{'p99':>9}")
-    for way, values in spent.items():
-        median, tail = (latency.percentile(values, part) * 1e3 for part in (50, 99))
-        print(f"  {way:<12}{len(values):>8}{median:>9.2f}{tail:>9.2f}")
-    print(
-        "\nRatios (goal: novamas at most 2 times the integrator's loop, which neither "
-        "checks nor stores)"
+    one.add_argument("--rounds", type=int, default=1000)
+    one = chosen.add_parser("scale", help="many tables in one daemon, at their true pace")
+    one.add_argument("--tables", type=int, nargs="+", default=[1, 50, 200, 500, 1000])
+    one.add_argument(
+        "--minutes", type=float, default=2.0, help="measured for each number of tables"
     )
-    for other in ("integrator", "floor"):
-        median, tail = (
-            latency.percentile(spent["novamas"], part) / latency.percentile(spent[other], part)
-            for part in (50, 99)
-        )
-        print(f"  novamas / {other:<11}{median:>8.2f}{tail:>9.2f}")
+    one = chosen.add_parser("burst", help="every wheel gives its result at once")
+    one.add_argument("--tables", type=int, default=200)
+    one.add_argument("--bursts", type=int, default=5)
+    one = chosen.add_parser("catch_up", help="a broker comes back after hours")
+    one.add_argument("--tables", type=int, default=100)
+    one.add_argument("--entries", type=int, default=500_000)
+    one = chosen.add_parser("restart", help="start over a large journal")
+    one.add_argument("--tables", type=int, default=100)
+    one.add_argument("--entries", type=int, default=1_000_000)
+    one.add_argument("--starts", type=int, default=3)
+    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
+    given = parser.parse_args()
+    print(machine(), flush=True)
+    many_files()
+    match given.measurement:
+        case None:
+            decoding.main()
+            latency.main(given.rounds, given.runs, given.beside)
+        case "decoding":
+            decoding.main()
+        case "latency":
+            latency.main(given.rounds, given.runs, given.beside)
+        case "line":
+            status_line.main(given.tables, given.seconds)
+        case "stages":
+            stages.main(given.rounds)
+        case "scale":
+            scale.main(given.tables, given.minutes)
+        case "burst":
+            burst.main(given.tables, given.bursts)
+        case "catch_up":
+            catch_up.main(given.tables, given.entries)
+        case "restart":
+            restart.main(given.tables, given.entries, given.starts)
 
 
 if __name__ == "__main__":

@@ -1,213 +1,183 @@
-"""Latency from the last byte on the wire to a subscriber, for three programs, interleaved in one
-run over one Mosquitto.
+"""Latency from the last byte on the wire to a subscriber, for five programs, interleaved in one run
+over one Mosquitto. Each reads its line from a pseudo-terminal and publishes at QoS 1.
 
-``floor``: the line piped into ``mosquitto_pub -l``. ``integrator``: a loop of pyserial and
-paho-mqtt. ``novamas``: the daemon, which checks the line, plays it by the rules, and commits it to
-disk before it publishes.
+``floor``: the line piped into ``mosquitto_pub -l``. ``loop``: pyserial and paho-mqtt. ``node``:
+serialport and MQTT.js. ``storing``: the loop, which also commits each line to SQLite. ``novamas``:
+the daemon, which checks the line, plays it by the rules, and commits it to disk before it
+publishes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pty
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-import tty
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
+from benchmarks.figures import milliseconds, percentile, row
+from benchmarks.processes import (
+    PATIENCE,
+    configure,
+    daemon,
+    free_port,
+    mosquitto,
+    program,
+    pseudo_terminals,
+    running,
+    serial,
+)
+from benchmarks.subscriber import EVENTS, STATUS, Subscriber
+from benchmarks.wheel_lines import PERIOD, spin
 
+NOVAMAS = "novamas"
+OTHERS = ("floor", "loop", "node", "storing")
+NODE = str(Path(__file__).parent / "node" / "integrator.js")
+GAPS = 4
+"""Gaps between the status lines of a round in which another program is measured. The last gap,
+before the result, is left alone, so that it comes at the pace of a wheel.
+"""
 SPEED = 10
 """The wheel's half second is 50 ms here, so that a run ends in minutes; the path is the same."""
-PACE = 0.5 / SPEED
-SETTLE = 0.01
-PATIENCE = 10.0
+PACE = PERIOD / SPEED
+WARM = 5
+"""Rounds at the beginning that are not measured."""
+LONGEST = 2.0
+"""Seconds after which a message counts as missing."""
 
-CONFIGURATION = """
-[site]
-id = "bench"
-[journal]
-path = "{folder}/journal.sqlite3"
-[recordings]
-path = "{folder}/recordings"
-[broker]
-url = "mqtt://127.0.0.1:{broker}"
-[log]
-format = "json"
-level = "warning"
-[[table]]
-id = "table-1"
-game = "roulette-french"
-decree = "ARA02"
-simulated = true
-speed = {speed}
-[[table.device]]
-id = "wheel"
-driver = "cammegh-ss2"
-link = "serial://{wire}?baud=9600"
-stale_after = 600.0
-"""
+Latencies = dict[str, list[float]]
+"""By program, seconds."""
 
 
-class Subscriber:
-    """Counts messages and records the time of the latest one per program."""
-
-    def __init__(self, broker: int) -> None:
-        self.arrived: dict[str, float] = {}
-        self.heard = threading.Condition()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2)
-        self.client.on_message = self._message
-        self.client.connect("127.0.0.1", broker)
-        self.client.subscribe(
-            [("floor", 1), ("integrator", 1), ("novamas-sim/v1/bench/table-1/event", 1)]
-        )
-        self.client.loop_start()
-
-    def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
-        now = time.perf_counter()
-        way = message.topic if message.topic in {"floor", "integrator"} else "novamas"
-        last = (
-            b'"round.result"' in message.payload
-            if way == "novamas"
-            else message.payload.startswith(b"*X;5")
-        )
-        if last:
-            with self.heard:
-                self.arrived[way] = now
-                self.heard.notify_all()
-
-    def wait(self, way: str, since: float) -> float:
-        """Seconds from ``since`` until that program's message arrives. Raises ``TimeoutError``."""
-        with self.heard:
-            if not self.heard.wait_for(lambda: self.arrived.get(way, 0.0) >= since, PATIENCE):
-                raise TimeoutError(f"no message from {way!r} within {PATIENCE:.0f} s")
-            return self.arrived[way] - since
+def command(way: str, line: str, broker: int, folder: Path) -> list[str]:
+    """The command of another program that publishes what this line says on the topic ``way``."""
+    port, python = str(broker), [sys.executable, "-m"]
+    match way:
+        case "floor":
+            asked = ["-h", "127.0.0.1", "-p", port, "-q", "1", "-l", "-t", way]
+            return [program("mosquitto_pub"), *asked]
+        case "loop":
+            return [*python, "benchmarks.integrator", line, port, way]
+        case "node":
+            return [program("node"), NODE, line, port, way]
+        case _:
+            return [*python, "benchmarks.storing", line, port, way, str(folder / "storing.sqlite3")]
 
 
-def free_port() -> int:
-    """A loopback port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+class Arrivals:
+    """When each program's latest message arrived."""
 
+    def __init__(self) -> None:
+        self.latest: dict[str, float] = {}
 
-def wire() -> tuple[int, str]:
-    """A pseudo-terminal: the wheel's end as a file descriptor, and the other end's name."""
-    wheel, line = pty.openpty()
-    tty.setraw(line)
-    return wheel, os.ttyname(line)
+    def heard(self, topic: str, body: bytes, now: float) -> None:
+        """Note a line, or the result of the daemon."""
+        if topic in OTHERS:
+            self.latest[topic] = now
+        elif b'"round.result"' in body:
+            self.latest[NOVAMAS] = now
 
 
 @contextlib.contextmanager
-def running(*command: str, stdin: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a process until the end of the block."""
-    process = subprocess.Popen(command, stdin=stdin, stderr=None)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def spin(number: int) -> list[bytes]:
-    """The lines of one short round; the last one carries the result."""
-    count = f"{number % 256 + 1:03d}"
-    before, result = f"{(number - 1) * 7 % 37:2d}", f"{number * 7 % 37:2d}"
-    turn = number % 2
-    statuses = [
-        f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 2, 3, 3, 4)
-    ]
-    # the bare number comes just before the status that shows it
-    statuses[-1] += f"{result}\r\n".encode()
-    return [*statuses, f"*X;5;{count};{result};0;165;{turn}\r\n".encode()]
-
-
-def measure(rounds: int) -> dict[str, list[float]]:
-    """The latencies in seconds of ``rounds`` results for each program."""
-    spent: dict[str, list[float]] = {"floor": [], "integrator": [], "novamas": []}
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
-        folder = Path(name)
+def rig(ways: Sequence[str]) -> Iterator[tuple[Subscriber, Arrivals, dict[str, int]]]:
+    """A broker, a subscriber and the programs, ready; of each program, the wheel's end."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         broker = free_port()
-        (folder / "mosquitto.conf").write_text(
-            f"listener {broker} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n"
+        stack.enter_context(mosquitto(folder, broker))
+        wires = stack.enter_context(pseudo_terminals(1 + len(ways)))
+        names = dict(zip((NOVAMAS, *ways), (name for _, name in wires), strict=True))
+        ends = dict(zip((NOVAMAS, *ways), (end for end, _ in wires), strict=True))
+        arrivals = Arrivals()
+        subscriber = stack.enter_context(
+            Subscriber(broker, [EVENTS, STATUS, *ways], arrivals.heard)
         )
-        stack.enter_context(running("mosquitto", "-c", str(folder / "mosquitto.conf")))
-        for _ in range(100):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", broker), 1):
-                break
-            time.sleep(0.05)
-        subscriber = Subscriber(broker)
-        for_novamas, novamas_line = wire()
-        for_integrator, integrator_line = wire()
-        settings = CONFIGURATION.format(
-            folder=folder, broker=broker, speed=SPEED, wire=novamas_line
-        )
-        (folder / "novamas.toml").write_text(settings)
-        stack.enter_context(
-            running(sys.executable, "-m", "controller.cli", "run", str(folder / "novamas.toml"))
-        )
-        stack.enter_context(
-            running(
-                sys.executable,
-                "-m",
-                "benchmarks.integrator",
-                integrator_line,
-                str(broker),
-                "integrator",
-            )
-        )
-        pipe, floor = os.pipe()
-        stack.enter_context(
-            running(
-                "mosquitto_pub",
-                "-h",
-                "127.0.0.1",
-                "-p",
-                str(broker),
-                "-q",
-                "1",
-                "-l",
-                "-t",
-                "floor",
-                stdin=pipe,
-            )
-        )
-        ends = {"floor": floor, "integrator": for_integrator, "novamas": for_novamas}
-        time.sleep(3)
-        opened = b'{"by": "benchmark", "role": "table_head"}'
-        subscriber.client.publish(
-            "novamas-sim/v1/bench/table-1/command/session-open", opened, qos=1
-        ).wait_for_publish(5)
-        for number in range(1, rounds + 1):
-            *lines, last = spin(number)
-            for line in lines:
-                os.write(for_novamas, line)
-                time.sleep(PACE)
-            order = (
-                ("novamas", "floor", "integrator")
-                if number % 2
-                else ("novamas", "integrator", "floor")
-            )
-            for way in order:
-                since = time.perf_counter()
-                os.write(ends[way], last)
-                try:
-                    spent[way].append(subscriber.wait(way, since))
-                except TimeoutError as error:
-                    print(f"round {number}: {error}", file=sys.stderr)
-                time.sleep(SETTLE)
-        subscriber.client.loop_stop()
+        for way in ways:
+            line = stack.enter_context(Path(names[way]).open("rb", buffering=0))
+            asked = command(way, names[way], broker, folder)
+            stack.enter_context(running(*asked, stdin=line.fileno()))
+        stack.enter_context(daemon(configure(folder, broker, [serial(names[NOVAMAS])], SPEED)))
+        subscriber.online()
+        subscriber.prepare(1, lambda: _say(ends[NOVAMAS], spin(1)[0]))
+        for way in ways:
+            end = time.monotonic() + PATIENCE
+            while way not in arrivals.latest:
+                if time.monotonic() > end:
+                    sys.exit(f"benchmarks: {way} has published nothing within {PATIENCE:.0f} s")
+                _say(ends[way], spin(1)[0])
+                time.sleep(0.2)
+        time.sleep(1.0)
+        yield subscriber, arrivals, ends
+
+
+def _say(end: int, line: bytes) -> None:
+    os.write(end, line)
+
+
+def measure(rounds: int, ways: Sequence[str] = OTHERS) -> Latencies:
+    """The latencies of ``rounds`` results for each program. What does not arrive is printed."""
+    spent: Latencies = {way: [] for way in (*ways, NOVAMAS)}
+    with rig(ways) as (subscriber, arrivals, ends):
+
+        def once(way: str, line: bytes, *, counts: bool) -> None:
+            since = time.monotonic()
+            _say(ends[way], line)
+            try:
+                subscriber.wait(way, lambda: arrivals.latest.get(way, 0.0) >= since, LONGEST)
+            except TimeoutError as error:
+                print(f"  missing: {error}", file=sys.stderr)
+            else:
+                if counts:
+                    spent[way].append(arrivals.latest[way] - since)
+
+        for number in range(1, WARM + rounds + 1):
+            *lines, result = spin(number)
+            turn = number % len(ways) if ways else 0
+            order = [*ways[turn:], *ways[:turn]]
+            begun = time.monotonic()
+            for index, line in enumerate(lines):
+                _until(begun + index * PACE)
+                _say(ends[NOVAMAS], line)
+                if index < min(GAPS, len(order)):
+                    _until(begun + (index + 0.5) * PACE)
+                    once(order[index], result, counts=number > WARM)
+            _until(begun + len(lines) * PACE)
+            once(NOVAMAS, result, counts=number > WARM)
+            time.sleep(PACE)
     return spent
 
 
-def percentile(values: list[float], part: float) -> float:
-    """The value below which ``part`` percent of the values are."""
-    return statistics.quantiles(values, n=1000, method="inclusive")[round(part * 10) - 1]
+def _until(moment: float) -> None:
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def main(rounds: int, runs: int, ways: Sequence[str]) -> None:
+    """Measure ``runs`` times and print each run, and the ratios of all."""
+    print(
+        "Latency from the last byte on the wire to a subscriber over Mosquitto, "
+        f"{rounds} results, interleaved, milliseconds"
+    )
+    ratios: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for run in range(1, runs + 1):
+        spent = measure(rounds, ways)
+        print(row(f"run {run}", "results", "p50", "p99", "max", "ratio p50", "ratio p99"))
+        for way, values in spent.items():
+            ratio: tuple[float, ...] = ()
+            if way != NOVAMAS:
+                ratio = tuple(
+                    percentile(spent[NOVAMAS], part) / percentile(values, part) for part in (50, 99)
+                )
+                ratios[way].append((ratio[0], ratio[1]))
+            print(row(way, len(values), *milliseconds(values), *ratio), flush=True)
+    print(f"Novamás divided by each program: median of {runs} runs (lowest to highest)")
+    print(row("", "p50", "p99", width=24))
+    for way, found in ratios.items():
+        cells = (
+            f"{statistics.median(part):.2f} ({min(part):.2f} to {max(part):.2f})"
+            for part in zip(*found, strict=True)
+        )
+        print(row(way, *cells, width=24))
+    print("Goals: at most 2.0 of the loop, at p50 and p99; wanted: at most 1.0 of node")

@@ -1,0 +1,81 @@
+"""Bursts: every wheel gives its result within the same half second, again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from benchmarks.figures import milliseconds, row
+from benchmarks.processes import (
+    configure,
+    daemon,
+    free_port,
+    mosquitto,
+    pseudo_terminals,
+    serial,
+)
+from benchmarks.scale import LONGEST, Times, latencies, table_of
+from benchmarks.subscriber import EVENTS, STATUS, Subscriber
+from benchmarks.wheel_lines import PERIOD, spin
+
+WAITS = 12
+"""Status lines in which a wheel waits for bets before each burst: six seconds."""
+
+
+def play(ends: list[int], bursts: int, shown: Times) -> None:
+    """All wheels play one round, and then so many that count, together, their lines evenly spread
+    over each half second.
+    """
+    step = PERIOD / len(ends)
+    due = time.monotonic()
+    for number in range(1, bursts + 2):
+        lines = spin(number)
+        for line in (*(lines[0] for _ in range(WAITS)), *lines):
+            for table, end in enumerate(ends, 1):
+                due += step
+                time.sleep(max(0.0, due - time.monotonic()))
+                if line is lines[-1] and number > 1:  # nobody saw the first round begin
+                    shown[table].append(time.monotonic())
+                os.write(end, line)
+
+
+def show(ends: list[int], line: bytes) -> None:
+    """Each wheel sends this line."""
+    for end in ends:
+        os.write(end, line)
+
+
+def main(tables: int, bursts: int) -> None:
+    """Measure and print."""
+    shown: Times = defaultdict(list)
+    heard: Times = defaultdict(list)
+
+    def note(topic: str, body: bytes, now: float) -> None:
+        if b'"round.result"' in body:
+            heard[table_of(topic)].append(now)
+
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = free_port()
+        stack.enter_context(mosquitto(folder, broker))
+        wires = stack.enter_context(pseudo_terminals(tables))
+        ends = [end for end, _ in wires]
+        subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS], note))
+        stack.enter_context(daemon(configure(folder, broker, [serial(name) for _, name in wires])))
+        subscriber.online()
+        subscriber.prepare(tables, lambda: show(ends, spin(1)[0]))
+        since = time.monotonic()
+        play(ends, bursts, shown)
+        until = time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            subscriber.wait(
+                "the last results", lambda: not latencies(shown, heard, since, until)[1], LONGEST
+            )
+    spent, missing = latencies(shown, heard, since, until)
+    print(f"{bursts} bursts: each of {tables} wheels gives its result within the same half second")
+    print(row("", "results", "missing", "p50, ms", "p99, ms", "max, ms"))
+    print(row("", len(spent), missing, *milliseconds(spent)))

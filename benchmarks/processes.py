@@ -1,0 +1,169 @@
+"""The programs that a benchmark runs: Mosquitto, the daemon and others, all on free loopback ports
+and ended with the block that started them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import pty
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tty
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+Process = subprocess.Popen[bytes]
+
+SYSTEM = "/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin"
+"""Where Debian puts brokers, which is not in every user's ``PATH``."""
+PATIENCE = 30.0
+"""Seconds in which a program has to start."""
+STOP = 60.0
+"""Seconds in which a program has to end."""
+
+CONFIGURATION = """
+[site]
+id = "bench"
+[journal]
+path = "{folder}/journal.sqlite3"
+[recordings]
+path = "{folder}/recordings"
+[broker]
+url = "mqtt://127.0.0.1:{broker}"
+[log]
+format = "json"
+level = "error"
+"""
+TABLE = """
+[[table]]
+id = "table-{number}"
+game = "roulette-french"
+decree = "ARA02"
+simulated = true
+speed = {speed}
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "{link}"
+stale_after = 600.0
+"""
+
+
+@contextlib.contextmanager
+def running(
+    *command: str, stdin: int | None = None, stdout: int | None = None, stderr: int | None = None
+) -> Iterator[Process]:
+    """Run a program until the end of the block."""
+    process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            print(f"{command[0]} did not end within {STOP:.0f} s", file=sys.stderr)
+
+
+def free_port() -> int:
+    """A loopback port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def many_files() -> None:
+    """Raise the limit of open files as far as this user may; programs that we start inherit it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def program(name: str) -> str:
+    """The path of an installed program. Ends the benchmark if it is missing."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM}")
+    if found is None:
+        sys.exit(f"benchmarks: {name} is not installed; make bench installs what is missing")
+    return found
+
+
+@contextlib.contextmanager
+def mosquitto(folder: Path, port: int) -> Iterator[Process]:
+    """Mosquitto on this port. It drops nothing for a slow subscriber, stores nothing, and logs to a
+    file.
+    """
+    settings = folder / "mosquitto.conf"
+    settings.write_text(
+        f"user {getpass.getuser()}\nlistener {port} 127.0.0.1\nallow_anonymous true\n"
+        "set_tcp_nodelay true\npersistence false\nmax_queued_messages 0\nmax_inflight_messages 0\n"
+        f"log_dest file {folder / 'mosquitto.log'}\n"
+    )
+    with running(program("mosquitto"), "-c", str(settings), stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + PATIENCE
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            if process.poll() is not None or time.monotonic() > end:
+                sys.exit(f"benchmarks: mosquitto does not start; its settings: {settings}")
+            time.sleep(0.02)
+        yield process
+
+
+def configure(folder: Path, broker: int, links: Sequence[str], speed: float = 1.0) -> Path:
+    """Write the configuration of a daemon with one roulette table for each link. ``speed``: of the
+    tables' clock.
+    """
+    path = folder / "novamas.toml"
+    tables = (
+        TABLE.format(number=number, speed=speed, link=link) for number, link in enumerate(links, 1)
+    )
+    path.write_text(CONFIGURATION.format(folder=folder, broker=broker) + "".join(tables))
+    return path
+
+
+def daemon(configuration: Path) -> contextlib.AbstractContextManager[Process]:
+    """The daemon, with its log of errors on standard error."""
+    return running(sys.executable, "-m", "controller.cli", "run", str(configuration))
+
+
+@contextlib.contextmanager
+def pseudo_terminals(count: int) -> Iterator[list[tuple[int, str]]]:
+    """Pseudo-terminals: of each, the wheel's end as a file descriptor, and the other end's name."""
+    opened = [pty.openpty() for _ in range(count)]
+    try:
+        for _, line in opened:
+            tty.setraw(line)
+        yield [(wheel, os.ttyname(line)) for wheel, line in opened]
+    finally:
+        for pair in opened:
+            for end in pair:
+                os.close(end)
+
+
+def serial(name: str) -> str:
+    """The link of a daemon to this terminal."""
+    return f"serial://{name}?baud=9600"
+
+
+def machine() -> str:
+    """The kind of this machine, and the day: to be printed above the figures."""
+    system = os.uname()
+    debian = Path("/etc/debian_version")
+    return json.dumps(
+        {
+            "day": time.strftime("%Y-%m-%d"),
+            "cores": os.cpu_count(),
+            "architecture": system.machine,
+            "kernel": system.release.split("-")[0],
+            "debian": debian.read_text().strip() if debian.exists() else None,
+            "python": sys.version.split()[0],
+        }
+    )

@@ -1,0 +1,51 @@
+"""How long a daemon needs to start over a large journal, until it has shown its tables and is
+online.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.figures import row
+from benchmarks.filled_journal import A_YEAR, fill
+from benchmarks.processes import configure, daemon, free_port, mosquitto, pseudo_terminals, serial
+from benchmarks.subscriber import STATUS, Subscriber
+
+
+def start(configuration: Path, broker: int) -> float:
+    """Start and end the daemon. Seconds until it was online, which it says after its tables'
+    retained topics.
+    """
+    with Subscriber(broker, [STATUS]) as subscriber:
+        time.sleep(1.0)  # the status of the run before is retained
+        subscriber.latest.clear()
+        begun = time.monotonic()
+        with daemon(configuration):
+            subscriber.online()
+            return time.monotonic() - begun
+
+
+def main(tables: int, entries: int, starts: int) -> None:
+    """Measure and print."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = free_port()
+        stack.enter_context(mosquitto(folder, broker))
+        wires = stack.enter_context(pseudo_terminals(tables))
+        configuration = configure(folder, broker, [serial(name) for _, name in wires])
+        empty = start(configuration, broker)
+        for file in folder.glob("journal.sqlite3*"):
+            file.unlink()
+        filled = fill(folder / "journal.sqlite3", tables, entries, published=True)
+        print(
+            f"Start of a daemon with {tables} tables over a journal of {filled.rounds:,} rounds, "
+            f"{filled.entries:,} entries, {filled.megabytes:,.0f} MB (a year of one table is "
+            f"{A_YEAR:,} rounds; goal: at most 5 s)"
+        )
+        print(row("", "online, s"))
+        print(row("empty journal", empty))
+        for _ in range(starts):
+            print(row("full journal", start(configuration, broker)), flush=True)

@@ -1,0 +1,150 @@
+"""Many tables at their true pace through one daemon and Mosquitto: what they cost, and how late
+their results are.
+
+Each wheel sends two lines a second and gives a result every 45 seconds; half of them are on
+pseudo-terminals, half on TCP ports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from benchmarks.figures import milliseconds, row
+from benchmarks.processes import Process, configure, daemon, free_port, mosquitto, running
+from benchmarks.subscriber import EVENTS, STATUS, Subscriber
+from benchmarks.usage import Usage, cpu, usage
+
+GAMES_PER_HOUR = 80
+GAME = 3600 / GAMES_PER_HOUR
+LONGEST = 30.0
+"""Seconds after which a result counts as missing."""
+
+Times = defaultdict[int, list[float]]
+"""By the number of the table: when something happened, ascending."""
+
+
+class Measured(NamedTuple):
+    """What one number of tables came to."""
+
+    start: float
+    """Seconds until the daemon was online."""
+    sessions: float
+    """Seconds from then until all sessions were open."""
+    cpu: float
+    """Seconds of the daemon's CPU in a second."""
+    wheels: float
+    """Seconds of the wheels' CPU in a second."""
+    end: Usage
+    missing: int
+    latencies: list[float]
+
+
+def read_shown(output: IO[bytes], shown: Times) -> None:
+    """Note the results that the wheels have shown, until their output ends."""
+    for line in output:
+        number, moment = json.loads(line)
+        shown[number].append(moment)
+
+
+def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[list[float], int]:
+    """Seconds from each result shown in that time to its arrival, and how many did not arrive."""
+    spent, missing = [], 0
+    for number, moments in shown.items():
+        for moment in moments:
+            if since <= moment < until:
+                next_heard = bisect_right(heard[number], moment)
+                if next_heard == len(heard[number]) or heard[number][next_heard] > moment + LONGEST:
+                    missing += 1
+                else:
+                    spent.append(heard[number][next_heard] - moment)
+    return spent, missing
+
+
+@contextlib.contextmanager
+def playing(tables: int, shown: Times) -> Iterator[tuple[Process, list[str]]]:
+    """The process of so many wheels, and the daemon's links to them."""
+    wheels = (sys.executable, "-m", "benchmarks.wheels", str(tables), str(GAMES_PER_HOUR))
+    with running(*wheels, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        links = json.loads(process.stdout.readline())
+        threading.Thread(target=read_shown, args=(process.stdout, shown), daemon=True).start()
+        yield process, links
+
+
+def table_of(topic: str) -> int:
+    """The number of the table in a topic."""
+    return int(topic.split("/")[3].removeprefix("table-"))
+
+
+def measure(tables: int, seconds: float) -> Measured:
+    """Run so many tables for so long, after one whole game of each."""
+    shown: Times = defaultdict(list)
+    heard: Times = defaultdict(list)
+
+    def note(topic: str, body: bytes, now: float) -> None:
+        if b'"round.result"' in body:
+            heard[table_of(topic)].append(now)
+
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = free_port()
+        stack.enter_context(mosquitto(folder, broker))
+        subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS], note))
+        wheels, links = stack.enter_context(playing(tables, shown))
+        begun = time.monotonic()
+        process = stack.enter_context(daemon(configure(folder, broker, links)))
+        subscriber.online()
+        online = time.monotonic()
+        subscriber.prepare(tables, lambda: None)
+        opened = time.monotonic()
+        time.sleep(GAME + 5.0)  # a game that is joined in its midst has no result
+        since, before, of_wheels = time.monotonic(), cpu(process.pid), cpu(wheels.pid)
+        time.sleep(seconds)
+        until, spent = time.monotonic(), cpu(process.pid) - before
+        of_wheels = cpu(wheels.pid) - of_wheels
+        end = usage(process.pid)
+        with contextlib.suppress(TimeoutError):
+            subscriber.wait(
+                "the last results", lambda: not latencies(shown, heard, since, until)[1], LONGEST
+            )
+    found, missing = latencies(shown, heard, since, until)
+    passed = until - since
+    return Measured(
+        online - begun, opened - online, spent / passed, of_wheels / passed, end, missing, found
+    )
+
+
+def main(tables: list[int], minutes: float) -> None:
+    """Measure each number of tables and print it."""
+    print(
+        f"Tables in one daemon, each two lines a second and a result every {GAME:.0f} s, "
+        f"{minutes:g} minutes each"
+    )
+    print("Goals: 1,000 tables on one core, p99 at most 25 ms, online within 10 s")
+    print(
+        row(
+            "tables", "online, s", "sessions, s", "core, %", "ms/table/s", "RSS, MB", "files",
+            "threads", "results", "missing", "p50, ms", "p99, ms", "max, ms", "wheels, %", width=12,
+        )
+    )  # fmt: skip
+    for count in tables:
+        found = measure(count, minutes * 60)
+        print(
+            row(
+                str(count), found.start, found.sessions, found.cpu * 100, found.cpu / count * 1e3,
+                found.end.rss, found.end.files, found.end.threads, len(found.latencies),
+                found.missing, *milliseconds(found.latencies), found.wheels * 100, width=12,
+            ),
+            flush=True,
+        )  # fmt: skip

@@ -1,0 +1,93 @@
+"""What an uneventful status line costs: the CPU time of all threads of a daemon whose wheels wait
+for bets and repeat themselves twice a second.
+
+At the true pace and over whole minutes, so that it includes all: waiting for a line, reading,
+recording and decoding it, and storing its bytes in the journal, which happens once a minute. What
+the same daemon spends while its wheels are silent is measured too: that part is not of the lines,
+but it is spent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.figures import row
+from benchmarks.processes import (
+    configure,
+    daemon,
+    free_port,
+    mosquitto,
+    pseudo_terminals,
+    serial,
+)
+from benchmarks.subscriber import EVENTS, STATUS, Subscriber
+from benchmarks.usage import cpu
+from benchmarks.wheel_lines import PERIOD, spin, uneventful
+
+REST = 3.0
+"""Seconds that the daemon is left alone before a measurement."""
+
+
+class Wheels:
+    """Wheels that send status lines in turn, evenly spread over each half second."""
+
+    def __init__(self, ends: list[int]) -> None:
+        self._ends = ends
+        self.sent = 0
+
+    def show(self, line: bytes) -> None:
+        """Each wheel sends this line."""
+        for end in self._ends:
+            os.write(end, line)
+
+    def wait_for_bets(self, seconds: float) -> None:
+        """Each wheel sends uneventful lines for so long."""
+        step = PERIOD / len(self._ends)
+        begun = time.monotonic()
+        for index in range(round(seconds / step)):
+            time.sleep(max(0.0, begun + index * step - time.monotonic()))
+            turn, wheel = divmod(index, len(self._ends))
+            os.write(self._ends[wheel], uneventful(turn))
+            self.sent += 1
+
+
+def main(tables: int, seconds: float) -> None:
+    """Measure and print."""
+    events: list[str] = []
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = free_port()
+        stack.enter_context(mosquitto(folder, broker))
+        wires = stack.enter_context(pseudo_terminals(tables))
+        wheels = Wheels([end for end, _ in wires])
+        subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS]))
+        process = stack.enter_context(
+            daemon(configure(folder, broker, [serial(name) for _, name in wires]))
+        )
+        subscriber.online()
+        subscriber.prepare(tables, lambda: wheels.show(spin(1)[-1]))
+        # two lines have to agree before the next spin has begun, and after a silence none is live
+        wheels.wait_for_bets(REST)
+        before = cpu(process.pid)
+        time.sleep(seconds)
+        silent = cpu(process.pid) - before
+        wheels.wait_for_bets(REST)
+        subscriber.on_message = lambda _topic, body, _now: events.append(body.decode())
+        before, first = cpu(process.pid), wheels.sent
+        wheels.wait_for_bets(seconds)
+        sending, lines = cpu(process.pid) - before, wheels.sent - first
+    print(
+        f"CPU of an uneventful status line, all threads, {tables} tables at two lines a second, "
+        f"{seconds:g} s (goal: at most 150 microseconds)"
+    )
+    print(
+        row("", "lines", "CPU, s", "µs a line", "silent, s", "µs a line beyond", "events", width=18)
+    )
+    beyond = (sending - silent) / lines * 1e6
+    print(row("", lines, sending, sending / lines * 1e6, silent, beyond, len(events), width=18))
+    for event in events[:3]:
+        print(f"  not uneventful: {event}")

@@ -1,0 +1,98 @@
+"""The subscriber of all benchmarks: calls a function with the time of each message."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+ROOT = "novamas-sim/v1/bench"
+"""The topics of a daemon whose tables are simulated."""
+HEALTH, STATUS = f"{ROOT}/node/node-1/health", f"{ROOT}/node/node-1/status"
+EVENTS, STATES, RESULTS = (f"{ROOT}/+/{leaf}" for leaf in ("event", "state", "result"))
+OPENING = json.dumps({"by": "benchmark", "role": "table_head"})
+
+Heard = Callable[[str, bytes, float], None]
+"""Called with topic, body and time of arrival, in the client's thread."""
+
+
+class Subscriber:
+    """Connected to the broker on that loopback port until the end of the block. Times are those of
+    ``time.monotonic``, which all processes share.
+    """
+
+    def __init__(self, broker: int, topics: list[str], heard: Heard | None = None) -> None:
+        self.latest: dict[str, bytes] = {}
+        """The latest message of each topic."""
+        self.on_message = heard
+        """What is called now; it may be replaced."""
+        self._changed = threading.Condition()
+        self.client = paho.Client(CallbackAPIVersion.VERSION2)
+        self.client.on_message = self._message
+        self.client.connect("127.0.0.1", broker)
+        self.client.subscribe([(topic, 1) for topic in topics])
+        self.client.loop_start()
+
+    def __enter__(self) -> Subscriber:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+    def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        now = time.monotonic()
+        topic, body = message.topic, bytes(message.payload)
+        with self._changed:
+            self.latest[topic] = body
+            if self.on_message is not None:
+                self.on_message(topic, body, now)
+            self._changed.notify_all()
+
+    def wait(self, what: str, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+        """Wait until the condition holds; it is looked at after each message. Raises
+        ``TimeoutError``.
+        """
+        with self._changed:
+            if not self._changed.wait_for(condition, seconds):
+                raise TimeoutError(f"waited {seconds:.0f} s in vain: {what}")
+
+    def body(self, topic: str) -> Any:
+        """The latest JSON on this topic, or None."""
+        found = self.latest.get(topic)
+        return json.loads(found) if found else None
+
+    def online(self, seconds: float = 120.0) -> None:
+        """Wait until the daemon is online. Raises ``TimeoutError``."""
+        self.wait(
+            "the daemon is online", lambda: b'"online"' in self.latest.get(STATUS, b""), seconds
+        )
+
+    def prepare(self, tables: int, show: Callable[[], None], seconds: float = 120.0) -> None:
+        """Wait until each table hears its wheel, then open its session. ``show`` is called every
+        half second, to have the wheels say something. Needs the topics ``EVENTS``. Raises
+        ``TimeoutError``.
+        """
+        states = [f"{ROOT}/table-{number}/state" for number in range(1, tables + 1)]
+        opened: set[str] = set()
+        earlier, self.on_message = (
+            self.on_message,
+            lambda topic, body, _: opened.add(topic) if b'"session.opened"' in body else None,
+        )
+        self.client.subscribe(STATES, 1)
+        end = time.monotonic() + seconds
+        while not all(b'"state":"up"' in self.latest.get(state, b"") for state in states):
+            if time.monotonic() > end:
+                raise TimeoutError(f"after {seconds:.0f} s not every table hears its wheel")
+            show()
+            time.sleep(0.5)
+        for number in range(1, tables + 1):
+            self.client.publish(f"{ROOT}/table-{number}/command/session-open", OPENING, qos=1)
+        self.wait(f"{tables} sessions are open", lambda: len(opened) == tables, seconds)
+        self.client.unsubscribe(STATES)
+        self.on_message = earlier
