@@ -20,7 +20,7 @@ def start(configuration: Path, broker: int) -> float:
     retained topics.
     """
     with Subscriber(broker, [STATUS]) as subscriber:
-        time.sleep(1.0)  # the status of the run before is retained
+        time.sleep(0.3)  # the status of the run before is retained
         subscriber.latest.clear()
         begun = time.monotonic()
         with daemon(configuration):

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.figures import row
@@ -22,7 +23,7 @@ RENEWED = 60.0
 """Seconds in which the daemon publishes its health again; it does so every half minute."""
 
 
-def shares(stages: dict[str, dict[str, float]], counted: str) -> dict[str, float]:
+def shares(stages: Mapping[str, Mapping[str, float]], counted: str) -> dict[str, float]:
     """The part of the way to the acknowledgement that each stage adds, between 0 and 1."""
     whole = stages[STAGES[-1]][counted]
     until = [0.0, *(stages[stage][counted] for stage in STAGES)]
@@ -30,6 +31,16 @@ def shares(stages: dict[str, dict[str, float]], counted: str) -> dict[str, float
         stage: (end - begin) / whole
         for stage, begin, end in zip(STAGES, until, until[1:], strict=False)
     }
+
+
+def missing(stages: Mapping[str, Mapping[str, float] | None]) -> list[str]:
+    """The figures that the daemon does not give, such as ``decided.p99_ms``."""
+    return [
+        f"{stage}.{counted}"
+        for stage in STAGES
+        for counted in COUNTED
+        if not isinstance((stages.get(stage) or {}).get(counted), int | float)
+    ]
 
 
 def health_after(rounds: int) -> Any:
@@ -58,13 +69,8 @@ def main(rounds: int) -> None:
     )
     if not stages:
         sys.exit("  health has no field `stages`: this daemon does not measure them")
-    if missing := [
-        f"{stage}.{counted}"
-        for stage in STAGES
-        for counted in COUNTED
-        if not isinstance(stages.get(stage, {}).get(counted), int | float)
-    ]:
-        sys.exit(f"  health.stages does not say {', '.join(missing)}")
+    if absent := missing(stages):
+        sys.exit(f"  health.stages does not say {', '.join(absent)}")
     print(row("", *COUNTED, width=18))
     parts = {counted: shares(stages, counted) for counted in COUNTED}
     for stage in STAGES:

@@ -1,0 +1,119 @@
+"""The benchmarks run to their end and count right. What they measure is not asserted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks import latency, restart
+from benchmarks.filled_journal import fill
+from benchmarks.scale import LONGEST, Times, latencies
+from benchmarks.stages import missing, shares
+from benchmarks.wheel_lines import PERIOD, spin, uneventful, whole_round
+from benchmarks.wheels import Wheel
+from controller.journal.reader import JournalReader
+from devices.drivers import driver
+from devices.readings import WheelNumber
+
+
+def times(**of: list[float]) -> Times:
+    return defaultdict(list, {int(name.removeprefix("table")): at for name, at in of.items()})
+
+
+def test_a_result_is_matched_with_the_next_that_is_heard_of_its_table() -> None:
+    shown = times(table1=[10.0, 55.0], table2=[20.0])
+    heard = times(table1=[10.25, 55.5], table2=[20.125])
+    assert latencies(shown, heard, 0.0, 100.0) == ([0.25, 0.5, 0.125], 0)
+
+
+def test_a_result_that_nobody_heard_is_missing() -> None:
+    shown = times(table1=[10.0, 55.0], table2=[20.0])
+    heard = times(table1=[10.25], table2=[20.0 + LONGEST + 1.0])
+    assert latencies(shown, heard, 0.0, 100.0) == ([0.25], 2)
+
+
+def test_results_outside_the_measured_time_do_not_count() -> None:
+    shown = times(table1=[10.0, 55.0])
+    assert latencies(shown, times(), 11.0, 55.0) == ([], 0)
+
+
+STAGES = {
+    "decided": {"p50_ms": 1.0, "p99_ms": 2.0, "max_ms": 3.0},
+    "committed": {"p50_ms": 3.0, "p99_ms": 6.0, "max_ms": 9.0},
+    "acknowledged": {"p50_ms": 4.0, "p99_ms": 8.0, "max_ms": 12.0},
+}
+
+
+def test_each_stage_adds_its_share() -> None:
+    assert shares(STAGES, "p50_ms") == {"decided": 0.25, "committed": 0.5, "acknowledged": 0.25}
+
+
+def test_a_stage_that_health_does_not_have_is_named() -> None:
+    assert missing(STAGES) == []
+    assert missing({**STAGES, "committed": {"p50_ms": 3.0, "max_ms": 9.0}}) == ["committed.p99_ms"]
+    assert len(missing({})) == 9
+
+
+@pytest.mark.parametrize("lines_of", [spin, whole_round])
+def test_each_round_has_one_result(lines_of: Callable[[int], list[bytes]]) -> None:
+    found = driver("cammegh-ss2")
+    codec = found.make("wheel", found.options())
+    numbers = []
+    lines = [line for number in (1, 2, 3) for line in lines_of(number)]
+    for index, line in enumerate(lines):
+        numbers += [
+            reading.number
+            for reading in codec.feed(line, index * PERIOD)
+            if isinstance(reading, WheelNumber) and not reading.late
+        ]
+    assert numbers == [7, 14, 21]
+
+
+def test_an_uneventful_line_leads_to_nothing() -> None:
+    found = driver("cammegh-ss2")
+    codec = found.make("wheel", found.options())
+    for index in range(4):
+        codec.feed(uneventful(index), index * PERIOD)
+    later = [codec.feed(uneventful(index), index * PERIOD) for index in range(4, 200)]
+    assert codec.counters.frames == 200
+    assert not any(later)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_wheel_shows_one_result_in_each_game(number: int) -> None:
+    wheel = Wheel(number, games_per_hour=80, ahead=0.0)
+    try:
+        results = 0
+        while wheel.due < 450.0:
+            results += wheel.turn(wheel.due)
+        assert 9 <= results <= 11
+    finally:
+        wheel.port.close()
+
+
+def test_a_filled_journal_is_a_chain(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    filled = fill(path, tables=2, entries=2000, published=True)
+    with closing(JournalReader(path)) as reader:
+        assert reader.broken() is None
+        kinds = [entry.kind for entry in reader.entries()]
+        assert reader.cursor("mqtt") == len(kinds) == filled.entries >= 2000
+    assert kinds.count("event") == filled.events
+
+
+def test_latency_prints_each_program(capsys: pytest.CaptureFixture[str]) -> None:
+    latency.main(1, 1, ("floor", "loop", "storing"))
+    printed = capsys.readouterr().out
+    assert all(f"  {way}" in printed for way in ("floor", "loop", "storing", "novamas"))
+    assert "Novamás divided by" in printed
+
+
+def test_restart_prints_both_journals(capsys: pytest.CaptureFixture[str]) -> None:
+    restart.main(1, 500, 1)
+    printed = capsys.readouterr().out
+    assert "empty journal" in printed
+    assert "full journal" in printed
