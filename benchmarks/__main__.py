@@ -6,6 +6,7 @@ Prints measurements and ratios. docs/performance.md says how to read them.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from benchmarks import burst, catch_up, decoding, latency, restart, scale, stages, status_line
 from benchmarks.processes import machine, many_files
@@ -48,6 +49,14 @@ def main() -> None:
     given = parser.parse_args()
     print(machine(), flush=True)
     many_files()
+    try:
+        measure(given)
+    except TimeoutError as error:
+        sys.exit(f"benchmarks: {error}")
+
+
+def measure(given: argparse.Namespace) -> None:
+    """Measure what was chosen. Raises ``TimeoutError`` if a program does not do its part."""
     match given.measurement:
         case None:
             decoding.main()

@@ -139,7 +139,11 @@ def main(tables: list[int], minutes: float) -> None:
         )
     )  # fmt: skip
     for count in tables:
-        found = measure(count, minutes * 60)
+        try:
+            found = measure(count, minutes * 60)
+        except TimeoutError as error:
+            print(row(str(count), str(error)), flush=True)
+            continue
         print(
             row(
                 str(count), found.start, found.sessions, found.cpu * 100, found.cpu / count * 1e3,
