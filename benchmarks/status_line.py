@@ -76,7 +76,9 @@ def main(tables: int, seconds: float) -> None:
         time.sleep(seconds)
         silent = cpu(process.pid) - before
         wheels.wait_for_bets(REST)
-        subscriber.on_message = lambda _topic, body, _now: events.append(body.decode())
+        subscriber.on_message = lambda topic, body, _: (
+            events.append(body.decode()) if topic.endswith("/event") else None
+        )
         before, first = cpu(process.pid), wheels.sent
         wheels.wait_for_bets(seconds)
         sending, lines = cpu(process.pid) - before, wheels.sent - first
