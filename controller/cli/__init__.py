@@ -39,6 +39,7 @@ SUBCOMMANDS = (
     "messages",
     "keygen",
     "unseal",
+    "acl",
 )
 
 MODULES = {"import": "import_history"}
