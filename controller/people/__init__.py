@@ -7,5 +7,6 @@ role may say is derived from the games and the rulebooks (``authority.py``), and
 two persons (``two_persons.py``). What each kind of client may read and write at the broker is one
 table (``broker_access.py``).
 
-Everything here is pure, except ``private_key.py``, which keeps a person's secret key in a file.
+What stands before a table puts these together (``gate.py``). Everything here is pure, except
+``private_key.py``, which keeps a person's secret key in a file.
 """

@@ -103,6 +103,22 @@ def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:
     return found
 
 
+def at_table(of: Rights, site: Mapping[str, tuple[str, ...]]) -> Rights:
+    """The rights of one table with what the site takes away at all of its tables: commands that
+    this table has, and of their roles those that may have them here.
+
+    Raises ``ValueError`` for a command that nobody could give any more.
+    """
+    return narrowed(
+        of,
+        {
+            command: tuple(role for role in of[command].roles if role in roles)
+            for command, roles in site.items()
+            if command in of
+        },
+    )
+
+
 def command_name(given: AnyCommand | DeviceOrder | Recall) -> str:
     """The name under which :func:`rights` has this command."""
     if isinstance(given, Recall):

@@ -27,6 +27,7 @@ from controller.people.authority import (
     ROLES,
     Holds,
     allow,
+    at_table,
     command_name,
     narrowed,
     rights,
@@ -141,6 +142,17 @@ def test_a_site_does_not_widen(command: str, roles: tuple[Holds, ...], told: str
     with pytest.raises(ValueError, match=r".*") as refused:
         narrowed(ARA02, {command: roles})
     assert told in str(refused.value)
+
+
+def test_a_site_narrows_all_its_tables_at_once() -> None:
+    """A croupier may void a round at one of two tables; the site takes away what it can."""
+    site = {"round.void": ("inspector", "croupier"), "shoe.start": ("director",)}
+    basque = rights("roulette-french", "EUS96")
+    assert at_table(ARA02, site)["round.void"].roles == ("inspector",)
+    assert at_table(basque, site)["round.void"].roles == ("inspector", "croupier")
+    assert "shoe.start" not in at_table(ARA02, site)
+    with pytest.raises(ValueError, match="nobody could give it"):
+        at_table(ARA02, {"round.void": ("croupier",)})
 
 
 def test_no_role_gets_more_by_any_narrowing() -> None:
