@@ -98,6 +98,7 @@ def test_every_dependency_is_used() -> None:
         "libusb-package": "libusb_package",
         "paho-mqtt": "paho",
         "pyserial": "serial",
+        "pyjwt": "jwt",
         "pynacl": "nacl",
         "pyusb": "usb",
     }

@@ -2,8 +2,8 @@
 
 Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit status``.
 Output for machines is JSON lines on stdout. Errors go to stderr, say what is wrong and where, and
-end with status 1 (2 for wrong usage; 3 if ``play`` had a command refused; for ``verify`` and
-``audit`` see ``verdicts``).
+end with status 1 (2 for wrong usage; 3 if ``play`` or ``send`` had a command refused; for
+``verify`` and ``audit`` see ``verdicts``).
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ SUBCOMMANDS = (
     "messages",
     "keygen",
     "unseal",
+    "send",
+    "people",
+    "acl",
 )
 
 MODULES = {"import": "import_history"}

@@ -18,3 +18,15 @@ def utc(seconds: float) -> str:
     except (OverflowError, ValueError):
         raise ValueError(f"{seconds!r} s is no time between the years 1 and 9999") from None
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def moment(text: str) -> float:
+    """The seconds since 1970-01-01 of a time in UTC, as :func:`utc` writes it; the fraction may be
+    left out. Raises ``ValueError``.
+    """
+    try:
+        if not text.endswith("Z"):
+            raise ValueError
+        return (datetime.fromisoformat(text) - _EPOCH).total_seconds()
+    except (TypeError, ValueError):  # a TypeError: a date alone
+        raise ValueError(f"{text!r} is not a time in UTC, as 2026-03-20T02:10:13Z") from None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from controller.contract.commands import AnyCommand, CardDecide, Command, Role
+from controller.contract.commands import AnyCommand, CardDecide, Command, Role, RoundVoid
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
@@ -43,12 +43,14 @@ class Inputs(NamedTuple):
     """Who takes which input. A reading that is not here does not concern the game; a command is
     refused.
 
-    ``in_charge`` and ``at_the_table``: commands by role. Who may void a round is in the rulebook.
+    ``in_charge`` and ``at_the_table``: commands by role. ``of_voiders``: commands of them that are
+    for whoever may void a round instead, whom the rulebook names.
     """
 
     readings: Takes = NONE
     in_charge: Takes = NONE
     at_the_table: Takes = NONE
+    of_voiders: tuple[type[Command], ...] = (RoundVoid,)
 
     def also(
         self, readings: Takes = NONE, in_charge: Takes = NONE, at_the_table: Takes = NONE
@@ -58,6 +60,7 @@ class Inputs(NamedTuple):
             {**self.readings, **readings},
             {**self.in_charge, **in_charge},
             {**self.at_the_table, **at_the_table},
+            self.of_voiders,
         )
 
     @property
@@ -65,11 +68,12 @@ class Inputs(NamedTuple):
         """Who takes what, whoever says it."""
         return {**self.readings, **self.in_charge, **self.at_the_table}
 
-    @property
-    def may(self) -> Mapping[type[Command], tuple[Role, ...]]:
-        """Whose each command is."""
-        return dict.fromkeys(self.in_charge, IN_CHARGE) | dict.fromkeys(
-            self.at_the_table, AT_THE_TABLE
+    def may(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
+        """Whose each command is, where these may void a round."""
+        return (
+            dict.fromkeys(self.in_charge, IN_CHARGE)
+            | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
+            | {kind: void_by for kind in self.of_voiders if kind in self.takes}
         )
 
 
@@ -103,7 +107,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         self.book = book
         self.settings = settings
         self._takes = self.inputs.takes
-        self._may = self.inputs.may
+        self._may = self.inputs.may(book.void_by)
 
     def begin(self) -> T:
         """The initial state."""
@@ -121,7 +125,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         """Take one input."""
         turn = self.turn(state)
         if isinstance(given, Command):
-            allow(given, self._may, self.book.void_by)
+            allow(given, self._may)
         take = self.taker(turn, given)
         if take is not None:
             take(turn, given)

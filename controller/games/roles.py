@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import AnyCommand, Command, Role, RoundVoid
+from controller.contract.commands import AnyCommand, Command, Role
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
 
@@ -27,15 +27,12 @@ def may_command(command: str) -> tuple[Role, ...]:
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
 
 
-def allow(
-    given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void_by: tuple[Role, ...]
-) -> None:
+def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]]) -> None:
     """Reject a command that the game does not take, or from a role that may not give it.
 
-    ``may``: the game's commands and their roles; ``void_by``: who may void a round, from the
-    rulebook.
+    ``may``: the game's commands and their roles.
     """
-    roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
+    roles = may.get(type(given))
     if roles is None:
         raise RejectedError(
             "unknown_command", command=level(str(type(given).__struct_config__.tag))

@@ -105,7 +105,7 @@ def takes(game: str) -> set[str]:
     made = make_game(game, decree, {})
     assert isinstance(made, Machine)
     return {
-        str(command.__struct_config__.tag) for command in COMMANDS if command in made.inputs.may
+        str(command.__struct_config__.tag) for command in COMMANDS if command in made.inputs.takes
     }
 
 

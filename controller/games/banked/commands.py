@@ -28,7 +28,6 @@ from controller.games.banked.state import BankedDeal, BankedHeld
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
-from controller.games.roles import allow_role
 from controller.games.session import another_round, sent, session, void_law
 
 GOES_ON = (
@@ -219,7 +218,6 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 
 def report_error(turn: Turn, given: DealError) -> None:
     """An error of dealing: the rules void the round, let it continue, or leave it to a person."""
-    allow_role(given.role, turn.book.void_by)
     if not given.valid:
         raise RejectedError("deal_error_not_withdrawn")
     deal = dealing(turn)

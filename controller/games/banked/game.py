@@ -56,6 +56,7 @@ INPUTS = Inputs(
         person.DeckCheck: commands.check_deck,
         person.LastRoundsAnnounce: announce_last_rounds,
     },
+    of_voiders=(person.RoundVoid, person.DealError),
 )
 
 

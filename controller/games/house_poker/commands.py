@@ -38,7 +38,6 @@ from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
-from controller.games.roles import allow_role
 from controller.games.session import (
     another_round,
     confirmer,
@@ -241,7 +240,6 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
     """An error of the deal voids the whole play. A player who shows or tells cards loses
     all bets.
     """
-    allow_role(given.role, turn.book.void_by)
     if not given.valid:
         raise RejectedError("deal_error_not_withdrawn")
     hand = turn.current

@@ -73,6 +73,7 @@ INPUTS = Inputs(
         person.CardsTurn: decisions.turn_up,
         person.CardsShow: decisions.show_cards,
     },
+    of_voiders=(person.RoundVoid, person.DealError),
 )
 
 

@@ -1,0 +1,92 @@
+"""``novamas acl``: writes the broker's access rules from a configuration."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from controller.cli import CommandLineError
+from controller.people.broker_access import KINDS, Client, Floor, Kind
+from devices.suggestions import unknown
+
+HELP = "write what each kind of client may read and write at the broker, as the broker's own rules"
+
+BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
+_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """CONFIG [--broker B] [--client KIND=USER ...]."""
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="the configuration file (TOML)")
+    parser.add_argument(
+        "--broker",
+        choices=BROKERS,
+        default="mosquitto",
+        help="mosquitto: an acl_file; mosquitto-dynamic: the file of the dynamic security plugin; "
+        "nats: an authorization block; rabbitmq: definitions (default: mosquitto)",
+    )
+    parser.add_argument(
+        "--client",
+        type=_client,
+        action="append",
+        metavar="KIND=USER",
+        help=f"a user of the broker and its kind: {', '.join(KINDS)}; may be repeated (default: "
+        "one of each kind, named so; the daemon has broker.username)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the rules. Returns 1 if the configuration has mistakes."""
+    import msgspec
+
+    from controller.configuration.file import load
+    from controller.configuration.settings import ConfigurationError
+    from controller.people import broker_access
+
+    try:
+        configuration = load(arguments.config)
+    except ConfigurationError as mistaken:
+        raise CommandLineError(str(mistaken)) from None
+    floor = Floor(
+        configuration.site.id,
+        configuration.site.node,
+        tuple((table.id, table.simulated) for table in configuration.table),
+        configuration.broker.response_topics,
+    )
+    daemon = configuration.broker.username or "novamas"
+    named: list[tuple[Kind, str]] = arguments.client or [
+        (kind, kind) for kind in KINDS if kind != "daemon"
+    ]
+    if all(kind != "daemon" for kind, _ in named):
+        named = [("daemon", daemon), *named]
+    users = [user for _, user in named]
+    if twice := [user for user in users if users.count(user) > 1]:
+        raise CommandLineError(f"--client: {twice[0]} is named twice; a user has one kind", 2)
+    clients: list[Client] = [broker_access.client(kind, user, floor) for kind, user in named]
+    if arguments.broker == "mosquitto":
+        text = broker_access.mosquitto(clients)
+    elif arguments.broker == "nats":
+        text = broker_access.nats(clients)
+    else:
+        write = (
+            broker_access.rabbitmq
+            if arguments.broker == "rabbitmq"
+            else broker_access.mosquitto_dynamic
+        )
+        text = msgspec.json.format(msgspec.json.encode(write(clients))).decode() + "\n"
+    print(text, end="")
+    return 0
+
+
+def _client(text: str) -> tuple[Kind, str]:
+    """``KIND=USER``."""
+    name, _, user = text.partition("=")
+    kind = next((kind for kind in KINDS if kind == name), None)
+    if kind is None:
+        raise argparse.ArgumentTypeError(unknown("kind", name, KINDS))
+    if not _USER.fullmatch(user):
+        raise argparse.ArgumentTypeError(
+            f"{user!r} is no user name: use 1 to 64 letters, digits, hyphens and underscores"
+        )
+    return kind, user

@@ -1,0 +1,78 @@
+"""Sends one command to a table, as any client does, and waits for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiomqtt
+import msgspec
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller.configuration.settings import Broker
+from controller.mqtt.connection import BrokerUnusableError, Disconnected, password, tls, told
+from devices.errors import NovamasError
+
+
+class NoAnswerError(NovamasError):
+    """Nobody answered, so nobody knows whether the command was followed. The message says what to
+    look at.
+    """
+
+
+async def ask(
+    broker: Broker, topic: str, answers: str, body: bytes, number: str, patience: float
+) -> dict[str, Any]:
+    """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
+    Raises :class:`NoAnswerError`, after ``patience`` seconds at the latest.
+    """
+    address = urlsplit(broker.url)
+    who = f"user {broker.username!r}" if broker.username else "a client without a user name"
+    v5 = broker.protocol == "5" and address.scheme != "embedded"
+    try:
+        context = tls(broker)
+        async with (
+            asyncio.timeout(patience),
+            aiomqtt.Client(
+                address.hostname or "127.0.0.1",
+                address.port or (1883 if context is None else 8883),
+                username=broker.username,
+                password=password(broker),
+                protocol=aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311,
+                tls_context=context,
+                timeout=patience,
+            ) as client,
+        ):
+            codes = await client.subscribe(answers, qos=1)
+            if any(
+                (code.value if isinstance(code, ReasonCode) else code) >= 0x80 for code in codes
+            ):
+                raise NoAnswerError(
+                    f"the broker does not let {who} read {answers}; nothing was sent. "
+                    "`novamas acl` writes its rules"
+                )
+            await client.publish(topic, body, qos=1)
+            async for message in client.messages:
+                reply = _reply(message.payload)
+                if reply.get("id") == number:
+                    return reply
+    except BrokerUnusableError as error:
+        raise NoAnswerError(f"{error}; nothing was sent") from None
+    except Disconnected as error:
+        raise NoAnswerError(f"{broker.url}: {told(error, broker)}") from None
+    except TimeoutError:
+        raise NoAnswerError(
+            f"no answer from {topic} within {patience:g} s: the daemon is not running, or the "
+            f"broker does not let {who} write there; look at the table's events before you send "
+            "it again"
+        ) from None
+    raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
+
+
+def _reply(payload: object) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(payload if isinstance(payload, bytes) else b"")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,143 @@
+"""What each role may say at a table: one table of data, derived from the game and its rulebook.
+
+Where the decree says who decides, its article stands beside it. The rest is our own default, which
+is strict. A site can narrow either, and widen neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from controller.contract.commands import (
+    AlertAcknowledge,
+    AnyCommand,
+    Command,
+    DeviceCommand,
+    Role,
+)
+from controller.contract.orders import RECALL, DeviceOrder, Recall
+from controller.contract.refusals import RejectedError
+from controller.contract.topics import level
+from controller.games.games import make_game
+from controller.games.machine import Machine
+from controller.games.roles import LAUNCHES, may_command
+from devices.suggestions import unknown
+
+Holds = Role | Literal["reader"]
+"""What a person can be enrolled as. ``reader``: a program or a display; it may recall events and
+says nothing else.
+"""
+ROLES: tuple[Role, ...] = get_args(Role)
+HELD: tuple[Holds, ...] = (*ROLES, "reader")
+
+DEVICE = str(DeviceCommand.__struct_config__.tag)
+LAUNCH = f"{DEVICE} launch"
+"""Commands to devices that set the ball or the dice going; :data:`DEVICE` is all others."""
+
+
+class Right(msgspec.Struct, frozen=True):
+    """Who may give one command at a table."""
+
+    command: str
+    """Its name, as ``round.void``. Commands to devices have two lines."""
+    roles: tuple[Holds, ...]
+    """The roles that may give it. The game may ask for more, depending on what the command says."""
+    law: str | None = None
+    """The page of the decree that says who decides; None: no decree says, this is our default."""
+    narrowed: bool = False
+    """Whether the site has taken it from a role that could have it."""
+
+
+Rights = Mapping[str, Right]
+
+
+def rights(game: str, decree: str) -> Rights:
+    """What may be said at a table of this game under this decree, by the command's name.
+
+    Raises ``ValueError`` for a game that the decree does not have.
+    """
+    made = make_game(game, decree, {})
+    assert isinstance(made, Machine)
+    law: str = made.book.article
+    may = made.inputs.may(made.book.void_by)
+    found = [
+        Right(_name(kind), roles, law if kind in made.inputs.of_voiders else None)
+        for kind, roles in may.items()
+    ]
+    found += [
+        Right(_name(AlertAcknowledge), ROLES),
+        Right(LAUNCH, may_command(LAUNCHES[0])),
+        Right(DEVICE, may_command("")),
+        Right(RECALL, HELD),
+    ]
+    return {right.command: right for right in sorted(found, key=lambda right: right.command)}
+
+
+def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:
+    """The rights with those that a site takes away: for each command that it names, the roles that
+    keep it.
+
+    Raises ``ValueError`` that names a command that there is not, a role that may not have it, or a
+    command that nobody could give any more.
+    """
+    found = dict(of)
+    for command, roles in site.items():
+        right = of.get(command)
+        if right is None:
+            raise ValueError(unknown("command", command, sorted(of)))
+        if wider := [role for role in roles if role not in right.roles]:
+            by = right.law or "the default"
+            raise ValueError(
+                f"{command}: {', '.join(wider)} may not have it; {by} leaves it to "
+                f"{', '.join(right.roles)}"
+            )
+        if not roles:
+            raise ValueError(f"{command}: nobody could give it; name one of its roles")
+        kept = tuple(role for role in right.roles if role in roles)
+        found[command] = msgspec.structs.replace(
+            right, roles=kept, narrowed=len(kept) < len(right.roles)
+        )
+    return found
+
+
+def at_table(of: Rights, site: Mapping[str, tuple[str, ...]]) -> Rights:
+    """The rights of one table with what the site takes away at all of its tables: commands that
+    this table has, and of their roles those that may have them here.
+
+    Raises ``ValueError`` for a command that nobody could give any more.
+    """
+    return narrowed(
+        of,
+        {
+            command: tuple(role for role in of[command].roles if role in roles)
+            for command, roles in site.items()
+            if command in of
+        },
+    )
+
+
+def command_name(given: AnyCommand | DeviceOrder | Recall) -> str:
+    """The name under which :func:`rights` has this command."""
+    if isinstance(given, Recall):
+        return RECALL
+    if isinstance(given, DeviceOrder | DeviceCommand):
+        return LAUNCH if given.command in LAUNCHES else DEVICE
+    return _name(type(given))
+
+
+def allow(of: Rights, given: AnyCommand | DeviceOrder | Recall, role: Holds) -> Right:
+    """The right by which this role may give this command. Raises :class:`RejectedError`."""
+    name = command_name(given)
+    right = of.get(name)
+    if right is None:
+        raise RejectedError("unknown_command", command=level(name))
+    if role not in right.roles:
+        raise RejectedError("role_not_allowed", law=right.law, role=role, roles=right.roles)
+    return right
+
+
+def _name(kind: type[Command] | type[Any]) -> str:
+    return str(kind.__struct_config__.tag)

@@ -1,0 +1,106 @@
+"""Before a table: who signed a command, whether that role may say it here, and whether it takes
+another person. In this order, and only a command that passes all of it is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from controller.contract.commands import AnyCommand, Command
+from controller.contract.orders import DeviceOrder, Recall
+from controller.people.authority import Rights, allow
+from controller.people.register import People
+from controller.people.seen import Seen
+from controller.people.signed_command import order, verify
+from controller.people.two_persons import (
+    MARKED,
+    Mark,
+    Said,
+    Standing,
+    Waiting,
+    Waits,
+    expired,
+    say,
+    takes_two,
+    wanted,
+)
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """A command to follow, and who gave it."""
+
+    command: AnyCommand | DeviceOrder | Recall
+    """With the name and role of ``first``."""
+    first: Said
+    second: Said | None = None
+    """Who said the same, where it took two."""
+
+
+class Gate:
+    """What stands before one table. It asks no clock and does no I/O.
+
+    ``audience``: the table's topic; ``seen`` is one for all tables of a daemon. :attr:`people` and
+    :attr:`rights` may be replaced at any time.
+    """
+
+    def __init__(
+        self,
+        audience: str,
+        table: str,
+        people: People,
+        rights: Rights,
+        seen: Seen,
+        marked: tuple[Mark, ...] = MARKED,
+    ) -> None:
+        self._audience = audience
+        self._table = table
+        self._people = people
+        self.rights = rights
+        self._seen = seen
+        self._marked = marked
+        self._waits = Waits()
+
+    @property
+    def people(self) -> People:
+        """Who may act."""
+        return self._people
+
+    @people.setter
+    def people(self, people: People) -> None:
+        """What somebody said first who may not act any more, waits no longer."""
+        self._people = people
+        may = {person.id for person in people.persons if person.revoked is None}
+        self._waits = Waits(tuple(each for each in self._waits.waiting if each.first.person in may))
+
+    def expired(self, now: float) -> tuple[Waiting, ...]:
+        """Drop, and return, what no second person said in time."""
+        self._waits, late = expired(self._waits, now)
+        return late
+
+    def take(
+        self,
+        token: bytes,
+        name: str,
+        now: float,
+        at: float,
+        standing: Callable[[AnyCommand], Standing],
+    ) -> Passed:
+        """The command to follow, signed as ``token`` and sent to ``command/<name>``.
+
+        ``now``: seconds since 1970; ``at``: on the table's clock; ``standing``: what is known of
+        the round that a command is about. Raises :class:`RejectedError`, also where a second person
+        must say it first; ``UnreadableCommandError`` for wrong fields.
+        """
+        signed = verify(token, now, self._audience, self._table, self._people, self._seen)
+        given, role = order(signed, name, at), signed.claims.role
+        right = allow(self.rights, given, role)
+        said = Said(signed.person.id, signed.person.name, role, token.decode())
+        if not isinstance(given, Command) or not takes_two(given, standing(given), self._marked):
+            return Passed(given, said)
+        self._waits, first = say(self._waits, given, said, now)
+        if first is None:
+            raise wanted(said, right.roles)
+        fields = {**msgspec.to_builtins(given), "by": first.name, "role": first.role}
+        return Passed(msgspec.convert(fields, type(given)), first, said)

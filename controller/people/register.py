@@ -1,0 +1,286 @@
+"""The people file: who may act at the tables of a site, and with which keys.
+
+JSON Lines in UTF-8. The first line is about the file, each further one is a person, and the last
+one is the site's signature: Ed25519, over the line ``novamas people 1`` and all bytes before the
+last line. A key is a JWK (RFC 7517, RFC 8037) and is known by its thumbprint (RFC 7638).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from nacl.bindings import crypto_core_ed25519_is_valid_point
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from controller.contract.times import moment
+from controller.people.authority import HELD, Holds
+from controller.people.strict_json import parse
+from devices.errors import NovamasError
+from devices.sections import worded
+
+LARGEST = 4_000_000
+"""The most bytes of a people file."""
+ALL = "*"
+"""In ``tables``: every table of the site."""
+
+_ID = r"^[a-z0-9]+(-[a-z0-9]+)*\Z"
+Id = Annotated[
+    str,
+    Meta(pattern=_ID, max_length=48, description="1 to 48 characters a-z, 0-9, single hyphens"),
+]
+_TableOrAll = Annotated[str, Meta(pattern=rf"{_ID}|^\*\Z", max_length=48)]
+Time = Annotated[str, Meta(max_length=40)]
+"""ISO 8601 in UTC: ``2026-03-20T02:10:13Z``."""
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,128}")
+_DOMAIN = b"novamas people 1\n"
+
+
+class PeopleError(NovamasError, ValueError):
+    """The people file cannot be used. The message says where and what is wrong."""
+
+
+class _Line(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    pass
+
+
+class _Term(_Line, frozen=True, kw_only=True):
+    """For how long something is in force."""
+
+    since: Time | None = msgspec.field(default=None, name="from")
+    """From then on; None: always."""
+    until: Time | None = None
+    """Until then; None: always."""
+    revoked: Time | None = None
+    """When it was revoked. It is not in force then, whatever the time is."""
+
+    def in_term(self, now: float) -> bool:
+        """Whether now is between ``from`` and ``until``."""
+        return (self.since is None or moment(self.since) <= now) and (
+            self.until is None or now < moment(self.until)
+        )
+
+
+class Key(_Term, frozen=True, kw_only=True):
+    """A public key of a person: a JWK, and for how long it is in force. Other kinds of keys may
+    come, such as a security key; this release knows Ed25519.
+    """
+
+    kty: Literal["OKP"] = "OKP"
+    crv: Literal["Ed25519"] = "Ed25519"
+    x: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
+    """The 32 bytes of the key, base64url."""
+
+    @property
+    def id(self) -> str:
+        """The ``kid``: the key's thumbprint."""
+        return thumbprint(self.x)
+
+    @property
+    def raw(self) -> bytes:
+        """The 32 bytes."""
+        return unspelled(self.x)
+
+
+class Person(_Term, frozen=True, kw_only=True):
+    """Somebody who may act, at some tables in some roles."""
+
+    id: Id
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    """The name that events have as ``by``."""
+    roles: Annotated[tuple[Holds, ...], Meta(min_length=1, max_length=len(HELD))]
+    tables: Annotated[tuple[_TableOrAll, ...], Meta(max_length=1000)] = ()
+    """Ids of tables; ``*`` is every one."""
+    pits: Annotated[tuple[Id, ...], Meta(max_length=100)] = ()
+    """Names of ``pits`` of the first line."""
+    keys: Annotated[tuple[Key, ...], Meta(max_length=32)] = ()
+
+
+class Head(_Line, frozen=True, kw_only=True):
+    """The first line."""
+
+    people: Literal[1] = 1
+    """The version of this form."""
+    site: Id
+    number: Annotated[int, Meta(ge=1, le=1 << 53)]
+    """One more each time the file is signed, so that an old copy can be told from the last one."""
+    time: Time
+    """When it was signed."""
+    pits: dict[Id, tuple[Id, ...]] = {}
+    """The tables of each pit."""
+
+
+class _Signature(_Line, frozen=True, kw_only=True):
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
+
+
+class People(msgspec.Struct, frozen=True):
+    """The people of a site, as their file says."""
+
+    head: Head
+    persons: tuple[Person, ...]
+    owners: Mapping[str, tuple[Person, Key]]
+    """Each key by its id, with its owner."""
+
+    def may_be_at(self, person: Person, table: str) -> bool:
+        """Whether the person is enrolled for this table."""
+        return (
+            ALL in person.tables
+            or table in person.tables
+            or any(table in self.head.pits.get(pit, ()) for pit in person.pits)
+        )
+
+
+def spelled(raw: bytes) -> str:
+    """Bytes in base64url without padding."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def unspelled(text: str) -> bytes:
+    """The inverse of :func:`spelled`. Raises ``ValueError``, also where bits are left over."""
+    raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    if spelled(raw) != text:
+        raise ValueError("not base64url as it is written once and only")
+    return raw
+
+
+def thumbprint(x: str) -> str:
+    """The thumbprint of an Ed25519 key (RFC 7638; RFC 8037, A.3)."""
+    canonical = f'{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}'
+    return spelled(hashlib.sha256(canonical.encode()).digest())
+
+
+def read_people(data: bytes, site: str, signer: bytes) -> People:
+    """The people of this site, from their file, signed with the site's key ``signer`` (32 bytes).
+    Raises :class:`PeopleError`.
+    """
+    return _checked(_signed_lines(data, signer), site)
+
+
+def read_unsigned(data: bytes, site: str | None = None) -> People:
+    """The people in a file whose signature, if it has one, is not looked at: to sign it anew.
+    Raises :class:`PeopleError`.
+    """
+    lines = _lines(data)
+    if lines and lines[-1].startswith(b'{"key":'):
+        lines.pop()
+    return _checked(lines, site)
+
+
+def write_people(people: People, key: SigningKey) -> bytes:
+    """The file, signed with the site's key."""
+    lines = [msgspec.json.encode(each) for each in (people.head, *people.persons)]
+    text = b"".join(line + b"\n" for line in lines)
+    signature = _Signature(
+        key=key.verify_key.encode().hex(), signature=key.sign(_DOMAIN + text).signature.hex()
+    )
+    return text + msgspec.json.encode(signature) + b"\n"
+
+
+def enrolled(head: Head, persons: Iterable[Person]) -> People:
+    """People, checked as a file of them is. Raises :class:`PeopleError`."""
+    return _checked([msgspec.json.encode(each) for each in (head, *persons)], head.site)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    if len(data) > LARGEST:
+        raise PeopleError(f"the file has {len(data)} bytes; at most {LARGEST} are read")
+    if not data.endswith(b"\n"):
+        raise PeopleError("the last line does not end: the file is cut off; restore it")
+    return data[:-1].split(b"\n")
+
+
+def _signed_lines(data: bytes, signer: bytes) -> list[bytes]:
+    lines = _lines(data)
+    last = _read(_Signature, len(lines), lines[-1], "sign it: novamas people sign")
+    if last.key != signer.hex():
+        raise PeopleError(
+            f"signed with the key {last.key}, not with the site's, {signer.hex()}; sign it with "
+            "the site's key: novamas people sign"
+        )
+    text = data[: len(data) - len(lines[-1]) - 1]
+    try:
+        VerifyKey(signer).verify(_DOMAIN + text, bytes.fromhex(last.signature))
+    except BadSignatureError:
+        raise PeopleError(
+            "it was changed after it was signed; look at what changed, then sign it: "
+            "novamas people sign"
+        ) from None
+    return lines[:-1]
+
+
+def _checked(lines: list[bytes], site: str | None) -> People:
+    if not lines:
+        raise PeopleError("the file is empty; novamas people add begins one")
+    head = _read(Head, 1, lines[0], "the first line has people, site, number and time")
+    if site is not None and head.site != site:
+        raise PeopleError(f"line 1: site: is of the site {head.site}, not of {site}")
+    _time(1, "time", head.time)
+    seen: dict[str, tuple[int, str]] = {}
+    persons: list[Person] = []
+    owners: dict[str, tuple[Person, Key]] = {}
+    for number, line in enumerate(lines[1:], 2):
+        person = _read(Person, number, line, "each line after the first is a person")
+        _person(number, person, head)
+        found = [("id", person.id), ("name", person.name), *(("key", key.x) for key in person.keys)]
+        for kind, value in found:
+            if f"{kind} {value}" in seen:
+                raise PeopleError(
+                    f"line {number}: {kind}: {value} is in line {seen[f'{kind} {value}'][0]} too; "
+                    "each is of one person, once"
+                )
+            seen[f"{kind} {value}"] = (number, value)
+        persons.append(person)
+        owners.update({key.id: (person, key) for key in person.keys})
+    return People(head, tuple(persons), owners)
+
+
+def _person(number: int, person: Person, head: Head) -> None:
+    """What no type can say of a person."""
+    if not _NAME.fullmatch(person.name):
+        raise PeopleError(f"line {number}: name: has a control character; remove it")
+    if not person.tables and not person.pits:
+        raise PeopleError(f'line {number}: tables: is missing; name tables, pits, or "{ALL}"')
+    if strange := [pit for pit in person.pits if pit not in head.pits]:
+        raise PeopleError(f"line {number}: pits: {strange[0]} is not among the pits of line 1")
+    terms: list[tuple[str, _Term]] = [("", person)]
+    terms += [(f"keys[{index}].", key) for index, key in enumerate(person.keys)]
+    for where, term in terms:
+        for name in ("from", "until", "revoked"):
+            _time(number, f"{where}{name}", getattr(term, "since" if name == "from" else name))
+    for index, key in enumerate(person.keys):
+        try:
+            sound = crypto_core_ed25519_is_valid_point(key.raw)
+        except ValueError:
+            sound = False
+        if not sound:
+            raise PeopleError(
+                f"line {number}: keys[{index}].x: is not an Ed25519 key; novamas people key makes "
+                "one"
+            )
+
+
+def _time(number: int, where: str, given: str | None) -> None:
+    try:
+        if given is not None:
+            moment(given)
+    except ValueError as error:
+        raise PeopleError(f"line {number}: {where}: {error}") from None
+
+
+def _read(kind: type[Any], number: int, line: bytes, hint: str) -> Any:
+    try:
+        return msgspec.convert(parse(line), kind)
+    except msgspec.ValidationError as error:
+        raise PeopleError(f"line {number}: {worded(error, kind)} ({hint})") from None
+    except ValueError as error:
+        raise PeopleError(f"line {number}: {error} ({hint})") from None

@@ -1,0 +1,172 @@
+"""What each role may say: derived from the games and rulebooks, and held against them."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.contract.commands import (
+    COMMANDS,
+    DealError,
+    DeviceCommand,
+    RoundVoid,
+    SessionOpen,
+    ShoeStart,
+)
+from controller.contract.notation import read_input
+from controller.contract.orders import DeviceOrder, Recall
+from controller.contract.refusals import RejectedError
+from controller.games.games import make_game
+from controller.people.authority import (
+    DEVICE,
+    HELD,
+    LAUNCH,
+    ROLES,
+    Holds,
+    allow,
+    at_table,
+    command_name,
+    narrowed,
+    rights,
+)
+from tests.controller.anything import anything
+from tests.controller.decrees import PAIRS
+
+ARA02 = rights("roulette-french", "ARA02")
+SHOE = ShoeStart(at=0, by="x", role="director", shoe="S-1")
+VOID = RoundVoid(at=0, by="x", role="director", reason="ball_out")
+
+
+def test_french_roulette_in_aragon() -> None:
+    """Spelled out, not derived."""
+    in_charge = ("table_head", "inspector", "director")
+    void = ARA02["round.void"]
+    assert void.roles == ("table_head", "inspector")
+    assert void.law is not None
+    assert void.law.startswith("Decreto 159/2002")
+    assert ARA02["session.open"].roles == in_charge
+    assert ARA02["result.correct"].roles == in_charge
+    assert ARA02["bets.open"].roles == ("croupier", *in_charge)
+    assert ARA02["device.command"].roles == (*in_charge, "technician")
+    assert ARA02["device.command launch"].roles == ("croupier", *in_charge, "technician")
+    assert ARA02["alert.acknowledge"].roles == ("croupier", *in_charge, "technician")
+    assert ARA02["recall"].roles == ("croupier", *in_charge, "technician", "reader")
+    assert {name for name, right in ARA02.items() if right.law} == {"round.void"}
+    assert rights("roulette-french", "EUS96")["round.void"].roles == (
+        "table_head",
+        "inspector",
+        "croupier",
+    )
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_the_table_says_what_the_game_does(game: str, decree: str) -> None:
+    """The game refuses a role where the table does, and nowhere else. From a new table; the game
+    may have other reasons.
+    """
+    found, made, chance = rights(game, decree), make_game(game, decree, {}), Random(15)
+    asked = 0
+    for kind in COMMANDS:
+        name = str(kind.__struct_config__.tag)
+        if name not in found or name == "alert.acknowledge":
+            continue
+        for role in ROLES:
+            given = read_input(
+                msgspec.json.encode(
+                    {
+                        **msgspec.to_builtins(anything(kind, chance)),
+                        "role": role,
+                        # to take an error back is for those in charge
+                        **({"valid": True} if kind is DealError else {}),
+                    }
+                )
+            )
+            try:
+                made.step(made.begin(), given)
+                key = None
+            except RejectedError as error:
+                key = error.refusal.key
+            assert (key == "role_not_allowed") == (role not in found[name].roles), (name, role)
+            asked += 1
+    assert asked >= 25
+
+
+def test_a_command_is_found_under_its_name() -> None:
+    head: dict[str, Any] = {"by": "x", "role": "technician"}
+    assert command_name(VOID) == "round.void"
+    assert command_name(Recall(boot="b", first=1)) == "recall"
+    assert command_name(DeviceOrder(command="fire", device="wheel", **head)) == LAUNCH
+    assert command_name(DeviceCommand(at=0, command="stop", device="wheel", **head)) == DEVICE
+
+
+def test_a_refusal_names_who_may_and_the_law() -> None:
+    with pytest.raises(RejectedError) as refused:
+        allow(ARA02, VOID, "croupier")
+    assert str(refused.value).startswith(
+        "role croupier is not allowed to do this; allowed: table_head, inspector: Decreto 159/2002"
+    )
+    with pytest.raises(RejectedError, match=r"this game has no command shoe-start"):
+        allow(ARA02, SHOE, "director")
+    assert allow(ARA02, VOID, "inspector").law
+
+
+def test_a_site_narrows() -> None:
+    site: dict[str, tuple[Holds, ...]] = {
+        "round.void": ("inspector",),
+        "recall": ("inspector", "reader"),
+    }
+    found = narrowed(ARA02, site)
+    assert found["round.void"].roles == ("inspector",)
+    assert found["round.void"].narrowed
+    assert found["recall"].roles == ("inspector", "reader")
+    with pytest.raises(RejectedError):
+        allow(found, VOID, "table_head")
+    assert {name: right for name, right in found.items() if name not in site} == {
+        name: right for name, right in ARA02.items() if name not in site
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "roles", "told"),
+    [
+        ("round.void", ("inspector", "croupier"), "croupier may not have it; Decreto 159/2002"),
+        ("session.open", ("technician",), "technician may not have it; the default leaves it"),
+        ("round.void", (), "nobody could give it"),
+        ("round.viod", ("inspector",), "round.void"),
+    ],
+)
+def test_a_site_does_not_widen(command: str, roles: tuple[Holds, ...], told: str) -> None:
+    with pytest.raises(ValueError, match=r".*") as refused:
+        narrowed(ARA02, {command: roles})
+    assert told in str(refused.value)
+
+
+def test_a_site_narrows_all_its_tables_at_once() -> None:
+    """A croupier may void a round at one of two tables; the site takes away what it can."""
+    site = {"round.void": ("inspector", "croupier"), "shoe.start": ("director",)}
+    basque = rights("roulette-french", "EUS96")
+    assert at_table(ARA02, site)["round.void"].roles == ("inspector",)
+    assert at_table(basque, site)["round.void"].roles == ("inspector", "croupier")
+    assert "shoe.start" not in at_table(ARA02, site)
+    with pytest.raises(ValueError, match="nobody could give it"):
+        at_table(ARA02, {"round.void": ("croupier",)})
+
+
+def test_no_role_gets_more_by_any_narrowing() -> None:
+    for game, decree in PAIRS:
+        of = rights(game, decree)
+        for name, right in of.items():
+            for role in HELD:
+                if role in right.roles:
+                    assert narrowed(of, {name: (role,)})[name].roles == (role,)
+                else:
+                    with pytest.raises(ValueError, match="may not have it"):
+                        narrowed(of, {name: (role,)})
+
+
+def test_an_opening_is_refused_to_a_technician() -> None:
+    with pytest.raises(RejectedError, match=r"role technician is not allowed"):
+        allow(ARA02, SessionOpen(at=0, by="x", role="technician"), "technician")

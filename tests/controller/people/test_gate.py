@@ -1,0 +1,161 @@
+"""All that stands before a table, together."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.contract.commands import ResultCorrect
+from controller.contract.orders import DeviceOrder, Recall
+from controller.contract.refusals import RejectedError
+from controller.people.authority import narrowed, rights
+from controller.people.gate import Gate, Passed
+from controller.people.register import enrolled
+from controller.people.seen import Seen
+from controller.people.signed_command import sign
+from controller.people.two_persons import WAITS, Standing
+from tests.controller.people.staff import (
+    AUDIENCE,
+    HEAD,
+    KEY_OF,
+    LASA,
+    NOW,
+    PERSONS,
+    TABLE,
+    claims,
+    people,
+    secret,
+)
+
+TOLD = Standing(has_result=True)
+RIGHTS = rights("roulette-french", "ARA02")
+CORRECT: dict[str, Any] = {
+    "command": "result.correct",
+    "fields": {"round": 5, "number": 12},
+}
+
+
+def gate() -> Gate:
+    return Gate(AUDIENCE, TABLE, people(), RIGHTS, Seen())
+
+
+def give(
+    to: Gate,
+    person: str,
+    role: Any,
+    now: float = NOW,
+    key: str | None = None,
+    standing: Standing = TOLD,
+    **what: Any,
+) -> Passed:
+    given = claims(iss=person, role=role, iat=int(now), exp=int(now) + 30, **what)
+    token = sign(secret(key or KEY_OF[person]), given).encode()
+    return to.take(token, given.command.replace(".", "-"), now, 12.5, lambda _: standing)
+
+
+def refusal(to: Gate, *who: Any, **what: Any) -> str:
+    with pytest.raises(RejectedError) as refused:
+        give(to, *who, **what)
+    assert refused.value.refusal is not None
+    return refused.value.refusal.key
+
+
+def test_what_one_person_may_say() -> None:
+    passed = give(gate(), "a-riera", "croupier", command="bets.open", fields={})
+    assert (passed.first.name, passed.second) == ("A. Riera", None)
+    assert passed.first.token.count(".") == 2
+
+
+def test_each_check_refuses() -> None:
+    assert refusal(gate(), "m-lasa", "table_head", key="riera") == "signer_other"
+    assert refusal(gate(), "a-riera", "inspector") == "role_not_held"
+    assert refusal(gate(), "a-riera", "croupier", fields={"reason": "ball_out"}) == (
+        "role_not_allowed"
+    )
+    assert refusal(gate(), "m-lasa", "inspector", command="shoe.start", fields={"shoe": "1"}) == (
+        "unknown_command"
+    )
+
+
+def test_two_persons_correct_a_result() -> None:
+    at = gate()
+    assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
+    assert refusal(at, "m-lasa", "inspector", key="lasa-tablet", **CORRECT) == "second_person_same"
+    assert refusal(at, "a-riera", "croupier", **CORRECT) == "role_not_allowed"
+    passed = give(at, "t-vidal", "director", now=NOW + WAITS - 1, **CORRECT)
+    assert passed.command == ResultCorrect(
+        at=12.5, by="M. Lasa", role="table_head", round=5, number=12
+    )
+    assert passed.second is not None
+    assert (passed.first.person, passed.second.person) == ("m-lasa", "t-vidal")
+    assert passed.first.token != passed.second.token
+    again = refusal(at, "t-vidal", "director", now=NOW + WAITS, **CORRECT)
+    assert again == "second_person_wanted"
+
+
+def test_a_first_who_is_revoked_meanwhile_does_not_count() -> None:
+    at = gate()
+    assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
+    at.people = enrolled(HEAD, [replace(LASA, revoked="2027-01-15T08:00:00Z"), *PERSONS[1:]])
+    assert refusal(at, "t-vidal", "director", **CORRECT) == "second_person_wanted"
+    assert refusal(at, "m-lasa", "table_head", **CORRECT) == "person_revoked"
+
+
+def test_what_nobody_confirms_is_dropped_and_told() -> None:
+    at = gate()
+    assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
+    assert at.expired(NOW + WAITS - 1) == ()
+    assert [each.first.person for each in at.expired(NOW + WAITS)] == ["m-lasa"]
+    assert at.expired(NOW + WAITS) == ()
+
+
+def test_a_void_takes_two_once_there_is_a_result() -> None:
+    at = gate()
+    assert give(at, "m-lasa", "table_head", standing=Standing()).second is None
+    assert refusal(at, "m-lasa", "table_head") == "second_person_wanted"
+
+
+def test_a_recall_and_a_command_to_a_device_take_one() -> None:
+    at = gate()
+    fields = {"boot": "b", "from": 1}
+    passed = give(at, "carrousel-1", "reader", command="recall", fields=fields)
+    assert passed.command == Recall(boot="b", first=1)
+    fields = {"device": "wheel", "command": "stop"}
+    passed = give(at, "t-vidal", "director", command="device.command", fields=fields)
+    assert isinstance(passed.command, DeviceOrder)
+
+
+def test_a_site_that_narrows() -> None:
+    at = gate()
+    at.rights = narrowed(RIGHTS, {"round.void": ("inspector",)})
+    assert refusal(at, "m-lasa", "table_head", standing=Standing()) == "role_not_allowed"
+    assert give(at, "m-lasa", "inspector", standing=Standing()).first.role == "inspector"
+
+
+def test_ten_thousand_times_no_result_is_corrected_by_less_than_two_who_may() -> None:
+    """Anybody says corrections of two rounds with any key and role; whatever passes has two persons
+    who are enrolled, in force, and may.
+    """
+    chance, at, met = random.Random(15), gate(), Counter[str]()
+    for number in range(10_000):
+        now = NOW + number * 5
+        person = chance.choice([*KEY_OF, "m-lasa"])
+        role = chance.choice(("croupier", "table_head", "inspector", "director", "reader"))
+        key = chance.choice((None, None, None, "lasa-tablet", "vidal", "stranger"))
+        fields = {"round": chance.choice((5, 6)), "number": 12}
+        try:
+            passed = give(at, person, role, now, key, command="result.correct", fields=fields)
+        except RejectedError as refused:
+            met[refused.refusal.key] += 1
+            continue
+        met["passed"] += 1
+        assert passed.second is not None
+        assert {passed.first.person, passed.second.person} == {"m-lasa", "t-vidal"}
+        assert {passed.first.role, passed.second.role} <= {"table_head", "inspector", "director"}
+    assert met["passed"] > 20
+    assert met["second_person_same"] > 20
+    assert met["second_person_wanted"] > 20

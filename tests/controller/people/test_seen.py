@@ -1,0 +1,80 @@
+"""Each signed command is followed once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.refusals import RejectedError
+from controller.people import seen as module
+from controller.people.seen import Seen
+
+
+def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
+    assert refused.value.refusal is not None
+    return refused.value.refusal.key
+
+
+def test_once() -> None:
+    seen = Seen()
+    seen.take("a", "1", issued=1000, until=1040, now=1000)
+    seen.take("b", "1", issued=1000, until=1040, now=1000)
+    seen.take("a", "2", issued=1000, until=1040, now=1000)
+    with pytest.raises(RejectedError) as refused:
+        seen.take("a", "1", issued=1000, until=1040, now=1039)
+    assert key(refused) == "signed_already"
+
+
+def test_expired_ones_drop_out_and_do_not_come_to_life_again() -> None:
+    seen = Seen()
+    for number in range(1000):
+        at = 1000.0 + number
+        seen.take("a", str(number), issued=at, until=at + 40, now=at)
+    assert len(seen) < 40 + 2 * module.WIDTH
+    with pytest.raises(RejectedError) as refused:  # the clock was set back
+        seen.take("a", "0", issued=1000, until=1040, now=1000)
+    assert key(refused) == "signed_already"
+
+
+def test_what_was_signed_before_the_start_is_not_known() -> None:
+    seen = Seen(since=1010.0)
+    with pytest.raises(RejectedError) as refused:
+        seen.take("a", "1", issued=1010, until=1050, now=1011)
+    assert key(refused) == "signed_before_start"
+    seen.take("a", "1", issued=1011, until=1050, now=1011)
+
+
+def test_it_is_bounded_and_forgets_nothing_that_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CAPACITY", 10)
+    seen = Seen()
+    for number in range(10):
+        seen.take("a", str(number), issued=1000, until=1040, now=1000)
+    with pytest.raises(RejectedError) as refused:
+        seen.take("a", "10", issued=1000, until=1040, now=1000)
+    assert key(refused) == "signed_too_many"
+    with pytest.raises(RejectedError) as refused:
+        seen.take("a", "0", issued=1000, until=1040, now=1000)
+    assert key(refused) == "signed_already"
+    seen.take("a", "10", issued=1200, until=1240, now=1200)
+    assert len(seen) == 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(-30, 200)), max_size=60
+    )
+)
+def test_nothing_is_taken_twice_whatever_the_clock_does(
+    said: list[tuple[str, int, int]],
+) -> None:
+    """``now`` jumps; a command's times are its own."""
+    seen, taken = Seen(), set()
+    for person, jti, now in said:
+        issued = 1000 + 10 * jti
+        try:
+            seen.take(person, str(jti), issued, issued + 40, 1000 + now)
+        except RejectedError:
+            continue
+        assert (person, jti) not in taken
+        taken.add((person, jti))

@@ -1,0 +1,142 @@
+"""``novamas send``: with a real daemon and a real Mosquitto, open and guarded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli import main
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port
+from tests.daemon.play import until_more, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+WHO = ("--by", "M. Lasa", "--role", "table_head")
+
+
+def send(capsys: pytest.CaptureFixture[str], daemon: Daemon, *words: str) -> tuple[int, Any, str]:
+    status = main(["send", *words, "--config", str(daemon.file)])
+    told = capsys.readouterr()
+    return status, json.loads(told.out) if told.out else None, told.err
+
+
+def test_a_table_is_opened_and_its_void_refused(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    running = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    fields = ("minimum=500", "currency=EUR")
+    status, reply, told = send(capsys, running, "r1", "session.open", *fields, *WHO)
+    assert (status, reply["ok"], told) == (0, True, "")
+    opened = until_more(heard, "session.opened", 0)[0]
+    assert [opened[key] for key in ("by", "role", "minimum", "currency")] == [
+        "M. Lasa",
+        "table_head",
+        500,
+        "EUR",
+    ]
+    status, reply, told = send(capsys, running, "r1", "round-void", "reason=ball_out", *WHO)
+    assert (status, reply["ok"]) == (3, False)
+    assert told == f"novamas: refused: {reply['error']}\n"
+    croupier = ("--by", "A. Riera", "--role", "croupier")
+    status, reply, told = send(capsys, running, "r1", "session.close", *croupier)
+    assert (status, reply["refusal"]["key"]) == (3, "role_not_allowed")
+    boot = running.boot()
+    status, reply, _ = send(capsys, running, "r1", "recall", f'boot="{boot}"', "from=1")
+    assert status == 0
+    assert [event["seq"] for event in reply["events"]][:2] == [1, 2]
+
+
+def test_a_broker_with_the_rules_that_we_write(
+    tmp_path: Path,
+    ending: ExitStack,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of this test\n")
+    lines = f'username = "novamas"\npassword_file = "{secret}"'
+    broker = Mosquitto(tmp_path / "guarded")
+    running = daemon(configuration(broker.port, table("r1", wheel), broker=lines))
+    clients = ("--client=console=console-1", "--client=display=display-4")
+    assert main(["acl", str(running.file), *clients]) == 0
+    (tmp_path / "acl").write_text(capsys.readouterr().out)
+    (tmp_path / "passwords").touch(mode=0o600)
+    for user in ("novamas", "console-1", "display-4"):
+        subprocess.run(
+            ["mosquitto_passwd", "-b", str(tmp_path / "passwords"), user, "of this test"],
+            check=True,
+            capture_output=True,
+        )
+    broker.configure(
+        "allow_anonymous false",
+        f"password_file {tmp_path / 'passwords'}",
+        f"acl_file {tmp_path / 'acl'}",
+    )
+    ending.callback(broker.kill)
+    broker.start()
+    running.start()
+    running.until_logged("broker connected")
+    console = ("--username", "console-1", "--password-file", str(secret))
+    assert send(capsys, running, "r1", "session.open", *WHO, *console)[0] == 0
+    display = ("--username", "display-4", "--password-file", str(secret), "--timeout", "1")
+    status, reply, told = send(capsys, running, "r1", "session.close", *WHO, *display)
+    assert (status, reply) == (1, None)
+    assert "does not let user 'display-4'" in told
+    assert "is not running" in told
+    secret.write_text("a guess\n")
+    status, reply, told = send(capsys, running, "r1", "session.close", *WHO, *console)
+    assert (status, reply) == (1, None)
+    assert "does not accept user 'console-1'" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (("r2", "session.open", *WHO), 2, "r1"),
+        (("r1", "session.open"), 2, "--by NAME and --role ROLE"),
+        (("r1", "session.open", *WHO, "--password-file", "x"), 2, "--username"),
+        (("r1", "session.open", *WHO), 1, "nothing was sent"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    words: tuple[str, ...],
+    status: int,
+    told: str,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = 'username = "novamas"\npassword_credential = "mqtt.password"'
+    made = daemon(configuration(free_port(), table("r1", wheel), broker=lines))
+    found, reply, said = send(capsys, made, *words)
+    assert (found, reply) == (status, None)
+    assert told in said
+
+
+def test_no_broker_is_told(
+    wheel: Wheel, daemon: Callable[[str], Daemon], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = daemon(configuration(free_port(), table("r1", wheel)))
+    status, reply, told = send(capsys, made, "r1", "session.open", *WHO, "--timeout", "2")
+    assert (status, reply) == (1, None)
+    assert "mqtt://127.0.0.1" in told
+
+
+def test_a_field_without_a_value_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["send", "r1", "round.void", "reason", *WHO])
+    assert ended.value.code == 2
+    assert "write FIELD=VALUE" in capsys.readouterr().err
