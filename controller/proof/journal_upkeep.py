@@ -21,6 +21,7 @@ from controller.configuration.settings import Configuration
 from controller.contract.node import Checkpoint
 from controller.contract.retained import Alert
 from controller.contract.times import utc
+from controller.journal.file import is_checked_whole
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
@@ -74,6 +75,7 @@ class JournalUpkeep:
         """Whether the journal was failing at the last check."""
         self._room: str | None = None
         self._today = utc(time.time())[:10]
+        self._read_whole = is_checked_whole(journal.path)
         self._log = structlog.get_logger()
         self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
@@ -177,15 +179,18 @@ class JournalUpkeep:
 
     async def read_back(self) -> None:
         """Until cancelled, check at intervals that the disk still holds the journal, and have a
-        damaged file replaced.
+        damaged file replaced. The first check of a file that the start read in part begins at once.
         """
         reading = ReadBack(self._journal.path)
+        every = self._configuration.journal.read_back_every
+        due = every if self._read_whole else 0.0
         try:
             while True:
-                every = self._configuration.journal.read_back_every
-                await asyncio.sleep(every if self._unread is None else min(every, AGAIN))
-                if self._journal.failed is None:  # said elsewhere
+                await asyncio.sleep(due)
+                read = self._journal.failed is None  # said elsewhere
+                if read:
                     await self._read_back(reading)
+                due = every if read and self._unread is None else min(every, AGAIN)
         finally:
             reading.stop()
 
