@@ -27,6 +27,7 @@ from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import Removed, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
+from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
@@ -57,6 +58,7 @@ class JournalUpkeep:
     ) -> None:
         self._journal = journal
         self._run = run
+        self._pace = Pace()
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
@@ -104,10 +106,16 @@ class JournalUpkeep:
         journal is published.
         """
         runners = list(runners)
-        while True:
-            await self._seal(acknowledged())
-            await asyncio.sleep(PERIOD)
-            self.look(runners)
+        try:
+            async with asyncio.TaskGroup() as group:
+                sealing: asyncio.Task[None] | None = None
+                while True:
+                    if sealing is None or sealing.done():  # a long day takes hours
+                        sealing = group.create_task(self._seal(acknowledged()), name="sealing")
+                    await asyncio.sleep(PERIOD)
+                    self.look(runners)
+        finally:
+            self._pace.end()
 
     def look(self, runners: list[TableRunner]) -> None:
         """Check the disk and the clocks, and store what is due."""
@@ -227,6 +235,7 @@ class JournalUpkeep:
                 counted,
                 acknowledged,
                 self._keep_days,
+                self._pace,
             )
             if done.cut:
                 self._journal.cut(done.cut)
@@ -237,6 +246,8 @@ class JournalUpkeep:
                 await asyncio.to_thread(remove, self._journal.path, done.due)
                 for each in done.due:
                     self._log.info("sealed day removed", segment=each.segment, sha256=each.sha256)
+        except EndedError:
+            return  # the daemon stops
         except TimeoutError:
             return  # the journal cannot be written: said elsewhere
         except Exception as error:  # a defect of ours too: the tables go on, and it is tried again
