@@ -39,6 +39,9 @@ ROOM = 1 << 30
 can be stored.
 """
 
+AT_ONCE = 50
+"""Tables that begin their day in one go of the event loop."""
+
 AGAIN = 600.0
 """Seconds until the next try after the journal could not be read back."""
 
@@ -127,11 +130,17 @@ class JournalUpkeep:
         if (today := utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
-            for runner in runners:
-                runner.new_day()
+            self._new_day(runners)
         elif doubted != (self._clock is not None):
             self._append_boot(continues=True)
         self._say()
+
+    def _new_day(self, runners: list[TableRunner]) -> None:
+        """A few tables at a time: between them, the event loop serves all of them."""
+        for runner in runners[:AT_ONCE]:
+            runner.new_day()
+        if rest := runners[AT_ONCE:]:
+            asyncio.get_running_loop().call_soon(self._new_day, rest)
 
     def _judge_clock(self) -> None:
         """Say why the clock is not believed, worded once, when the doubt begins."""

@@ -338,3 +338,15 @@ async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
         await asyncio.get_running_loop().shutdown_default_executor()
     assert len(begun) == 1
     made.journal.close()
+
+
+async def test_a_day_begins_at_every_table_of_many(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    made = Premises(path)
+    made.upkeep._today = DAYS[0]
+    made.upkeep.look([made.runner] * 120)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    await made.end()
+    days = [entry for entry in entries(path) if b'"why":"day"' in entry.body]
+    assert len(days) == 120
