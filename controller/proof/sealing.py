@@ -98,13 +98,15 @@ def remove(journal: Path, due: Iterable[Removed]) -> None:
 
 
 def counted_until_now(journal: Path) -> int:
-    """The highest count in any segment; 0 without one."""
+    """The highest count in any segment, which is in the last one of a chain; 0 without one."""
     most = 0
-    for path in sealed_segments(journal):
-        try:
-            most = max(most, header(path).counted)
-        except BrokenSegmentError:  # told when it is verified, or when its time is over
-            continue
+    for paths in _chains(journal).values():
+        for path in reversed(paths):
+            try:
+                most = max(most, header(path).counted)
+                break
+            except BrokenSegmentError:  # told when it is verified, or when its time is over
+                continue
     return most
 
 
