@@ -83,7 +83,7 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     Raises :class:`JournalUnusableError`.
     """
     end, damaged = time.monotonic() + UNREAD, 0
-    while damaged < 2 and time.monotonic() < end:
+    while damaged == 1 or (damaged == 0 and time.monotonic() < end):
         try:
             return open_checked(path), None
         except DamagedFileError:
