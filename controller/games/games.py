@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, get_args
 
@@ -89,10 +89,13 @@ GAMES: Mapping[str, tuple[str, str]] = {
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 
+KEPT = 256
+"""Games that are kept to be shared: more than a site has kinds of tables."""
+
 
 def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
     """A game under a decree. The settings of the site go before the rulebook's defaults, and those
-    before our own.
+    before our own. A game has no state, so tables with the same one share it.
 
     Raises ``ValueError`` that says what is wrong: an unknown game or decree, a game that the decree
     does not have, a setting that there is not, or a value that it may not have.
@@ -104,10 +107,18 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
         raise ValueError(error.args[0]) from None
     if book is None:
         raise ValueError(lacking(game_id, decree))
-    game = _find(GAMES[game_id][0])
     doubts: dict[str, Doubt] = book.doubts
     stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
-    made: Game = game(book, _settings(settings_type, stated))
+    return _game(game_id, decree, msgspec.msgpack.encode(_settings(settings_type, stated)))
+
+
+@lru_cache(maxsize=KEPT)
+def _game(game_id: str, decree: str, settings: bytes) -> Game:
+    """The game with these settings, which are complete and valid."""
+    book = getattr(rulebook(decree), game_id.replace("-", "_"))
+    made: Game = _find(GAMES[game_id][0])(
+        book, msgspec.msgpack.decode(settings, type=settings_of(game_id))
+    )
     return made
 
 

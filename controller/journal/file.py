@@ -13,6 +13,7 @@ from pathlib import Path
 
 from controller.journal.reader import JournalReader
 from controller.journal.schema import (
+    BOOT_INDEX,
     NONSENSE,
     SCHEMA,
     VERSION,
@@ -27,11 +28,18 @@ from controller.journal.schema import (
 from controller.journal.wal_index import look_for_room
 from devices.errors import NovamasError
 
-WHOLE_CHECK = 1 << 30
-"""Bytes; a file up to this size is checked completely when opened, a larger one only at its end."""
+WHOLE_CHECK = 1 << 26
+"""Bytes; all pages of a file up to this size are checked when it is opened. Of a larger one, those
+of ``SMALL`` are; it is read back whole while the tables work.
+"""
 
-TAIL = 1000
-"""Entries whose chain is checked when the file is opened."""
+SMALL = ("meta", "cursor", "saved")
+"""The tables that a start reads whole; they do not grow with the journal."""
+
+TAIL = 20_000
+"""Entries whose chain is checked when the file is opened: more than a thousand tables store between
+two checkpoints.
+"""
 
 TOLD_AGAIN = 10_000
 """Entries that are published again if it is unknown how far publishing had come."""
@@ -75,7 +83,7 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     Raises :class:`JournalUnusableError`.
     """
     end, damaged = time.monotonic() + UNREAD, 0
-    while damaged < 2 and time.monotonic() < end:
+    while damaged == 1 or (damaged == 0 and time.monotonic() < end):
         try:
             return open_checked(path), None
         except DamagedFileError:
@@ -195,16 +203,22 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         raise JournalUnusableError(
             f"{path}: written by another release (format {version[0]}, this one has {VERSION})"
         )
-    if path.stat().st_size <= WHOLE_CHECK:
-        found = flaw(connection)
-        if found is not None:
+    for part in (None,) if is_checked_whole(path) else SMALL:
+        if (found := flaw(connection, part)) is not None:
             raise DamagedFileError(found)
+    with suppress(sqlite3.OperationalError):  # a full disk: a start takes longer without it
+        connection.execute(BOOT_INDEX)
     with closing(JournalReader(path)) as reader:
         broken = reader.broken(
             after=max(reader.beginning().position, reader.head().position - TAIL)
         )
     if broken is not None:
         raise DamagedFileError(f"the chain does not hold at position {broken}")
+
+
+def is_checked_whole(path: Path) -> bool:
+    """Whether all pages of the file are checked when it is opened. Raises ``OSError``."""
+    return path.stat().st_size <= WHOLE_CHECK
 
 
 def aside_of(path: Path) -> Path:

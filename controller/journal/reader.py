@@ -24,6 +24,9 @@ _PUBLISHED = (
 )
 """Events, and the inputs that surveillance alone can open."""
 
+SPAN = 10_000
+"""Entries that one search looks at."""
+
 _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
 
 
@@ -97,10 +100,9 @@ class JournalReader:
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
         """The last entry, or the last one of a kind."""
+        of_kind = "" if kind is None else f"WHERE kind = '{kind}'"  # a parameter finds no index
         row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM entry WHERE kind = ?1 OR ?1 IS NULL ORDER BY position DESC "  # noqa: S608
-            "LIMIT 1",
-            (kind,),
+            f"SELECT {_COLUMNS} FROM entry {of_kind} ORDER BY position DESC LIMIT 1"  # noqa: S608 - our own words
         ).fetchone()
         return Entry(*row) if row else None
 
@@ -111,25 +113,39 @@ class JournalReader:
         ).fetchone()
         return str(row[0])[:10] if row else None
 
-    def end_of_day(self, position: int, day: str) -> int | None:
+    def end_of_day(
+        self, position: int, day: str, pause: Callable[[], None] = lambda: None
+    ) -> int | None:
         """The last entry past that position before one of a later day; None if no such one has come
         yet.
         """
-        row = self._connection.execute(
-            "SELECT position FROM entry WHERE position > ? AND time >= ? ORDER BY position LIMIT 1",
-            (position, f"{day}U"),
-        ).fetchone()  # after every time of the day, which has a T in its place
-        return int(row[0]) - 1 if row else None
+        return self._end_before("time >= ?", position, day, pause)
 
-    def end_of_future(self, position: int, day: str) -> int | None:
+    def end_of_future(
+        self, position: int, day: str, pause: Callable[[], None] = lambda: None
+    ) -> int | None:
         """The last entry past that position before one of that day or an earlier one; None if no
         such one has come yet.
         """
-        row = self._connection.execute(
-            "SELECT position FROM entry WHERE position > ? AND time < ? ORDER BY position LIMIT 1",
-            (position, f"{day}U"),
-        ).fetchone()
-        return int(row[0]) - 1 if row else None
+        return self._end_before("time < ?", position, day, pause)
+
+    def _end_before(
+        self, condition: str, position: int, day: str, pause: Callable[[], None]
+    ) -> int | None:
+        """The last entry past that position before one of that time. A limited number at a time,
+        and a ``pause`` after each: a long read would keep the log from being truncated.
+        """
+        head = self.head().position
+        for after in range(position, head, SPAN):
+            row = self._connection.execute(
+                "SELECT position FROM entry WHERE position > ? AND position <= ? AND "  # noqa: S608
+                f"{condition} ORDER BY position LIMIT 1",
+                (after, after + SPAN, f"{day}U"),  # after every time of the day, which has a T
+            ).fetchone()
+            if row:
+                return int(row[0]) - 1
+            pause()
+        return None
 
     def last_event(self, through: int) -> int:
         """The position of the last entry to publish up to that position; 0 if there is none."""

@@ -28,7 +28,10 @@ from devices.errors import NovamasError
 
 VERSION = 2
 
-SCHEMA = """
+BOOT_INDEX = "CREATE INDEX IF NOT EXISTS boot ON entry (kind) WHERE kind = 'boot';"
+"""Finds the last ``boot`` entry without reading what came after it. Files of 0.1.0 lack it."""
+
+SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entry (
     position INTEGER PRIMARY KEY,
@@ -43,6 +46,7 @@ CREATE TABLE entry (
     hash BLOB NOT NULL
 );
 CREATE INDEX event_seq ON entry (table_id, boot, seq) WHERE kind = 'event';
+{BOOT_INDEX}
 CREATE TABLE saved (table_id TEXT PRIMARY KEY, state BLOB NOT NULL, position INTEGER NOT NULL);
 CREATE TABLE cursor (name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
 """
@@ -253,11 +257,11 @@ def unread_page(found: str) -> int | None:
     )
 
 
-def flaw(connection: sqlite3.Connection) -> str | None:
-    """What SQLite finds wrong with the whole file, or None. Raises ``sqlite3.Error`` if the disk
-    does not return a page, which SQLite reports as a wrong page.
+def flaw(connection: sqlite3.Connection, table: str | None = None) -> str | None:
+    """What SQLite finds wrong with the whole file, or with one table of it, or None. Raises
+    ``sqlite3.Error`` if the disk does not return a page, which SQLite reports as a wrong page.
     """
-    found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    found = str(connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0])
     if (code := unread_page(found)) is not None:
         error = sqlite3.OperationalError(found)
         error.sqlite_errorcode = code

@@ -21,11 +21,13 @@ from controller.configuration.settings import Configuration
 from controller.contract.node import Checkpoint
 from controller.contract.retained import Alert
 from controller.contract.times import utc
+from controller.journal.file import is_checked_whole
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import Removed, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
+from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
@@ -36,6 +38,9 @@ ROOM = 1 << 30
 """Bytes that must be free on the journal's disk. Below this an alert is raised, long before nothing
 can be stored.
 """
+
+AT_ONCE = 50
+"""Tables that begin their day in one go of the event loop."""
 
 AGAIN = 600.0
 """Seconds until the next try after the journal could not be read back."""
@@ -56,6 +61,7 @@ class JournalUpkeep:
     ) -> None:
         self._journal = journal
         self._run = run
+        self._pace = Pace()
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
@@ -74,6 +80,7 @@ class JournalUpkeep:
         """Whether the journal was failing at the last check."""
         self._room: str | None = None
         self._today = utc(time.time())[:10]
+        self._read_whole = is_checked_whole(journal.path)
         self._log = structlog.get_logger()
         self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
@@ -102,10 +109,16 @@ class JournalUpkeep:
         journal is published.
         """
         runners = list(runners)
-        while True:
-            await self._seal(acknowledged())
-            await asyncio.sleep(PERIOD)
-            self.look(runners)
+        try:
+            async with asyncio.TaskGroup() as group:
+                sealing: asyncio.Task[None] | None = None
+                while True:
+                    if sealing is None or sealing.done():  # a long day takes hours
+                        sealing = group.create_task(self._seal(acknowledged()), name="sealing")
+                    await asyncio.sleep(PERIOD)
+                    self.look(runners)
+        finally:
+            self._pace.end()
 
     def look(self, runners: list[TableRunner]) -> None:
         """Check the disk and the clocks, and store what is due."""
@@ -117,11 +130,17 @@ class JournalUpkeep:
         if (today := utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
-            for runner in runners:
-                runner.new_day()
+            self._new_day(runners)
         elif doubted != (self._clock is not None):
             self._append_boot(continues=True)
         self._say()
+
+    def _new_day(self, runners: list[TableRunner]) -> None:
+        """A few tables at a time: between them, the event loop serves all of them."""
+        for runner in runners[:AT_ONCE]:
+            runner.new_day()
+        if rest := runners[AT_ONCE:]:
+            asyncio.get_running_loop().call_soon(self._new_day, rest)
 
     def _judge_clock(self) -> None:
         """Say why the clock is not believed, worded once, when the doubt begins."""
@@ -177,15 +196,18 @@ class JournalUpkeep:
 
     async def read_back(self) -> None:
         """Until cancelled, check at intervals that the disk still holds the journal, and have a
-        damaged file replaced.
+        damaged file replaced. The first check of a file that the start read in part begins at once.
         """
         reading = ReadBack(self._journal.path)
+        every = self._configuration.journal.read_back_every
+        due = every if self._read_whole else 0.0
         try:
             while True:
-                every = self._configuration.journal.read_back_every
-                await asyncio.sleep(every if self._unread is None else min(every, AGAIN))
-                if self._journal.failed is None:  # said elsewhere
+                await asyncio.sleep(due)
+                read = self._journal.failed is None  # said elsewhere
+                if read:
                     await self._read_back(reading)
+                due = every if read and self._unread is None else min(every, AGAIN)
         finally:
             reading.stop()
 
@@ -222,6 +244,7 @@ class JournalUpkeep:
                 counted,
                 acknowledged,
                 self._keep_days,
+                self._pace,
             )
             if done.cut:
                 self._journal.cut(done.cut)
@@ -232,6 +255,8 @@ class JournalUpkeep:
                 await asyncio.to_thread(remove, self._journal.path, done.due)
                 for each in done.due:
                     self._log.info("sealed day removed", segment=each.segment, sha256=each.sha256)
+        except EndedError:
+            return  # the daemon stops
         except TimeoutError:
             return  # the journal cannot be written: said elsewhere
         except Exception as error:  # a defect of ours too: the tables go on, and it is tried again

@@ -20,6 +20,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import ChainHead, Entry
 from controller.journal.setup import Removed
 from controller.proof.checkpoint import sign
+from controller.proof.pace import BATCH, Pace
 from controller.proof.segment import (
     FORMAT,
     BrokenSegmentError,
@@ -36,7 +37,6 @@ from controller.proof.segment import segments as sealed_segments
 HOT_DAYS = 7
 """Days whose entries stay in the journal after sealing, for recalls and quick searches."""
 DAY = 86_400
-BATCH = 200
 
 
 class SealedDay(msgspec.Struct, frozen=True):
@@ -57,14 +57,17 @@ def seal(
     counted: int,
     acknowledged: int,
     keep_days: int,
+    pace: Pace | None = None,
 ) -> SealedDay:
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
     ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
-    ``sqlite3.Error``, ``JournalUnusableError`` and :class:`BrokenSegmentError`.
+    ``sqlite3.Error``, ``JournalUnusableError``, :class:`BrokenSegmentError`, and
+    :class:`EndedError` if ``pace`` was ended: a day that is sealed by half is sealed anew.
     """
+    pace = pace or Pace()
     with closing(JournalReader(journal)) as reader:
         own, begins = reader.id(), reader.beginning().position
-        through = _seal_days(journal, reader, key, boot, now, counted)
+        through = _seal_days(journal, reader, key, boot, now, counted, pace)
         chains = _chains(journal)
         hot = [path for path in chains.get(own[:8], []) if span(path)[3] > begins]
         cut = max(
@@ -80,7 +83,11 @@ def seal(
     return SealedDay(
         through,
         cut,
-        tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)),
+        tuple(
+            _told(path, pace)
+            for paths in kept.values()
+            for path in _aged(paths, counted, keep_days)
+        ),
     )
 
 
@@ -91,18 +98,26 @@ def remove(journal: Path, due: Iterable[Removed]) -> None:
 
 
 def counted_until_now(journal: Path) -> int:
-    """The highest count in any segment; 0 without one."""
+    """The highest count in any segment, which is in the last one of a chain; 0 without one."""
     most = 0
-    for path in sealed_segments(journal):
-        try:
-            most = max(most, header(path).counted)
-        except BrokenSegmentError:  # told when it is verified, or when its time is over
-            continue
+    for paths in _chains(journal).values():
+        for path in reversed(paths):
+            try:
+                most = max(most, header(path).counted)
+                break
+            except BrokenSegmentError:  # told when it is verified, or when its time is over
+                continue
     return most
 
 
 def _seal_days(
-    journal: Path, reader: JournalReader, key: SigningKey, boot: str, now: str, counted: int
+    journal: Path,
+    reader: JournalReader,
+    key: SigningKey,
+    boot: str,
+    now: str,
+    counted: int,
+    pace: Pace,
 ) -> int:
     today = now[:10]
     begins, head = reader.beginning(), reader.head()
@@ -114,9 +129,9 @@ def _seal_days(
         through < head.position and (day := reader.day_after(through)) is not None and day != today
     ):
         if day < today:
-            end = reader.end_of_day(through, day)
+            end = reader.end_of_day(through, day, pace.pause)
             end = head.position if end is None else max(min(end, head.position), through + 1)
-        elif (end := reader.end_of_future(through, today)) is None:
+        elif (end := reader.end_of_future(through, today, pace.pause)) is None:
             break  # stamped by a clock that was ahead, and nothing else came yet
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
@@ -139,6 +154,7 @@ def _seal_days(
             first,
             _up_to(reader, through, end),
             sign(key, reader.id(), boot, now, ChainHead(end, last)),
+            pace,
         )
         through = end
     return through
@@ -163,12 +179,12 @@ def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
     return takewhile(lambda path: counted - header(path).counted >= days * DAY, paths)
 
 
-def _told(path: Path) -> Removed:
+def _told(path: Path, pace: Pace) -> Removed:
     """What the journal records about a segment before it is removed. Raises
-    :class:`BrokenSegmentError` if the segment can no longer be read.
+    :class:`BrokenSegmentError` if the segment can no longer be read, and :class:`EndedError`.
     """
     with closing(Segment(path)) as segment:
-        for _ in segment.entries():
+        for _ in pace.paced(segment.entries()):
             pass
         first, point = segment.header, segment.checkpoint
     assert point is not None

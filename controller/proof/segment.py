@@ -21,6 +21,7 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, Kind, holds
 from controller.proof.checkpoint import read_checkpoint
+from controller.proof.pace import Pace
 from devices.errors import NovamasError
 from devices.new_file import new_file
 
@@ -109,11 +110,16 @@ def header(path: Path) -> Header:
 
 
 def write_segment(
-    path: Path, header: Header, entries: Iterable[Entry], checkpoint: Checkpoint
+    path: Path,
+    header: Header,
+    entries: Iterable[Entry],
+    checkpoint: Checkpoint,
+    pace: Pace | None = None,
 ) -> None:
-    """Write a segment, read it back, and only then give it its name. Raises ``OSError`` and
-    :class:`BrokenSegmentError`.
+    """Write a segment, read it back, and only then give it its name. Raises ``OSError``,
+    :class:`BrokenSegmentError` and :class:`EndedError`.
     """
+    pace = pace or Pace()
     part = path.with_name(f"{path.name}.part")
     encode = msgspec.json.encode
     try:
@@ -123,12 +129,12 @@ def write_segment(
                 filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0
             ) as file:
                 file.write(encode(header) + b"\n")
-                for entry in entries:
+                for entry in pace.paced(entries):
                     file.write(encode(_line(entry)) + b"\n")
                 file.write(encode(checkpoint) + b"\n")
             raw.flush()
             os.fsync(raw.fileno())
-        _check(part, checkpoint)
+        _check(part, checkpoint, pace)
         part.replace(path)
         descriptor = os.open(path.parent, os.O_RDONLY)
         try:
@@ -234,13 +240,13 @@ def _entry(line: Line, previous: str) -> Entry:
     )
 
 
-def _check(path: Path, checkpoint: Checkpoint) -> None:
+def _check(path: Path, checkpoint: Checkpoint, pace: Pace) -> None:
     """Check that the new file can be read, holds together and ends correctly. Raises
-    :class:`BrokenSegmentError`.
+    :class:`BrokenSegmentError` and :class:`EndedError`.
     """
     with closing(Segment(path)) as segment:
         expected, digest = segment.header.after, b""
-        for entry in segment.entries():
+        for entry in pace.paced(segment.entries()):
             expected += 1
             digest = entry.hash
             if entry.position != expected or not holds(entry):

@@ -72,10 +72,11 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     pai_gow: PaiGow | None = msgspec.field(name="pai-gow", default=None)
 
 
-def decrees() -> list[str]:
+@cache
+def decrees() -> tuple[str, ...]:
     """The decrees that have a rulebook."""
     shelf = files("controller.rulebooks")
-    return sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file())
+    return tuple(sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file()))
 
 
 @cache

@@ -100,6 +100,7 @@ class Daemon:
         self._log = structlog.get_logger()
         self._health_due = asyncio.Event()
         self._stages = Stages()
+        self._software = f"novamas {version('novamas')}"
         site = configuration.site
         self._journal = Journal(
             Path(configuration.journal.path),
@@ -238,7 +239,7 @@ class Daemon:
             title=_title(book, table.game),
             languages=book.languages,
             devices={device.id: device.driver for device in table.device},
-            software=f"novamas {version('novamas')}",
+            software=self._software,
             settings=table.settings,
         )
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -166,3 +167,25 @@ async def test_a_table_goes_on_in_the_new_file_and_after_the_next_start(tmp_path
     )
     assert not any(b'"round.result"' in event for event in events)
     await again.end()
+
+
+async def test_a_file_is_found_damaged_twice_before_it_is_set_aside_however_long_that_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        await journal.append(record(1))
+    check = file._check
+    checks: list[Path] = []
+
+    def slow(path: Path, connection: sqlite3.Connection) -> None:
+        checks.append(path)
+        if len(checks) == 1:
+            time.sleep(0.1)
+            raise file.DamagedFileError("what the disk gave once")
+        check(path, connection)
+
+    monkeypatch.setattr(file, "UNREAD", 0.05)
+    monkeypatch.setattr(file, "_check", slow)
+    assert opened(path) == (3, False)
+    assert len(checks) == 2

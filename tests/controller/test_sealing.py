@@ -20,12 +20,15 @@ from controller.cli import main
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
+from controller.proof import journal_upkeep, pace
 from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, make_key, public
+from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import DAY, SealedDay, remove, seal
 from controller.proof.segment import BrokenSegmentError, Segment, folder, segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
+from controller.tables.runner import TableRunner
 from tests.controller.premises import Premises, entries
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
@@ -287,3 +290,63 @@ async def test_a_sealed_journal_is_audited_and_exported(
     assert main(["export", str(path), "--table", "none"]) == 1
     assert main(["export", str(path), "--day", "today"]) == 1
     assert main(["export", str(tmp_path / "none")]) == 1
+
+
+async def test_a_day_that_is_sealed_by_half_at_a_stop_is_sealed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "BATCH", 10)
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    ended = Pace()
+    ended.end()
+    with pytest.raises(EndedError):
+        seal(path, make_key(key_path(path)), "b1", f"{DAYS[1]}T12:00:00Z", DAY, 300, 30, ended)
+    assert list(folder(path).iterdir()) == []
+    sealed(path, f"{DAYS[1]}T12:00:00.000000Z")
+    assert [span(each)[2:] for each in segments(path)] == [(1, 30)]
+
+
+async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the daemon can stop meanwhile."""
+    monkeypatch.setattr(journal_upkeep, "PERIOD", 0.01)
+    begun: list[int] = []
+
+    def long_day(*given: Any) -> SealedDay:
+        begun.append(1)
+        while True:
+            given[-1].pause()
+
+    monkeypatch.setattr(journal_upkeep, "seal", long_day)
+    made = Premises(tmp_path / "journal.sqlite3")
+    looks: list[int] = []
+    look = made.upkeep.look
+
+    def looking(runners: list[TableRunner]) -> None:
+        look(runners)
+        looks.append(len(begun))
+
+    monkeypatch.setattr(made.upkeep, "look", looking)
+    upkeep = asyncio.create_task(made.upkeep.run([made.runner], lambda: 0))
+    async with asyncio.timeout(20):
+        while len(looks) < 5 or not begun:  # noqa: ASYNC110  what is waited for tells nobody
+            await asyncio.sleep(0.01)
+        upkeep.cancel()
+        await asyncio.wait([upkeep])
+        await asyncio.get_running_loop().shutdown_default_executor()
+    assert len(begun) == 1
+    made.journal.close()
+
+
+async def test_a_day_begins_at_every_table_of_many(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    made = Premises(path)
+    made.upkeep._today = DAYS[0]
+    made.upkeep.look([made.runner] * 120)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    await made.end()
+    days = [entry for entry in entries(path) if b'"why":"day"' in entry.body]
+    assert len(days) == 120
