@@ -143,6 +143,7 @@ class Journal:
         self._unread_since: float | None = None
         self._suspected: _Suspect | None = None
         self._cut = 0
+        self._cut_at = 0.0
         self._ended: ThreadFuture[None] = ThreadFuture()
         # whoever watches may be cancelled, the writer not
         self._ended.set_running_or_notify_cancel()
@@ -319,8 +320,9 @@ class Journal:
                 self._examine(suspected)
             if batches:
                 self._write(batches)
-            if self._cut and idle:
+            if self._cut and (idle or time.monotonic() >= self._cut_at):
                 self._cut = self._cut if self._store.remove(self._cut) else 0
+                self._cut_at = time.monotonic() + _IDLE  # with many tables it is never idle
                 self._logged = self._store.log_size()
             if (
                 self._logged > (_LOG_WORTH if due else _LOG_LIMIT)

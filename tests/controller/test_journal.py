@@ -337,3 +337,16 @@ def test_an_empty_file_is_begun(path: Path) -> None:
     with closing(JournalReader(path)) as reader:
         assert reader.head().position == 0
         assert reader.broken() is None
+
+
+async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
+    with closing(Journal(path)) as journal, closing(JournalReader(path)) as reader:
+        for number in range(1, 601):
+            stored = journal.append(record(number))
+        end = await stored
+        journal.cut(end - 3)
+        async with asyncio.timeout(30):
+            while reader.beginning().position < end - 3:
+                number += 1
+                await journal.append(record(number))
+        assert reader.broken() is None
