@@ -381,7 +381,6 @@ class Journal:
                     self._call(self._settle, [(stored, failure) for stored in waiting], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
-        self._logged = self._store.log_size()
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
             self._call(self._go_on, new)
@@ -394,6 +393,7 @@ class Journal:
             ]
             self._call(self._settle, outcomes, inputs, self._store.head, published)
         self._tell(None)
+        self._logged = self._store.log_size()
 
     def _examine(self, suspected: _Suspect) -> None:
         """Something could not be read: check whether the file is damaged."""

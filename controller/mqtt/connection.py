@@ -320,8 +320,14 @@ class Connection(aiomqtt.Client):
 
     def _send(self, packets: bytes) -> None:
         """Write packets now: the library would wait for three turns of the event loop."""
-        self._publishing.enqueue(packets)
-        self._write()
+        try:
+            taken = self._publishing.send(packets)
+        except OSError as error:  # as in :meth:`_write`
+            if not self._disconnected.done():
+                self._disconnected.set_exception(error)
+        else:
+            if not taken:
+                self._write()
 
     def _give_up(self, disconnected: asyncio.Future[None]) -> None:
         """Fail all messages awaiting acknowledgement, because the connection is lost."""

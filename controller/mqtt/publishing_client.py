@@ -5,6 +5,7 @@ passes the acknowledgements on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 from paho.mqtt.client import MQTT_ERR_SUCCESS
@@ -20,19 +21,28 @@ class PublishingClient(BoundedClient):
 
     acknowledge: Callable[[int, int], None] = staticmethod(lambda _id, _reason: None)
 
-    def enqueue(self, packets: bytes) -> None:
-        """Put whole packets into the library's queue for the socket."""
+    def send(self, packets: bytes) -> bool:
+        """Write whole packets to the socket. Returns whether it took them all; the rest is in the
+        library's queue. Raises ``OSError`` if the connection is gone.
+        """
+        sent = 0
+        if not self._out_packet:
+            with suppress(BlockingIOError):
+                sent = self._sock_send(packets)
+            if sent == len(packets):
+                return True
         self._out_packet.append(
             {
                 "command": _PUBLISH,
                 "mid": 0,
                 "qos": 1,
-                "pos": 0,
-                "to_process": len(packets),
+                "pos": sent,
+                "to_process": len(packets) - sent,
                 "packet": packets,
                 "info": None,
             }
         )
+        return False
 
     def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
         # The packet is the identifier and, in MQTT 5, a reason code unless that is 0 (3.4.2).
