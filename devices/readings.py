@@ -422,7 +422,7 @@ AnyReading = (
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
 
 
-_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*")
+_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
 
 
 def escape(data: bytes) -> str:
