@@ -176,7 +176,7 @@ class Watch:
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now
-        self._noise = 0
+        self._noise, self._noise_began, self._noise_ended = 0, 0.0, 0.0
 
     def _verdict_due(self) -> float | None:
         """When silence or noise has to be reported if no valid frame arrives before."""
