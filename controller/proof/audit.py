@@ -39,7 +39,7 @@ from controller.proof.pieces import Lead
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.verdict import Verdict
 from controller.proof.verify import Hearer, verify
-from controller.tables.table import OUTAGE, RESTART, Table, UnrestorableStateError
+from controller.tables.table import OUTAGE, RESTART, Snapshot, Table, UnrestorableStateError
 from devices.calls import Missed, Opened, read_calls, readings
 from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading
@@ -135,7 +135,7 @@ class Auditor(Hearer):
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
         self._rooms: dict[str, _Room] = {}
         self._runs: dict[str, Run] = {}
-        self._saved: dict[str, bytes] = {}  # what each table knows, as derived
+        self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
         self._rows = {row.table: row for row in rows}
         self._tables: dict[str, tuple[int, int]] = {}
@@ -201,7 +201,7 @@ class Auditor(Hearer):
         """What is known now; of no use to compare where nobody can tell."""
         try:
             rooms = [room.known() for room in self._rooms.values()]
-            saved = [self._saved.get(table) for table in self._rooms]
+            saved = [self._known(table) for table in self._rooms]
             return likeness([self._present, rooms, saved, self._unset])
         except TypeError:
             return token_bytes()
@@ -260,6 +260,11 @@ class Auditor(Hearer):
             room.begin(told)
             self._saved[room.setup.id] = told
 
+    def _known(self, table: str) -> bytes | None:
+        """What a table knows, as derived and as it is saved."""
+        known = self._saved.get(table)
+        return msgspec.json.encode(known) if isinstance(known, Snapshot) else known
+
     def _opened(self, entry: Entry) -> bytes:
         if not is_sealed(entry.body):
             return entry.body
@@ -273,7 +278,7 @@ class Auditor(Hearer):
 
     def _hold(self, entry: Entry, row: Saved) -> None:
         """Compare the stored state with the derived one."""
-        derived = self._saved.get(entry.table)
+        derived = self._known(entry.table)
         if is_locked(row.state):
             self.audit.notes.append(
                 f"what is saved of table {entry.table} is locked; it is proved when a daemon has "
@@ -349,7 +354,7 @@ class Auditor(Hearer):
         if saved is not None and is_locked(saved):
             self._give_up(room, SEALED)
             return
-        derived = self._saved.get(entry.table)
+        derived = self._known(entry.table)
         if self._guessed is not None and entry.table not in self._guessed:
             self.sound = False  # it may have been known before the seam
         if begun.why != "aside" and derived is not None and derived != saved:
@@ -414,7 +419,7 @@ class Auditor(Hearer):
         except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
-        self._saved[entry.table] = room.table.saved()
+        self._saved[entry.table] = room.table.snapshot()
 
     def _reading(self, entry: Entry, given: AnyReading, body: bytes, room: _Room | None) -> None:
         self.audit.readings += 1
