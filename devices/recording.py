@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
@@ -108,17 +108,24 @@ class RecordingReader:
         self.framing: Framing = "line"
         self.start = 0.0
         self.problems: list[Problem] = []
-        self.read = 0
+        self._file: BinaryIO | None = None
+        self._read = 0
+
+    @property
+    def read(self) -> int:
         """Bytes of the file that were read so far."""
+        return self._read if self._file is None else self._file.tell()
 
     def __iter__(self) -> Iterator[Chunk]:
         self.header, self.framing, self.start, self.problems = {}, "line", 0.0, []
         try:
             with self.path.open("rb") as file:
-                lines = gzip.GzipFile(fileobj=file) if self.path.suffix == ".gz" else file
-                for chunk in self._chunks(lines):
-                    self.read = file.tell()
-                    yield chunk
+                self._file = file
+                try:
+                    is_packed = self.path.suffix == ".gz"
+                    yield from self._chunks(gzip.GzipFile(fileobj=file) if is_packed else file)
+                finally:
+                    self._read, self._file = file.tell(), None
         except (OSError, EOFError, zlib.error) as error:
             raise RecordingError(
                 self.path, 0, getattr(error, "strerror", None) or str(error)

@@ -150,8 +150,9 @@ def _chunks(recordings: list[RecordingReader]) -> Iterator[Chunk]:
                     "one by one"
                 )
             try:
-                for chunk in recording:
-                    percent.show(done + recording.read, total)
+                for number, chunk in enumerate(recording):
+                    if not number % 1000:
+                        percent.show(done + recording.read, total)
                     latest = round(offset + chunk.at, 6)
                     yield Chunk(latest, chunk.data, chunk.sent)
             except RecordingError as error:
