@@ -40,13 +40,13 @@ class GarbageSummary:
     def pass_on(self, readings: list[AnyReading], now: float) -> list[AnyReading]:
         """The readings to release now. Successive garbage becomes one reading."""
         released: list[AnyReading] = []
+        if self._held is None and now - self._latest >= CALM:
+            self._reported, self._latest = 0, float("-inf")  # as if there had been none
         for reading in readings:
             if not isinstance(reading, LinkGarbage):
                 released += [*self.release(now), reading]
             elif self._held is None:
                 self._held = reading
-                if now - self._latest >= CALM:
-                    self._reported = 0
             else:
                 self._held = replace(self._held, bytes=self._held.bytes + reading.bytes)
         if self.due is not None and self.due <= now:

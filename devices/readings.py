@@ -422,7 +422,7 @@ AnyReading = (
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
 
 
-_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*")
+_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
 
 
 def escape(data: bytes) -> str:
@@ -439,6 +439,9 @@ def unescape(text: str) -> bytes:
     """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above
     255.
     """
+    line = text.removesuffix(r"\r\n")
+    if "\\" not in line and line.isascii():  # nearly all of them
+        return line.encode() + (b"" if len(line) == len(text) else b"\r\n")
     if not _ESCAPED.fullmatch(text):
         raise ValueError(
             r"a backslash starts \\, \t, \n, \r or \xNN, and no character is above 255"

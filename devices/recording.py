@@ -24,11 +24,11 @@ import shutil
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
@@ -41,6 +41,7 @@ LINE_END = b"\r\n"
 LATEST = 253_402_300_799.0
 """Seconds from 1970 to the end of the year 9999."""
 
+_SECONDS = re.compile(r"\d+(\.\d+)?")
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
 # Not a valid escape, so a line that the writer did not finish cannot be mistaken for a complete
 # one.
@@ -94,51 +95,83 @@ class Recording(msgspec.Struct, frozen=True):
         return len(self.chunks)
 
 
-def read_recording(path: Path | str) -> Recording:
-    """Read a whole recording, plain or compressed (``.gz``). Raises :class:`RecordingError` if the
-    file cannot be read or its framing is unknown.
+class RecordingReader:
+    """Reads a recording, plain or compressed (``.gz``), chunk by chunk: each iteration from its
+    beginning. ``start`` is known with the first chunk, ``header`` and ``framing`` too; ``problems``
+    are those so far. Raises :class:`RecordingError` if the file cannot be read or its framing is
+    unknown.
     """
-    path = Path(path)
-    try:
-        lines = (
-            gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        ).split(b"\n")
-    except (OSError, EOFError, zlib.error) as error:
-        raise RecordingError(path, 0, getattr(error, "strerror", None) or str(error)) from error
-    header: dict[str, str] = {}
-    framing: Framing = "line"
-    start: float | None = None
-    chunks: list[Chunk] = []
-    problems: list[Problem] = []
-    latest = 0.0
-    cut = lines.pop()
-    for number, line in enumerate(lines, 1):
-        if line.startswith(b"#"):
-            if not chunks:
-                framing = _take_header(header, line, framing, path, number)
-            continue
-        if not line.strip():
-            continue
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.header: dict[str, str] = {}
+        self.framing: Framing = "line"
+        self.start = 0.0
+        self.problems: list[Problem] = []
+        self._file: BinaryIO | None = None
+        self._read = 0
+
+    @property
+    def read(self) -> int:
+        """Bytes of the file that were read so far."""
+        return self._read if self._file is None else self._file.tell()
+
+    def __iter__(self) -> Iterator[Chunk]:
+        self.header, self.framing, self.start, self.problems = {}, "line", 0.0, []
         try:
-            at, absolute, chunk = _parse(line.removesuffix(b"\r").decode("latin-1"), framing)
-        except ValueError as error:
-            problems.append(Problem(number, str(error)))
-            continue
-        if start is None:
-            start = at if absolute else 0.0
-        at = round(at - start, 6)
-        if at < latest:
-            problems.append(
-                Problem(number, "the time goes back; the time of the previous chunk is used")
-            )
-        latest = max(latest, at)
-        chunks.append(msgspec.structs.replace(chunk, at=latest))
-    if cut.strip() and not cut.startswith(b"#"):
-        problems.append(
-            Problem(len(lines) + 1, "the last line has no line end and may be incomplete")
-        )
+            with self.path.open("rb") as file:
+                self._file = file
+                try:
+                    is_packed = self.path.suffix == ".gz"
+                    yield from self._chunks(gzip.GzipFile(fileobj=file) if is_packed else file)
+                finally:
+                    self._read, self._file = file.tell(), None
+        except (OSError, EOFError, zlib.error) as error:
+            raise RecordingError(
+                self.path, 0, getattr(error, "strerror", None) or str(error)
+            ) from error
+
+    def _chunks(self, lines: Iterable[bytes]) -> Iterator[Chunk]:
+        begun, latest = False, 0.0
+        for number, line in enumerate(lines, 1):
+            if line.startswith(b"#"):
+                if not begun and line.endswith(b"\n"):
+                    self.framing = _take_header(self.header, line, self.framing, self.path, number)
+                continue
+            if not line.strip():
+                continue
+            if not line.endswith(b"\n"):
+                what = "the last line has no line end and may be incomplete"
+                self.problems.append(Problem(number, what))
+                return
+            try:
+                text = line[:-1].removesuffix(b"\r").decode("latin-1")
+                at, absolute, data, sent = _parse(text, self.framing)
+            except ValueError as error:
+                self.problems.append(Problem(number, str(error)))
+                continue
+            if not begun:
+                begun, self.start = True, at if absolute else 0.0
+            at = round(at - self.start, 6)
+            if at < latest:
+                what = "the time goes back; the time of the previous chunk is used"
+                self.problems.append(Problem(number, what))
+            latest = max(latest, at)
+            yield Chunk(latest, data, sent)
+
+
+def read_recording(path: Path | str) -> Recording:
+    """Read a whole recording. Raises :class:`RecordingError` if the file cannot be read or its
+    framing is unknown.
+    """
+    reader = RecordingReader(path)
+    chunks = list(reader)
     return Recording(
-        header=header, framing=framing, start=start or 0.0, chunks=chunks, problems=problems
+        header=reader.header,
+        framing=reader.framing,
+        start=reader.start,
+        chunks=chunks,
+        problems=reader.problems,
     )
 
 
@@ -164,9 +197,9 @@ def _take_header(
     raise RecordingError(path, number, f"unknown framing {value!r}; use line or raw")
 
 
-def _parse(line: str, framing: Framing) -> tuple[float, bool, Chunk]:
-    """Parse one chunk line into (time, whether it is absolute, chunk). Raises ``ValueError`` saying
-    what is wrong.
+def _parse(line: str, framing: Framing) -> tuple[float, bool, bytes, bool]:
+    """Parse one chunk line into (time, whether it is absolute, bytes, whether they were sent).
+    Raises ``ValueError`` saying what is wrong.
     """
     time, _, rest = line.partition(" ")
     direction, _, payload = rest.partition(" ")
@@ -177,12 +210,12 @@ def _parse(line: str, framing: Framing) -> tuple[float, bool, Chunk]:
         data = unescape(payload)
     except ValueError as error:
         raise ValueError(f"invalid escape in the payload: {error}") from error
-    return at, absolute, Chunk(at, data + LINE_END if framing == "line" else data, direction == ">")
+    return at, absolute, data + LINE_END if framing == "line" else data, direction == ">"
 
 
 def _parse_time(text: str) -> tuple[float, bool]:
     """Seconds, and whether they count from 1970. Raises ``ValueError``."""
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if _SECONDS.fullmatch(text):
         if (seconds := float(text)) > LATEST:
             raise ValueError(f"time {text[:20]}... is after the year 9999")
         return seconds, False

@@ -74,12 +74,11 @@ class Watch:
     @property
     def deadline(self) -> float | None:
         """When to call :meth:`tick` even if no byte has arrived, or None."""
-        times = [
-            time
-            for time in (self._codec.deadline, self._verdict_due(), self._garbage.due)
-            if time is not None
-        ]
-        return min(times, default=None)
+        soonest = self._codec.deadline
+        for due in (self._verdict_due(), self._garbage.due):
+            if due is not None and (soonest is None or due < soonest):
+                soonest = due
+        return soonest
 
     def opened(self, now: float) -> list[AnyReading]:
         """The link is open. A steady device is reported once it is heard, or has been silent too
@@ -177,7 +176,7 @@ class Watch:
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now
-        self._noise = 0
+        self._noise, self._noise_began, self._noise_ended = 0, 0.0, 0.0
 
     def _verdict_due(self) -> float | None:
         """When silence or noise has to be reported if no valid frame arrives before."""

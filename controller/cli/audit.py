@@ -14,6 +14,7 @@ from controller.cli import CommandLineError
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     STATUSES,
+    add_jobs,
     conclude,
     lacks,
     proof,
@@ -32,7 +33,7 @@ HELP = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--key K] [--unseal KEYFILE] [--json]."""
+    """JOURNAL [--key K] [--unseal KEYFILE] [--json] [--jobs N]."""
     parser.epilog = STATUSES
     parser.add_argument(
         "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
@@ -50,6 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the private key of surveillance (64 digits), to prove sealed tables too",
     )
     parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
+    add_jobs(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -58,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
 
     unseal = None if given.unseal is None else _unseal(given.unseal)
     with Percent("auditing") as percent:
-        made = audit(given.journal, unseal, percent.show, given.key)
+        made = audit(given.journal, unseal, percent.show, given.key, given.jobs)
     return conclude(made.outcome, [_as_json(made)] if given.json else _page(made, given.journal))
 
 

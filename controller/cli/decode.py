@@ -19,7 +19,7 @@ from devices.drivers import driver
 from devices.places import spell
 from devices.profiles import profile
 from devices.readings import AnyReading, escape
-from devices.recording import Chunk, Recording, RecordingError, read_recording
+from devices.recording import Chunk, Problem, Recording, RecordingError, read_recording
 from devices.sections import Notes, read
 from devices.watch import CodecDefectError, Watch
 
@@ -77,15 +77,25 @@ def skipped(path: Path) -> Recording:
         recording = read_recording(path)
     except RecordingError as error:
         raise CommandLineError(str(error)) from error
-    for problem in recording.problems[:SHOWN]:
-        print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
-    if (more := len(recording.problems) - SHOWN) > 0:
-        print(f"{path}: and {more} more such lines", file=sys.stderr)
+    tell_skipped(path, recording.problems)
     if not recording.chunks:
-        raise CommandLineError(
-            f"{path}: not a recording, or empty: it has no line such as `0.5 < *X;2`"
-        )
+        raise nothing_in(path)
     return recording
+
+
+def tell_skipped(path: Path, problems: list[Problem]) -> None:
+    """Report the unreadable lines of a recording on stderr."""
+    for problem in problems[:SHOWN]:
+        print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
+    if (more := len(problems) - SHOWN) > 0:
+        print(f"{path}: and {more} more such lines", file=sys.stderr)
+
+
+def nothing_in(path: Path) -> CommandLineError:
+    """That a file has no chunk."""
+    return CommandLineError(
+        f"{path}: not a recording, or empty: it has no line such as `0.5 < *X;2`"
+    )
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
+from typing import TextIO
 
 
 class Percent:
-    """``with Percent("verifying") as percent: percent.show(done, total)``."""
+    """``with Percent("verifying") as percent: percent.show(done, total)``. Nothing either while the
+    stream ``unless``, to which the command writes meanwhile, goes to a terminal too.
+    """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, unless: TextIO | None = None) -> None:
         self._what = what
         self._shown = -1
-        self._on = sys.stderr.isatty()
+        self._on = sys.stderr.isatty() and not (unless is not None and unless.isatty())
 
     def __enter__(self) -> Percent:
         return self
@@ -30,7 +33,9 @@ class Percent:
 
     def show(self, done: int, total: int) -> None:
         """So much of so much is done."""
+        if not self._on:
+            return
         percent = 100 * done // total if total else 100
-        if self._on and percent != self._shown:
+        if percent != self._shown:
             self._shown = percent
             print(f"\r{self._what} {percent} %", end="", file=sys.stderr, flush=True)

@@ -10,19 +10,18 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from controller.cli import CommandLineError
-from controller.cli.decode import decode, make_codec, named, skipped
+from controller.cli.decode import decode, make_codec, named, nothing_in, tell_skipped
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
+from controller.cli.progress import Percent
 from controller.configuration.checks import unsuited
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.tables.table import Table
-from devices.recording import Chunk, Recording
+from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch
 
 HELP = "print the events that recordings of a device lead to, as JSON lines"
@@ -81,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
     if what := unsuited(named(arguments.driver), arguments.driver, arguments.game):
         raise CommandLineError(what)
-    recordings = _read(arguments.recording)
-    start = recordings[0][1].start
+    recordings = _in_order(arguments.recording)
+    start = recordings[0].start
     said: Counter[str] = Counter()
     inputs = decode(Watch(codec, arguments.device, arguments.stale_after), _chunks(recordings))
     try:
@@ -101,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(
             f"driver {arguments.driver}: {error}, given {error.data!r}"
         ) from error
-    skipped = sum(len(recording.problems) for _, recording in recordings)
+    skipped = sum(len(recording.problems) for recording in recordings)
     counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
     counts.insert(4, f"{codec.counters.damaged} damaged lines")
     print(", ".join([*counts, f"{skipped} unreadable lines skipped"]), file=sys.stderr)
@@ -123,32 +122,40 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
         print(line)
 
 
-def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
+def _in_order(paths: list[Path]) -> list[RecordingReader]:
     """The recordings in order of their start. Raises ``CommandLineError``."""
-    return sorted(((path, skipped(path)) for path in paths), key=lambda each: each[1].start)
+    recordings = [RecordingReader(path) for path in paths]
+    for recording in recordings:
+        try:
+            first = next(iter(recording), None)
+        except RecordingError as error:
+            raise CommandLineError(str(error)) from error
+        if first is None:
+            tell_skipped(recording.path, recording.problems)
+            raise nothing_in(recording.path)
+    return sorted(recordings, key=lambda recording: recording.start)
 
 
-def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
-    """All chunks, timed from the start of the first recording, with progress on the terminal.
-    Raises ``CommandLineError``.
+def _chunks(recordings: list[RecordingReader]) -> Iterator[Chunk]:
+    """All chunks, timed from the start of the first recording, with progress on the terminal
+    unless the events go there. Raises ``CommandLineError``.
     """
-    total, done, shown, latest = sum(len(recording) for _, recording in recordings), 0, -1, 0.0
-    progress = sys.stderr.isatty() and not sys.stdout.isatty()
-    for path, recording in recordings:
-        offset = round(recording.start - recordings[0][1].start, 6)
-        if offset < latest:
-            raise CommandLineError(
-                f"{path}: starts before the previous recording ends; replay them one by one"
-            )
-        for chunk in recording:
-            done += 1
-            if progress and (percent := 100 * done // total) != shown:
-                shown = percent
-                print(
-                    f"\r{percent} %" if done < total else "\r     \r",
-                    end="",
-                    file=sys.stderr,
-                    flush=True,
+    total, done, latest = sum(each.path.stat().st_size for each in recordings), 0, 0.0
+    with Percent("replaying", unless=sys.stdout) as percent:
+        for recording in recordings:
+            offset = round(recording.start - recordings[0].start, 6)
+            if offset < latest:
+                raise CommandLineError(
+                    f"{recording.path}: starts before the previous recording ends; replay them "
+                    "one by one"
                 )
-            latest = round(offset + chunk.at, 6)
-            yield replace(chunk, at=latest)
+            try:
+                for number, chunk in enumerate(recording):
+                    if not number % 1000:
+                        percent.show(done + recording.read, total)
+                    latest = round(offset + chunk.at, 6)
+                    yield Chunk(latest, chunk.data, chunk.sent)
+            except RecordingError as error:
+                raise CommandLineError(str(error)) from error
+            done += recording.read
+            tell_skipped(recording.path, recording.problems)

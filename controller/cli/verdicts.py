@@ -11,6 +11,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.cli.numbers import count
+
 if TYPE_CHECKING:
     from controller.proof.outcome import Outcome
     from controller.proof.verdict import Verdict
@@ -26,6 +28,19 @@ def public_key(text: str) -> str:
             f"{text!r} is not a public key: it has 64 hexadecimal digits, as a checkpoint shows it"
         )
     return key
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """The option ``--jobs N``."""
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=cores,
+        metavar="N",
+        help="processes that share a large journal, by days (default: one for each core, here "
+        f"{cores})",
+    )
 
 
 def conclude(outcome: Outcome, lines: list[str]) -> int:

@@ -11,6 +11,7 @@ import msgspec
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     STATUSES,
+    add_jobs,
     conclude,
     lacks,
     proof,
@@ -26,7 +27,7 @@ HELP = "check the chain of a journal and its sealed days, and name the first wro
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--key K] [--witness ARCHIVE] [--json]."""
+    """JOURNAL [--key K] [--witness ARCHIVE] [--json] [--jobs N]."""
     parser.epilog = STATUSES
     parser.add_argument(
         "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
@@ -44,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a subscriber's archive: events and checkpoints as JSON lines, in any order",
     )
     parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
+    add_jobs(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -62,8 +64,9 @@ def run(given: argparse.Namespace) -> int:
             given.journal,
             given.key,
             () if witness is None else witness.checkpoints.values(),
-            (lambda _: None) if witness is None else witness.hear,
+            None if witness is None else witness.hear,
             percent.show,
+            given.jobs,
         )
     if witness is not None:
         witness.testify(verdict)

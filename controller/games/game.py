@@ -60,5 +60,7 @@ class Game(Protocol):
         ...
 
     def history(self, state: Any) -> list[AnyLine]:
-        """The latest rounds, oldest first, as the retained topic ``history`` tells them."""
+        """The latest rounds, oldest first, as the retained topic ``history`` tells them: made of
+        the state's ``entries`` alone, if it has any.
+        """
         ...

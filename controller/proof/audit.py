@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from secrets import token_bytes
 
 import msgspec
 
@@ -24,7 +25,6 @@ from controller.journal.schema import Entry
 from controller.journal.setup import Boot, TableSetup, TableStart
 from controller.proof.findings import (
     LOST,
-    MOST,
     NO_BEGINNING,
     NO_SETUP,
     OTHER_KEY,
@@ -33,12 +33,14 @@ from controller.proof.findings import (
     Difference,
     Run,
 )
+from controller.proof.likeness import likeness
 from controller.proof.live import LiveFile, Saved
+from controller.proof.pieces import Lead
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.verdict import Verdict
-from controller.proof.verify import verify
-from controller.tables.table import OUTAGE, RESTART, Table, UnrestorableStateError
-from devices.calls import Missed, read_calls, readings
+from controller.proof.verify import Hearer, verify
+from controller.tables.table import OUTAGE, RESTART, Snapshot, Table, UnrestorableStateError
+from devices.calls import Missed, Opened, read_calls, readings
 from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading
 from devices.watch import Watch
@@ -58,6 +60,8 @@ class _Room:
         self.said: dict[str, deque[bytes]] = {}
         self.watches: dict[str, Watch | None] = {}
         self.cold: dict[str, str] = {}
+        self.opened: set[str] = set()
+        """Devices whose decoder began at a seam."""
         for device in setup.devices:
             found = driver(device.driver)
             codec = found.make(device.id, msgspec.convert(device.options, found.options))
@@ -81,6 +85,22 @@ class _Room:
             about=About(devices={device.id: device.driver for device in setup.devices}),
         )
 
+    def known(self) -> list[object]:
+        """All on which it depends what is derived."""
+        table = self.table
+        return [
+            self.site,
+            self.boot,
+            self.setup,
+            self.why,
+            self.gaps,
+            self.due,
+            self.said,
+            self.cold,
+            self.watches,
+            None if table is None else (table.saved(), table.seq, table.sound),
+        ]
+
     def chill(self, device: str, why: str) -> None:
         """From here on, what this device sends cannot be derived."""
         self.watches[device] = None
@@ -95,7 +115,16 @@ def _is_own(room: _Room, given: LinkLost) -> bool:
     return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART, OUTAGE)
 
 
-class Auditor:
+class Heard(msgspec.Struct, frozen=True):
+    """What an auditor has found in some entries. ``tables``: for each table, its events and how
+    many were derived.
+    """
+
+    audit: Audit
+    tables: dict[str, tuple[int, int]]
+
+
+class Auditor(Hearer):
     """Takes the entries in order."""
 
     def __init__(
@@ -106,11 +135,15 @@ class Auditor:
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
         self._rooms: dict[str, _Room] = {}
         self._runs: dict[str, Run] = {}
-        self._saved: dict[str, bytes] = {}  # what each table knows, as derived
+        self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
         self._rows = {row.table: row for row in rows}
         self._tables: dict[str, tuple[int, int]] = {}
         """For each table, its events and how many were derived."""
+        self._present = ""
+        """The present run."""
+        self._guessed: frozenset[str] | None = None
+        """The tables of the run in which this one began at a seam."""
 
     def hear(self, entry: Entry) -> None:
         """Take the next entry. Its content may be anything: only the chain shows whether it was
@@ -136,18 +169,101 @@ class Auditor:
             )
             self._differs(entry, f"cannot be derived: {what}", None)
             self._give_up(room, "an entry before could not be read")
+        if self._guessed is not None and entry.boot != self._present:
+            self.sound = False  # of a run before the seam
         if (row := self._rows.get(entry.table)) is not None and row.position == entry.position:
             self._hold(entry, row)
 
-    def end(self, chain: Verdict) -> None:
-        """There are no more entries. ``chain``: whether they are those that were written."""
+    def end(self) -> None:
+        """There are no more entries."""
         for room in self._rooms.values():
             if room.due:
                 self._missing(room, None)
+
+    def begin(self, lead: Lead) -> None:
+        """Begin where a day does: with what the tables stored, and with decoders that have heard
+        the bytes before. Raises ``ValueError`` and :class:`UnrestorableStateError`.
+        """
+        first, *states = lead.of
+        self._set_up(first, msgspec.json.decode(first.body, type=Boot), lead.fragments)
+        for entry in lead.before:
+            room = self._rooms.get(entry.table)
+            if room is not None and entry.kind == "bytes" and entry.boot == first.boot:
+                self._warm_up(self._opened(entry), room)
+        for entry in states:
+            room = self._rooms.get(entry.table)
+            if room is not None and entry.kind == "state":
+                self._know(room, self._opened(entry))
+        self._guessed = frozenset(self._rooms)
+        self.told()
+
+    def known(self) -> bytes:
+        """What is known now; of no use to compare where nobody can tell."""
+        try:
+            rooms = [room.known() for room in self._rooms.values()]
+            saved = [self._known(table) for table in self._rooms]
+            return likeness([self._present, rooms, saved, self._unset])
+        except TypeError:
+            return token_bytes()
+
+    def told(self) -> Heard:
+        """What was found since this was asked last."""
+        told = Heard(self.audit, self._tables)
+        self.audit = Audit(journal=told.audit.journal, chain=told.audit.chain)
+        self._tables = {}
+        self._runs = {
+            boot: Run(
+                boot=boot, software=run.software, python=run.python, since="", first=run.first
+            )
+            for boot, run in self._runs.items()
+        }
+        self.audit.runs = list(self._runs.values())
+        return told
+
+    def add(self, found: Heard) -> None:
+        """Add what another has found in the entries that follow."""
+        self.audit.add(found.audit)
+        for table, (events, derived) in found.tables.items():
+            known = self._tables.get(table, (0, 0))
+            self._tables[table] = known[0] + events, known[1] + derived
+
+    def conclude(self, chain: Verdict) -> Audit:
+        """Everything that was found. ``chain``: whether the entries are those that were written."""
         self.audit.chain = chain
         self.audit.unproved_tables = [
             table for table, (events, proved) in self._tables.items() if events and not proved
         ]
+        return self.audit
+
+    def _warm_up(self, body: bytes, room: _Room) -> None:
+        """Have a decoder hear what came before the seam, as if the link had been opened then."""
+        if not is_sealed(body):
+            device, calls = read_calls(body)
+            watch = room.watches.get(device)
+            if watch is not None and device not in room.opened:
+                room.opened.add(device)
+                if not isinstance(calls[0], Opened):
+                    watch.opened(calls[0].at)
+        self._bytes(body, room)
+        for said in room.said.values():
+            said.clear()
+
+    def _know(self, room: _Room, body: bytes) -> None:
+        """Have a table know what was stored as the day began."""
+        if is_sealed(body):
+            self._give_up(room, self._why_sealed)
+            return
+        told = bytes(msgspec.json.decode(body, type=TableStart).saved)
+        if is_locked(told):
+            self._give_up(room, SEALED)
+        else:
+            room.begin(told)
+            self._saved[room.setup.id] = told
+
+    def _known(self, table: str) -> bytes | None:
+        """What a table knows, as derived and as it is saved."""
+        known = self._saved.get(table)
+        return msgspec.json.encode(known) if isinstance(known, Snapshot) else known
 
     def _opened(self, entry: Entry) -> bytes:
         if not is_sealed(entry.body):
@@ -162,7 +278,7 @@ class Auditor:
 
     def _hold(self, entry: Entry, row: Saved) -> None:
         """Compare the stored state with the derived one."""
-        derived = self._saved.get(entry.table)
+        derived = self._known(entry.table)
         if is_locked(row.state):
             self.audit.notes.append(
                 f"what is saved of table {entry.table} is locked; it is proved when a daemon has "
@@ -197,6 +313,14 @@ class Auditor:
             return  # said again, for a day or a file that begins
         for room in self._rooms.values():
             self.audit.unheard += sum(len(said) for said in room.said.values())
+        if entry.boot in self._runs:
+            self.sound = False  # two runs of one name, which no daemon writes
+        fragments = frozenset({entry.boot}) if boot.continues else frozenset[str]()
+        self._set_up(entry, boot, fragments)
+
+    def _set_up(self, entry: Entry, boot: Boot, fragments: frozenset[str]) -> None:
+        """Set up the tables of a run. ``fragments``: runs whose beginning is not kept."""
+        self._present = entry.boot
         self._runs[entry.boot] = run = Run(
             boot=entry.boot,
             software=boot.software,
@@ -210,7 +334,7 @@ class Auditor:
         for setup in boot.tables:
             try:
                 self._rooms[setup.id] = _Room(
-                    boot.site, entry.boot, setup, whole=not boot.continues
+                    boot.site, entry.boot, setup, whole=entry.boot not in fragments
                 )
             except (KeyError, ValueError) as error:
                 self._unset[setup.id] = entry.boot
@@ -230,7 +354,9 @@ class Auditor:
         if saved is not None and is_locked(saved):
             self._give_up(room, SEALED)
             return
-        derived = self._saved.get(entry.table)
+        derived = self._known(entry.table)
+        if self._guessed is not None and entry.table not in self._guessed:
+            self.sound = False  # it may have been known before the seam
         if begun.why != "aside" and derived is not None and derived != saved:
             self._differs(
                 entry, "the table went on with something else than it knew", derived, saved
@@ -293,7 +419,7 @@ class Auditor:
         except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
-        self._saved[entry.table] = room.table.saved()
+        self._saved[entry.table] = room.table.snapshot()
 
     def _reading(self, entry: Entry, given: AnyReading, body: bytes, room: _Room | None) -> None:
         self.audit.readings += 1
@@ -373,10 +499,7 @@ class Auditor:
         )
 
     def _note(self, difference: Difference) -> None:
-        if len(self.audit.differences) < MOST:
-            self.audit.differences.append(difference)
-        else:
-            self.audit.more += 1
+        self.audit.note(difference)
 
     def _run(self, entry: Entry) -> Run | None:
         return self._runs.get(entry.boot)
@@ -397,13 +520,13 @@ def audit(
     unseal: Unseal | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     key: str | None = None,
+    jobs: int = 1,
 ) -> Audit:
     """Verify the chain, and derive everything in it again. ``unseal`` opens what is sealed;
-    ``key``: the public key to trust.
+    ``key``: the public key to trust; ``jobs``: how many processes may share a large journal.
     """
     auditor = Auditor(journal, unseal, _rows(journal))
-    auditor.end(verify(journal, key, each=auditor.hear, progress=progress))
-    return auditor.audit
+    return auditor.conclude(verify(journal, key, each=auditor, progress=progress, jobs=jobs))
 
 
 def _rows(journal: Path) -> list[Saved]:

@@ -17,6 +17,20 @@ LOST = "inputs were lost while the journal could not be written"
 NO_SETUP = "this software cannot set its table up"
 
 
+COUNTS = (
+    "entries",
+    "readings",
+    "proved_readings",
+    "commands",
+    "events",
+    "proved_events",
+    "unheard",
+    "sealed",
+    "more",
+)
+"""What an audit counts."""
+
+
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that does not follow from those before it. ``derived``: what follows;
     null: nothing.
@@ -44,6 +58,14 @@ class Run(msgspec.Struct, kw_only=True):
     commands: int = 0
     events: int = 0
     differences: int = 0
+
+    def add(self, later: Run) -> None:
+        """Add what was found of it in the entries that follow."""
+        self.entries += later.entries
+        self.readings += later.readings
+        self.commands += later.commands
+        self.events += later.events
+        self.differences += later.differences
 
 
 class Audit(msgspec.Struct, kw_only=True):
@@ -96,3 +118,26 @@ class Audit(msgspec.Struct, kw_only=True):
     def proves(self) -> bool:
         """Whether nothing differs, and everything derivable was derived."""
         return self.outcome is Outcome.HOLDS
+
+    def add(self, later: Audit) -> None:
+        """Add what was found in the entries that follow."""
+        for count in COUNTS:
+            setattr(self, count, getattr(self, count) + getattr(later, count))
+        for why, unproved in later.unproved.items():
+            self.unproved[why] = self.unproved.get(why, 0) + unproved
+        self.notes += later.notes
+        for difference in later.differences:
+            self.note(difference)
+        known = {run.boot: run for run in self.runs}
+        for run in later.runs:
+            if run.boot in known:
+                known[run.boot].add(run)
+            else:
+                self.runs.append(run)
+
+    def note(self, difference: Difference) -> None:
+        """Record a difference."""
+        if len(self.differences) < MOST:
+            self.differences.append(difference)
+        else:
+            self.more += 1

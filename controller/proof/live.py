@@ -161,6 +161,11 @@ class LiveFile:
             told = cast("tuple[str, str, Kind, str]", tuple(words))
             yield Entry(position, *told[:3], seq, told[3], mono_ns, body, previous, digest)
 
+    def boots(self, after: int) -> list[int]:
+        """The positions of the entries ``boot`` after that one."""
+        rows = self._rows("SELECT position FROM entry WHERE position > ? AND kind = 'boot'", after)
+        return [position for (position,) in rows]
+
     def damage(self) -> str | None:
         """What SQLite reports wrong with the whole file, or None."""
         found = self._one("PRAGMA quick_check(1)")

@@ -63,6 +63,14 @@ class Remembered:
         elif entry.position >= row.position and entry.kind == "state":
             self._hold(entry, row)
 
+    def told(self) -> dict[str, tuple[int, str]]:
+        """The first mistake of each table so far: its position, and what it is."""
+        return self._wrong
+
+    def add(self, wrong: dict[str, tuple[int, str]]) -> None:
+        """Add the mistakes that another has found in the entries that follow."""
+        self._wrong = {**wrong, **self._wrong}
+
     def wrong(self, heads: dict[str, int]) -> list[tuple[int, str]]:
         """The mistakes by position, once all entries were heard. ``heads``: the last position of
         each journal that was read to its end.

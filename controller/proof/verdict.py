@@ -86,3 +86,18 @@ class Verdict(msgspec.Struct, kw_only=True):
             self.problems.append(Problem(source, position, what))
         else:
             self.more += 1
+
+    def add(self, later: Verdict) -> None:
+        """Add what was found in the entries that follow."""
+        self.entries += later.entries
+        self.segments += later.segments
+        self.checkpoints += later.checkpoints
+        self.unsigned += later.unsigned
+        self.first = self.first or later.first
+        self.last = later.last or self.last
+        self.keys += (key for key in later.keys if key not in self.keys)
+        self.unread += later.unread
+        self.notes += later.notes
+        self.more += later.more
+        for problem in later.problems:
+            self.wrong(problem.source, problem.position, problem.what)

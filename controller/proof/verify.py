@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,29 +19,67 @@ from controller.journal.schema import Entry, JournalUnusableError, genesis, hold
 from controller.journal.setup import Boot, Removed
 from controller.proof.checkpoint import flaw, kept
 from controller.proof.evidence import Evidence, Source
+from controller.proof.pieces import Lead, Piece, lead, whole
+from controller.proof.processes import walk_together
 from controller.proof.remembered import Remembered
 from controller.proof.segment import HOSTILE, BrokenSegmentError, UnreadableSegmentError, span
 from controller.proof.verdict import Span, Verdict
 
+LARGE = 50_000
+"""Entries of a journal that is worth several processes."""
+
 Progress = Callable[[int, int], None]
 
 
-class _Chain:
-    """The chain of one file. ``after``: the position before its first kept entry; ``head``: its
-    last; ``sound``: up to which all entries are present and as written; ``signed``: up to which a
-    checkpoint vouches.
+class Hearer:
+    """Who is given every entry once, in order; here one who only passes it on. ``sound``: whether
+    what it found since it began at a seam is what it would have found without.
     """
 
-    def __init__(self, source: Source) -> None:
-        self.journal, self.base, self.after = source.journal, source.base, source.after
-        self.head = self.sound = self.signed = source.after
-        self.flawed = False
-        self.cut_short = False
-        """Whether there may be more than could be read."""
-        self.tells: bool | None = None
-        """Whether the release that wrote its first entries tells what it removes; None: they do not
-        say.
+    sound = True
+
+    def __init__(self, each: Callable[[Entry], None] = lambda _: None) -> None:
+        self._each = each
+
+    def hear(self, entry: Entry) -> None:
+        """Take the next entry."""
+        self._each(entry)
+
+    def end(self) -> None:
+        """There are no more entries."""
+
+    def begin(self, lead: Lead) -> None:
+        """Begin at a seam, with what leads up to it."""
+
+    def known(self) -> bytes:
+        """A digest of what is known now. What it makes of the entries to come depends on nothing
+        else.
         """
+        return b""
+
+    def told(self) -> Any:
+        """What was found since this was asked last, for :meth:`add` of another."""
+
+    def add(self, found: Any) -> None:
+        """Add what another has found in the entries that follow."""
+
+
+class _Chain(msgspec.Struct):
+    """The chain of one file. ``after``: the position before its first kept entry; ``head``: its
+    last; ``sound``: up to which all entries are present and as written; ``signed``: up to which a
+    checkpoint vouches. ``cut_short``: whether there may be more than could be read. ``tells``:
+    whether the release that wrote its first entries tells what it removes; None: they do not say.
+    """
+
+    journal: str
+    base: int
+    after: int
+    head: int
+    sound: int
+    signed: int
+    flawed: bool = False
+    cut_short: bool = False
+    tells: bool | None = None
 
     def breaks(self, position: int) -> None:
         """From here on, nothing before is linked with what follows."""
@@ -48,16 +87,35 @@ class _Chain:
         self.sound = min(self.sound, position - 1)
 
 
+class Walked(msgspec.Struct, kw_only=True):
+    """What was found in some pieces. ``found``: the hashes of entries by journal and position;
+    ``stated``: what was said to be removed: in which journal, and at which position of it;
+    ``sealed``: the checkpoints that end segments; ``begun``: the hash before the first entry of a
+    source where the one before was not read here; ``site``: and whether it is simulated.
+    """
+
+    verdict: Verdict
+    chains: dict[str, _Chain]
+    found: dict[tuple[str, int], str] = {}
+    stated: list[tuple[str, int, Removed]] = []
+    sealed: list[Checkpoint] = []
+    begun: dict[tuple[str, int], str] = {}
+    wrong: dict[str, tuple[int, str]] = {}
+    site: tuple[str, bool] | None = None
+
+
 def verify(
     journal: Path,
     key: str | None = None,
     checkpoints: Iterable[Checkpoint] = (),
-    each: Callable[[Entry], None] = lambda _: None,
+    each: Callable[[Entry], None] | Hearer | None = None,
     progress: Progress = lambda _done, _total: None,
+    jobs: int = 1,
 ) -> Verdict:
     """Walk the chain. ``key``: the public key to trust; without it, those that the journal names.
     ``checkpoints``: further ones from elsewhere, made by anybody. ``each`` is called with every
-    entry once.
+    entry once. ``jobs``: how many processes may share a large journal, unless ``each`` is a mere
+    function.
     """
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
@@ -77,12 +135,20 @@ def verify(
             None,
             f"{evidence.strays} entries stand before the first entry of the journal",
         )
-    _Walk(evidence, verdict, kept(journal), list(checkpoints), each, progress).walk()
+    alone = each is not None and not isinstance(each, Hearer)
+    hearer = each if isinstance(each, Hearer) else Hearer(each or (lambda _: None))
+    walk = Walk(evidence, verdict, kept(journal), list(checkpoints), hearer, progress)
+    together = jobs > 1 and not alone and evidence.size() >= LARGE
+    if not (together and walk.take_together(jobs)):
+        for piece in whole(evidence):
+            walk.take(piece)
+        hearer.end()
+    walk.judge()
     return verdict
 
 
-class _Walk:
-    """One verification."""
+class Walk:
+    """One verification, piece by piece."""
 
     def __init__(
         self,
@@ -90,23 +156,24 @@ class _Walk:
         verdict: Verdict,
         own: Checkpoint | None,
         told: list[Checkpoint],
-        each: Callable[[Entry], None],
+        hearer: Hearer,
         progress: Progress,
     ) -> None:
-        self._evidence, self._verdict, self._told, self._each, self._progress = (
-            evidence,
-            verdict,
-            told,
-            each,
-            progress,
-        )
+        self.evidence, self.hearer, self.progress = evidence, hearer, progress
+        self._verdict, self._told = verdict, told
         self._own = [own] if own is not None else []
         self._wanted = {(point.journal, point.position) for point in [*told, *self._own]}
         self._wanted |= {(source.journal, source.after) for source in evidence.sources}
         self._found: dict[tuple[str, int], str] = {}
+        self._begun: dict[tuple[str, int], str] = {}
         self._chains: dict[str, _Chain] = {}
-        self._stated: list[tuple[_Chain, int, Removed]] = []
-        """What was said to be removed: in which chain, and at which position of it."""
+        self._stated: list[tuple[str, int, Removed]] = []
+        self._site: tuple[str, bool] | None = None
+        self._at = b"", 0
+        """The hash of the last entry of the present source, and the position after it."""
+        self._left: int | None = None
+        """The source that could not be read further."""
+        self._done, self._total = 0, evidence.size()
         live = (
             evidence.sources[-1]
             if evidence.sources and not evidence.sources[-1].is_segment
@@ -114,60 +181,153 @@ class _Walk:
         )
         self._remembered = Remembered(evidence.saved, live)
 
-    def walk(self) -> None:
-        verdict, total = self._verdict, self._evidence.size()
-        for source in self._evidence.sources:
-            self._source(source, total)
-        self._progress(total, total)
+    def begin(self, piece: Piece) -> None:
+        """Begin with this piece, as if all before it were there and as it was written. Raises
+        :class:`BrokenSegmentError` and ``ValueError`` where nothing leads up to it.
+        """
+        source = self.evidence.sources[piece.source]
+        earlier = [
+            each.last
+            for each in self.evidence.sources[: piece.source]
+            if each.journal == source.journal
+        ]
+        head = max([*earlier, piece.after])
+        self._chains = {
+            source.journal: _Chain(
+                source.journal, source.base, source.after, head, head, head, tells=True
+            )
+        }
+        self._at = piece.previous, piece.after + 1
+        self.hearer.begin(lead(self.evidence, piece))
+
+    def known(self, piece: Piece) -> bytes:
+        """A digest of what is known before this piece, on which it depends what is found in it."""
+        journal = self.evidence.sources[piece.source].journal
+        chain = self._chains.get(journal)
+        here = self._at, self._left == piece.source, self.hearer.known()
+        if chain is None:
+            return repr((journal, here)).encode()
+        known = chain.head, chain.flawed, chain.cut_short, chain.tells is not None
+        return repr((journal, here, known)).encode()
+
+    def told(self) -> Walked:
+        """What was found since this was asked last."""
+        verdict = self._verdict
+        told = Walked(
+            verdict=verdict,
+            chains=self._chains,
+            found=self._found,
+            stated=self._stated,
+            sealed=self._own,
+            begun=self._begun,
+            wrong=self._remembered.told(),
+            site=self._site,
+        )
+        self._verdict = Verdict(journal=verdict.journal, trusted=verdict.trusted)
+        self._stated, self._own = [], []
+        return told
+
+    def take_together(self, jobs: int) -> bool:
+        """Walk all in so many processes. Returns whether they have; otherwise nothing was found."""
+        taken = walk_together(self, jobs)
+        if taken is None:
+            return False
+        found: dict[tuple[str, int], str] = {}
+        for each in taken:
+            found |= each.walked.found
+        if any(
+            found.get(at, hash_) != hash_
+            for each in taken
+            for at, hash_ in each.walked.begun.items()
+        ):
+            return False  # a source does not go on with what another process has found before it
+        for each in taken:
+            self._add(each.walked)
+            self.hearer.add(each.heard)
+        return True
+
+    def _add(self, told: Walked) -> None:
+        self._verdict.add(told.verdict)
+        for journal, chain in told.chains.items():
+            known = self._chains.setdefault(journal, chain)
+            known.head, known.sound = chain.head, chain.sound
+            known.flawed, known.cut_short = chain.flawed, chain.cut_short
+            known.tells = chain.tells if known.tells is None else known.tells
+        self._found |= told.found
+        self._stated += told.stated
+        self._own += told.sealed
+        self._site = told.site or self._site
+        self._remembered.add(told.wrong)
+
+    def judge(self) -> None:
+        """Say what follows from all that was found."""
+        verdict = self._verdict
+        self.progress(self._total, self._total)
+        if self._site is not None:
+            verdict.site, verdict.simulated = self._site
         verdict.head = max((chain.head for chain in self._chains.values()), default=0)
         self._hold_against_checkpoints()
         whole = {
             chain.journal: chain.head for chain in self._chains.values() if not chain.cut_short
         }
         for position, what in self._remembered.wrong(whole):
-            verdict.wrong(str(self._evidence.journal), position, what)
+            verdict.wrong(str(self.evidence.journal), position, what)
         for chain in self._chains.values():
             self._tell(chain)
 
-    def _source(self, source: Source, total: int) -> None:
-        verdict = self._verdict
+    def take(self, piece: Piece) -> None:
+        """Walk the next piece."""
+        if self._left == piece.source:
+            return
+        source = self.evidence.sources[piece.source]
+        begins = piece.after == source.after
+        chain = self._enter(source) if begins else self._chains[source.journal]
+        try:
+            for entry in source.entries(piece.after):
+                if piece.through is not None and entry.position > piece.through:
+                    return
+                self._check(entry, source, chain)
+        except UnreadableSegmentError as unreadable:
+            self._verdict.unread.append(f"from entry {self._at[1]} on: {unreadable}")
+        except BrokenSegmentError as broken:
+            what = f"it cannot be read from entry {self._at[1]} on: {broken}"
+            self._verdict.wrong(str(source.path), self._at[1], what)
+        else:
+            if source.is_segment and piece.through is None:
+                self._check_seal(source, self._at[1] - 1, self._at[0])
+            return
+        self._left, chain.cut_short = piece.source, True
+        chain.breaks(self._at[1])
+
+    def _enter(self, source: Source) -> _Chain:
         chain = self._chains.get(source.journal)
         if chain is None:
-            chain = self._chains[source.journal] = _Chain(source)
+            after = source.after
+            chain = _Chain(source.journal, source.base, after, after, after, after)
+            self._chains[source.journal] = chain
             self._check_genesis(source)
         else:
             self._check_beginning(source, chain)
-        previous, expected = source.previous, source.after + 1
-        self._found.setdefault((source.journal, source.after), previous.hex())
-        try:
-            for entry in source.entries():
-                if (wrong := _flaw(entry, previous, expected)) is not None:
-                    verdict.wrong(str(source.path), expected, wrong)
-                    chain.breaks(expected)
-                if (source.journal, entry.position) in self._wanted:
-                    self._found[source.journal, entry.position] = entry.hash.hex()
-                previous, expected = entry.hash, entry.position + 1
-                if entry.position > chain.head:
-                    chain.head = entry.position
-                    if not chain.flawed:
-                        chain.sound = entry.position
-                    self._hear(entry, chain)
-                    if not verdict.entries % 1000:
-                        self._progress(verdict.entries, total)
-        except UnreadableSegmentError as unreadable:
-            verdict.unread.append(f"from entry {expected} on: {unreadable}")
-            chain.cut_short = True
+        self._at = source.previous, source.after + 1
+        self._found.setdefault((source.journal, source.after), source.previous.hex())
+        return chain
+
+    def _check(self, entry: Entry, source: Source, chain: _Chain) -> None:
+        previous, expected = self._at
+        if (wrong := _flaw(entry, previous, expected)) is not None:
+            self._verdict.wrong(str(source.path), expected, wrong)
             chain.breaks(expected)
-            return
-        except BrokenSegmentError as broken:
-            verdict.wrong(
-                str(source.path), expected, f"it cannot be read from entry {expected} on: {broken}"
-            )
-            chain.cut_short = True
-            chain.breaks(expected)
-            return
-        if source.is_segment:
-            self._check_seal(source, expected - 1, previous)
+        if (source.journal, entry.position) in self._wanted:
+            self._found[source.journal, entry.position] = entry.hash.hex()
+        self._at = entry.hash, entry.position + 1
+        if entry.position > chain.head:
+            chain.head = entry.position
+            if not chain.flawed:
+                chain.sound = entry.position
+            self._hear(entry, chain)
+            self._done += 1
+            if not self._done % 1000:
+                self.progress(self._done, self._total)
 
     def _check_genesis(self, source: Source) -> None:
         if source.after == source.base and source.previous != genesis(source.journal):
@@ -195,7 +355,9 @@ class _Walk:
                 )
             return
         before = self._found.get((source.journal, source.after))
-        if before is not None and before != source.previous.hex():
+        if before is None:
+            self._begun[source.journal, source.after] = source.previous.hex()
+        elif before != source.previous.hex():
             chain.breaks(source.after + 1)
             what = f"entry {source.after + 1} does not follow from the sealed day before it"
             verdict.wrong(str(source.path), source.after + 1, what)
@@ -203,7 +365,7 @@ class _Walk:
     def _is_kept_from_us(self, journal: str, first: int, last: int) -> bool:
         """Whether those entries are in sealed days that exist and that we may not read."""
         spans = sorted(
-            span(path)[2:] for path in self._evidence.withheld if span(path)[1] == journal[:8]
+            span(path)[2:] for path in self.evidence.withheld if span(path)[1] == journal[:8]
         )
         for begins, ends in spans:
             if begins <= first <= ends:
@@ -238,7 +400,7 @@ class _Walk:
         if entry.kind == "boot":
             self._hear_boot(entry, chain)
         self._remembered.hear(entry, chain.journal)
-        self._each(entry)
+        self.hearer.hear(entry)
 
     def _hear_boot(self, entry: Entry, chain: _Chain) -> None:
         try:
@@ -247,9 +409,9 @@ class _Walk:
             return  # its hash tells whether it was written so
         if chain.tells is None:
             chain.tells = boot.clock is not None
-        self._stated += ((chain, entry.position, removal) for removal in boot.removed)
+        self._stated += ((chain.journal, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
-        verdict.site, verdict.simulated = (
+        self._site = (
             boot.site,
             bool(boot.tables) and all(table.simulated for table in boot.tables),
         )
@@ -278,7 +440,7 @@ class _Walk:
                 )
             elif wrong is not None:
                 verdict.wrong(
-                    str(self._evidence.journal), point.position, f"{_named(point)}: {wrong}"
+                    str(self.evidence.journal), point.position, f"{_named(point)}: {wrong}"
                 )
             else:
                 self._hold(point, signed=True)
@@ -317,7 +479,7 @@ class _Walk:
     def _hold(self, point: Checkpoint, *, signed: bool) -> None:
         chain = self._chains[point.journal]
         if (wrong := self._contradiction(point)) is not None:
-            self._verdict.wrong(str(self._evidence.journal), *wrong)
+            self._verdict.wrong(str(self.evidence.journal), *wrong)
         elif (
             signed
             and self._found.get((point.journal, point.position)) == point.hash
@@ -366,7 +528,7 @@ class _Walk:
                     f"entries {gone.first} to {gone.last} are gone, and no entry says that "
                     "their days were removed in their time"
                 )
-                verdict.wrong(str(self._evidence.journal), gone.first, what)
+                verdict.wrong(str(self.evidence.journal), gone.first, what)
 
     def _removals(self, chain: _Chain) -> list[Removed]:
         """What is said to be removed of this chain, by entries that may be believed as far as any.
@@ -382,7 +544,8 @@ class _Walk:
         believed = [
             removal
             for where, at, removal in said
-            if at <= (where.signed if self._verdict.trusted else where.sound)
+            if at
+            <= (self._chains[where].signed if self._verdict.trusted else self._chains[where].sound)
         ]
         before = self._found.get((chain.journal, chain.after))
         for removal in believed:
@@ -391,7 +554,7 @@ class _Walk:
                     f"what is kept does not follow from entry {removal.last} as it was when "
                     "its day was removed"
                 )
-                self._verdict.wrong(str(self._evidence.journal), chain.after + 1, what)
+                self._verdict.wrong(str(self.evidence.journal), chain.after + 1, what)
         return believed
 
 

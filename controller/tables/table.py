@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -185,6 +185,16 @@ class Table:
         """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
         self._fault: str | None = None
         self._due: list[AnyEvent] = []
+        self._names: dict[str, Any] = {
+            "site": site,
+            "table": id,
+            "game": game_id,
+            "decree": decree,
+            "boot": boot,
+            "simulated": simulated,
+        }
+        self._bodies: dict[str, tuple[Any, bytes]] = {}
+        """By retained topic its latest body, and what that derives from."""
         if saved is not None:
             try:
                 self._restore(saved)
@@ -253,14 +263,7 @@ class Table:
 
         Publish what it was when a record was appended only after that record is committed.
         """
-        names: dict[str, Any] = {
-            "site": self.site,
-            "table": self.id,
-            "game": self.game_id,
-            "decree": self.decree,
-            "boot": self.boot,
-            "simulated": self.simulated,
-        }
+        names, encode = self._names, msgspec.json.encode
         shown = self._game.show(self._state)
         state = State(
             **names,
@@ -272,12 +275,16 @@ class Table:
             alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
             shown=shown,
         )
-        encode = msgspec.json.encode
+        entries = getattr(self._state, "entries", self._state)
         return {
-            "info": encode(Info(**names, about=self._about)),
+            "info": self._body("info", self._about, lambda: Info(**names, about=self._about)),
             "state": encode(state),
-            "result": encode(self._result),
-            "history": encode(History(**names, results=self._game.history(self._state))),
+            "result": self._body("result", self._result, lambda: self._result),
+            "history": self._body(
+                "history",
+                entries,
+                lambda: History(**names, results=self._game.history(self._state)),
+            ),
             **(
                 {"shoe": encode(ShoeTopic(**names, shoe=shown.shoe))}
                 if isinstance(shown, FROM_A_SHOE)
@@ -288,6 +295,15 @@ class Table:
                 for alert, open_ in self._alerts.items()
             },
         }
+
+    def _body(self, topic: str, source: Any, make: Callable[[], Any]) -> bytes:
+        """The body of a topic that derives from ``source`` alone: it is made anew only where that
+        is another.
+        """
+        known = self._bodies.get(topic)
+        if known is None or known[0] is not source:
+            known = self._bodies[topic] = (source, msgspec.json.encode(make()))
+        return known[1]
 
     def saved(self) -> bytes:
         """Everything that the table needs to continue after a restart."""

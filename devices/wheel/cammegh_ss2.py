@@ -84,6 +84,7 @@ class CammeghSS2:
 
         self._confirmation = StatusConfirmation(options.heard_twice)
         self._last: Status | None = None  # the last confirmed status
+        self._calm = False  # it was live and nothing is wrong, so its repetition says nothing
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
         self._reported: _Result | None = None  # the last result that was reported
@@ -195,6 +196,7 @@ class CammeghSS2:
         ):
             return False
         self.counters.frames += 1
+        self._calm = False
         self._bare = _Result(last.spin, number, line)
         if self._reported and self._reported.spin == last.spin and self._reported.number != number:
             self._fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
@@ -275,6 +277,9 @@ class CammeghSS2:
     ) -> None:
         """Handle a confirmed status."""
         last, self._last = self._last, status
+        late = self._beat.late
+        if confirmed.again and self._calm and not late:
+            return
         if last is None or last.state != status.state or last.spin != status.spin:
             self._state_began = confirmed.since
         if last is not None:
@@ -283,12 +288,14 @@ class CammeghSS2:
         if status.state == frames.SETTLED:
             self._settle(status, confirmed.lines, now, out, joined=last is None)
         self._compare(status, line, now, out)
-        if not self._beat.late and (
+        wrong = bool(
             status.warnings
             or self._faults
             or self._warned
             or status.state == frames.BALL_NOT_IN_TRACK
-        ):
+        )
+        self._calm = not late and not wrong
+        if wrong and not late:
             self._warn(status, line, confirmed.since, now, out)
 
     def _follow(

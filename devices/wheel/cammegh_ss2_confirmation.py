@@ -16,11 +16,12 @@ from devices.wheel.cammegh_ss2_frames import BALL_IN_RIM, LINE_END, NO_MORE_BETS
 
 class ConfirmedStatus(msgspec.Struct, frozen=True):
     """A confirmed status. ``lines``: the lines that confirm it, as received; ``since``: when the
-    first of them arrived.
+    first of them arrived; ``again``: it is the one confirmed before, at whatever speed.
     """
 
     lines: bytes
     since: float
+    again: bool = False
 
 
 class _Unconfirmed(msgspec.Struct, frozen=True):
@@ -51,8 +52,9 @@ class StatusConfirmation:
         # The speed fluctuates, so only whether the rotor turns is compared.
         comparable = replace(status, speed=min(status.speed, 1))
         unconfirmed, self._unconfirmed = self._unconfirmed, None
-        if not self._twice or comparable == self._last or self._follows(comparable, bare):
-            confirmed = ConfirmedStatus(line, now)
+        again = comparable == self._last
+        if not self._twice or again or self._follows(comparable, bare):
+            confirmed = ConfirmedStatus(line, now, again)
         elif unconfirmed is not None and comparable == unconfirmed.status:
             confirmed = ConfirmedStatus(
                 unconfirmed.line + LINE_END + line, now if unconfirmed.late else unconfirmed.at

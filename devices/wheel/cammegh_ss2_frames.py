@@ -7,6 +7,7 @@ whole shape fits. Source: the vendor's guide (V2.10) and recordings of two wheel
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -76,10 +77,12 @@ _STATUS = re.compile(
 )
 
 
+@lru_cache(maxsize=256)
 def read_status(line: bytes) -> Status | None:
     """The status in a complete line (without its end), or None if shape, width or range do not fit.
 
-    Colons instead of all semicolons are accepted.
+    Colons instead of all semicolons are accepted. The wheel repeats itself, so the latest lines are
+    remembered.
     """
     match = _STATUS.fullmatch(line)
     if match is None:

@@ -8,6 +8,7 @@ import gzip
 import os
 import tempfile
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.readings import escape, unescape
-from devices.recording import Chunk, Framing, RecordingError, RecordingWriter, read_recording
+from devices.recording import (
+    Chunk,
+    Framing,
+    RecordingError,
+    RecordingReader,
+    RecordingWriter,
+    read_recording,
+)
 
 START = 1_758_612_328.384
 
@@ -223,3 +231,23 @@ def test_real_recordings_are_read_whole(shared: Path) -> None:
         assert not recording.problems
         assert len(recording) > 5000
         assert recording.header["device"]
+
+
+@pytest.mark.parametrize("name", ["long.rec", "long.rec.gz"])
+def test_a_long_recording_is_read_in_little_memory(tmp_path: Path, name: str) -> None:
+    text = b"# device: wheel\n" + b"".join(
+        b"%d.5 < *X;2;002;32;0;174;1\n" % n for n in range(50_000)
+    )
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    reader = RecordingReader(path)
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in reader)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 50_000
+    assert most < len(text) / 2
+    assert reader.header == {"device": "wheel"}
+    assert reader.read == path.stat().st_size

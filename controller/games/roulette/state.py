@@ -8,7 +8,7 @@ import msgspec
 
 from controller.games.wheels.state import WheelEntry as WheelEntry
 from controller.games.wheels.state import WheelRound as WheelRound
-from controller.games.wheels.state import WheelState, tallied
+from controller.games.wheels.state import WheelState
 from controller.games.wheels.state import WheelTally as LastNumber
 from devices.readings import Direction
 
@@ -54,5 +54,17 @@ class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     before: RouletteTally = RouletteTally()
 
     def tally(self, upto: int | None = None) -> RouletteTally:
-        """The tally after all remembered rounds, or after round ``upto``."""
-        return tallied(self.before, self.entries, upto)
+        """The tally after all remembered rounds, or after round ``upto``: from the last one back,
+        since one number that is not zero says it all.
+        """
+        number, zeros = None, 0
+        for entry in reversed(self.entries):
+            if entry.number is None or (upto is not None and entry.round > upto):
+                continue
+            number = entry.number if number is None else number
+            if entry.number != 0:
+                return RouletteTally(number, zeros)
+            zeros += 1
+        return RouletteTally(
+            self.before.number if number is None else number, self.before.zeros + zeros
+        )

@@ -1,0 +1,233 @@
+"""What it costs to prove a month of one roulette table: 43,200 rounds, with all that was sent.
+
+The month is simulated by its own clock, the decoder, the table and the journal are the real ones.
+Each day is sealed when it is over, as the daemon does it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+from nacl.signing import SigningKey
+
+from controller.contract.commands import SessionOpen
+from controller.contract.notation import Input, write
+from controller.contract.retained import About
+from controller.contract.times import utc
+from controller.games.games import make_game
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Kind, Record
+from controller.journal.setup import Boot, Clock, DeviceSetup, TableSetup, table_start
+from controller.journal.store import Store
+from controller.proof.checkpoint import keep, key_path, make_key, public, sign
+from controller.proof.sealing import DAY, seal
+from controller.tables.byte_trace import PERIOD, ByteTrace
+from controller.tables.table import Table
+from devices.calls import Heard, Opened, readings
+from devices.drivers import driver
+from devices.watch import Watch
+
+BEGINS = 1_793_491_200.0
+"""2026-11-01."""
+DAYS, ROUNDS = 30, 1440
+"""Days of the month, and rounds of each: one a minute."""
+PUSHES = {2: 36, 3: 16, 4: 52, 5: 16}
+"""Status lines in each state of a round, one every half second."""
+TABLE = TableSetup(
+    id="ruleta-1",
+    game="roulette-french",
+    decree="ARA02",
+    devices=(DeviceSetup(id="wheel", driver="cammegh-ss2", stale_after=5.0),),
+)
+RUN = "b0000001"
+
+
+def status_lines(rounds: int, after: int = 0) -> Iterator[tuple[float, bytes]]:
+    """What a wheel sends in so many rounds, ``after`` so many others, and when: in seconds."""
+    lines = 0
+    shown = f"{after * 7 % 37:2d}" if after else "  "
+    for spin in range(after + 1, after + rounds + 1):
+        number, count = f"{spin * 7 % 37:2d}", (spin - 1) % 256 + 1
+        for state, pushes in PUSHES.items():
+            if state == 5:
+                yield lines / 2 - 0.01, f"{number}\r\n".encode()
+                shown = number
+            for push in range(pushes):
+                speed = 165 + push % 3
+                line = f"*X;{state};{count:03d};{shown};0;{speed:03d};{spin % 2}\r\n"
+                yield lines / 2, line.encode()
+                lines += 1
+
+
+class MonthTable:
+    """The table, its wheel and what is not stored yet."""
+
+    def __init__(self) -> None:
+        found = driver("cammegh-ss2")
+        self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
+        self.trace = ByteTrace("wheel")
+        self.table = self.begun(None)
+        self.waiting: list[Record] = []
+
+    def begun(self, saved: bytes | None) -> Table:
+        """The table as it begins, or goes on with what is saved."""
+        return Table(
+            "palma",
+            TABLE.id,
+            TABLE.game,
+            TABLE.decree,
+            make_game(TABLE.game, TABLE.decree, {}),
+            RUN,
+            saved=saved,
+            about=About(devices={"wheel": "cammegh-ss2"}),
+        )
+
+    def at_midnight(self) -> bytes:
+        """What is stored of the table as a day begins."""
+        return self.table.saved()
+
+    def hear(self, call: Opened | Heard) -> None:
+        """Take what the wheel sent, as the runner does."""
+        self.trace.note(call)
+        for reading in readings(self.watch, call):
+            self.take(reading, call.at)
+
+    def take(self, given: Input, at: float) -> None:
+        """Step the table, and keep the record."""
+        now, mono_ns = utc(BEGINS + at), round(at * 1e9)
+        events = self.table.take(given, now, mono_ns).events
+        sent = self.trace.take()
+        self._keep(
+            at,
+            given=write(given),
+            events=tuple(map(write, events)),
+            saved=self.table.saved(),
+            before=() if sent is None else (("bytes", sent),),
+        )
+
+    def flush(self, at: float) -> None:
+        """Store what led to nothing."""
+        if (sent := self.trace.take()) is not None:
+            self.note("bytes", sent, at)
+
+    def note(self, kind: Kind, body: bytes, at: float) -> None:
+        """Store an entry that is no input."""
+        self._keep(at, before=((kind, body),))
+
+    def boot(self, key: str, at: float) -> None:
+        """Store what the daemon says at its start, and when a day begins."""
+        body = Boot(
+            software="novamas 0",
+            python="3",
+            site="palma",
+            node="nodo",
+            key=key,
+            tables=(TABLE,),
+            continues=at > 0,
+            clock=Clock(counted=int(at), believed=utc(BEGINS + at), confirmed=True),
+        )
+        made = Record(
+            table="",
+            boot=RUN,
+            seq=0,
+            time=utc(BEGINS + at),
+            mono_ns=round(at * 1e9),
+            before=(("boot", msgspec.json.encode(body)),),
+        )
+        self.waiting.append(made)
+
+    def _keep(self, at: float, **content: object) -> None:
+        made = Record(
+            table=TABLE.id,
+            boot=RUN,
+            seq=self.table.seq,
+            time=utc(BEGINS + at),
+            mono_ns=round(at * 1e9),
+            **content,  # type: ignore[arg-type]
+        )
+        self.waiting.append(made)
+
+
+def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> str:
+    """Write the journal of what a wheel sent. Gives the public key of its checkpoints."""
+    key = make_key(key_path(path))
+    store, day, flushed, at = Store(path), 0, 0.0, 0.0
+    month.boot(public(key), at)
+    month.note("state", table_start("boot", None), at)
+    for gap in month.table.gap(at):
+        month.take(gap, at)
+    month.hear(Opened(at))
+    month.take(SessionOpen(at=at, by="Ana", role="inspector"), at)
+    for at, line in sent:
+        if at - flushed >= PERIOD:
+            flushed = at
+            month.flush(at)
+            if at // DAY != day:
+                day = int(at // DAY)
+                _store(store, month.waiting)
+                month.boot(public(key), at)
+                month.note("state", table_start("day", month.at_midnight()), at)
+                _seal(path, store, key, at)
+        month.hear(Heard(at, line))
+    month.flush(at)
+    _store(store, month.waiting)
+    with closing(JournalReader(path)) as reader:
+        keep(sign(key, reader.id(), RUN, utc(BEGINS + at), store.head), path)
+    store.end()
+    return public(key)
+
+
+def _store(store: Store, waiting: list[Record]) -> None:
+    store.write(waiting, {})
+    store.write([], {"mqtt": store.head.position})
+    waiting.clear()
+
+
+def _seal(path: Path, store: Store, key: SigningKey, at: float) -> None:
+    """Seal the days that are over; those of the last week stay in the journal too."""
+    now = utc(BEGINS + at)
+    done = seal(path, key, RUN, now, int(at), store.head.position, keep_days=10 * 365)
+    while store.remove(done.cut):
+        pass
+    store.move_log()
+
+
+def measure(path: Path, command: str, *options: str) -> tuple[float, float, int]:
+    """Seconds on the clock, seconds of CPU and MiB of the largest process, of ``novamas`` on this
+    journal.
+    """
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    program = [sys.executable, "-m", "controller.cli", command, str(path), *options]
+    subprocess.run(program, check=False, stdout=subprocess.DEVNULL)
+    spent, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent, cpu, after.ru_maxrss >> 10
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="benchmarks.month", description=__doc__)
+    parser.add_argument("--days", type=int, default=DAYS, help=f"how many (default: {DAYS})")
+    parser.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = given.journal or Path(folder) / "journal.sqlite3"
+        if not path.exists():
+            make(path, status_lines(given.days * ROUNDS), MonthTable())
+        print(f"{'':<10}{'seconds':>10}{'CPU s':>10}{'MiB':>8}")
+        for command in ("verify", "audit"):
+            spent, cpu, most = measure(path, command)
+            print(f"{command:<10}{spent:>10.1f}{cpu:>10.1f}{most:>8}")
+
+
+if __name__ == "__main__":
+    main()

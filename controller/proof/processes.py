@@ -1,0 +1,168 @@
+"""Several processes that prove one journal together.
+
+Each but the first begins at a seam with a guess: that all before it is as it was written, that each
+table knew what was stored as the day began, and that each device's decoder knows what it makes of
+the bytes just before. What it finds counts only where that is what the process before it has come
+to know. Otherwise that one goes on, until both know the same. So what is found is what one process
+alone would find, in the same order.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from bisect import bisect
+from contextlib import suppress
+from itertools import pairwise
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from controller.proof.pieces import Piece, cut, shares
+
+if TYPE_CHECKING:
+    from controller.proof.verify import Walk, Walked
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A piece, by its index: a digest of what was known ``before`` and ``after`` it, and what was
+    found in it. Not ``sound``: more would have to be known than is at a seam.
+    """
+
+    index: int
+    before: bytes
+    after: bytes
+    walked: Walked
+    heard: Any
+    sound: bool
+
+
+def walk_together(walk: Walk, jobs: int) -> list[Taken] | None:
+    """Walk the whole journal in so many processes, and give what each piece holds, in order. None:
+    one process has to do it.
+    """
+    pieces = cut(walk.evidence)
+    begins = shares(walk.evidence, pieces, jobs)
+    processes: list[_Process] = []
+    try:
+        for begin, end in pairwise([*begins, len(pieces)]):
+            ours = [process.connection for process in processes]
+            processes.append(_Process(walk, pieces, begin, end, ours))
+        return _in_order(_Together(walk, processes), begins, len(pieces))
+    finally:
+        for process in processes:
+            process.end_now()
+
+
+def _in_order(together: _Together, begins: list[int], count: int) -> list[Taken] | None:
+    """Each piece from a process that knew what is true before it."""
+    holder, after, accepted = together.processes[0], b"", list[Taken]()
+    for index in range(count):
+        owner = together.processes[bisect(begins, index) - 1]
+        if owner is not holder:
+            guessed = together.taken(owner, index)
+            if guessed is not None and guessed.before == after:
+                holder = owner
+        if index >= holder.end:
+            holder.go_on()
+        taken = together.taken(holder, index)
+        if taken is None or not taken.sound:
+            return None
+        accepted.append(taken)
+        after = taken.after
+    return accepted
+
+
+class _Process:
+    """One of them: takes the pieces from ``begin`` to before ``end``, then as many more as it is
+    told to.
+    """
+
+    def __init__(
+        self, walk: Walk, pieces: list[Piece], begin: int, end: int, others: list[Connection]
+    ) -> None:
+        self.end = end
+        self.taken: dict[int, Taken] = {}
+        self.done = 0
+        self.left = False
+        self.connection, theirs = multiprocessing.Pipe()
+        context = multiprocessing.get_context(
+            "fork"
+        )  # the key that unseals is passed on by no pipe
+        self._process = context.Process(
+            target=_work,
+            args=(theirs, [*others, self.connection], walk, pieces, range(begin, end)),
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+
+    def go_on(self) -> None:
+        """Have it take one piece more."""
+        try:
+            self.connection.send(None)
+        except OSError:
+            self.left = True
+
+    def hear(self) -> None:
+        """Take its next message."""
+        try:
+            message = self.connection.recv()
+        except (EOFError, OSError):
+            self.left = True
+            return
+        if isinstance(message, Taken):
+            self.taken[message.index] = message
+        else:
+            self.done = message
+
+    def end_now(self) -> None:
+        """End it."""
+        self.connection.close()
+        self._process.terminate()
+        self._process.join()
+
+
+class _Together:
+    def __init__(self, walk: Walk, processes: list[_Process]) -> None:
+        self._walk, self.processes = walk, processes
+        self._total = walk.evidence.size()
+
+    def taken(self, process: _Process, index: int) -> Taken | None:
+        """What that process has found in a piece, once it has; None if it is gone."""
+        while index not in process.taken and not process.left:
+            ready = wait([each.connection for each in self.processes if not each.left])
+            for each in self.processes:
+                if each.connection in ready:
+                    each.hear()
+            done = sum(each.done for each in self.processes)
+            self._walk.progress(min(done, self._total), self._total)
+        return process.taken.get(index)
+
+
+def _work(
+    connection: Connection, others: list[Connection], walk: Walk, pieces: list[Piece], share: range
+) -> None:
+    """The work of one process. It ends when the first one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    for other in others:
+        other.close()
+    walk.progress = lambda done, _total: connection.send(done)
+    walk.told()  # what the evidence as a whole has shown is not found once more
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        if share.start:
+            walk.begin(pieces[share.start])
+        for index in range(share.start, len(pieces)):
+            if index >= share.stop:
+                connection.recv()
+            connection.send(_taken(walk, pieces, index))
+
+
+def _taken(walk: Walk, pieces: list[Piece], index: int) -> Taken:
+    before = walk.known(pieces[index])
+    walk.take(pieces[index])
+    if last := index == len(pieces) - 1:
+        walk.hearer.end()
+    after = b"" if last else walk.known(pieces[index + 1])
+    return Taken(index, before, after, walk.told(), walk.hearer.told(), walk.hearer.sound)
