@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from benchmarks import burst, catch_up, decoding, latency, restart, scale, stages, status_line
+from benchmarks import (
+    burst,
+    catch_up,
+    decoding,
+    latency,
+    month,
+    restart,
+    scale,
+    stages,
+    status_line,
+)
 from benchmarks.processes import machine, many_files
 
 
@@ -45,6 +56,9 @@ def main() -> None:
     one.add_argument("--tables", type=int, default=100)
     one.add_argument("--entries", type=int, default=1_000_000)
     one.add_argument("--starts", type=int, default=3)
+    one = chosen.add_parser("month", help="verify and audit a month of one table")
+    one.add_argument("--days", type=int, default=month.DAYS)
+    one.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
     given = parser.parse_args()
     print(machine(), flush=True)
@@ -77,6 +91,8 @@ def measure(given: argparse.Namespace) -> None:
             catch_up.main(given.tables, given.entries)
         case "restart":
             restart.main(given.tables, given.entries, given.starts)
+        case "month":
+            month.main(given.days, given.journal)
 
 
 if __name__ == "__main__":

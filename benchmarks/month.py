@@ -6,7 +6,6 @@ Each day is sealed when it is over, as the daemon does it.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
+from benchmarks.usage import largest_of
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import Input, write
 from controller.contract.retained import About
@@ -201,33 +201,30 @@ def _seal(path: Path, store: Store, key: SigningKey, at: float) -> None:
     store.move_log()
 
 
-def measure(path: Path, command: str, *options: str) -> tuple[float, float, int]:
-    """Seconds on the clock, seconds of CPU and MiB of the largest process, of ``novamas`` on this
-    journal.
+def measure(path: Path, command: str, *options: str) -> tuple[float, float, float]:
+    """Seconds on the clock, seconds of CPU and the megabytes of the largest process, of ``novamas``
+    on this journal.
     """
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     program = [sys.executable, "-m", "controller.cli", command, str(path), *options]
-    subprocess.run(program, check=False, stdout=subprocess.DEVNULL)
+    largest = 0.0
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL) as running:
+        while running.poll() is None:
+            largest = max(largest, largest_of(running.pid))
+            time.sleep(0.1)
     spent, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return spent, cpu, after.ru_maxrss >> 10
+    return spent, cpu, largest
 
 
-def main() -> None:
+def main(days: int, journal: Path | None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="benchmarks.month", description=__doc__)
-    parser.add_argument("--days", type=int, default=DAYS, help=f"how many (default: {DAYS})")
-    parser.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
-    given = parser.parse_args()
+    print(f"Proofs of {days} days of one table, {days * ROUNDS} rounds")
     with tempfile.TemporaryDirectory() as folder:
-        path = given.journal or Path(folder) / "journal.sqlite3"
+        path = journal or Path(folder) / "journal.sqlite3"
         if not path.exists():
-            make(path, status_lines(given.days * ROUNDS), MonthTable())
-        print(f"{'':<10}{'seconds':>10}{'CPU s':>10}{'MiB':>8}")
+            make(path, status_lines(days * ROUNDS), MonthTable())
+        print(f"{'':<10}{'seconds':>10}{'CPU s':>10}{'MB':>8}")
         for command in ("verify", "audit"):
             spent, cpu, most = measure(path, command)
-            print(f"{command:<10}{spent:>10.1f}{cpu:>10.1f}{most:>8}")
-
-
-if __name__ == "__main__":
-    main()
+            print(f"{command:<10}{spent:>10.1f}{cpu:>10.1f}{most:>8.0f}")

@@ -31,6 +31,20 @@ def usage(pid: int) -> Usage:
     )
 
 
+def largest_of(pid: int) -> float:
+    """Megabytes resident in the largest of a process and those that it started; 0 if it has
+    ended.
+    """
+    found = 0.0
+    try:
+        for task in (Path("/proc") / str(pid) / "task").iterdir():
+            for child in (task / "children").read_text().split():
+                found = max(found, largest_of(int(child)))
+        return max(found, usage(pid).rss)
+    except FileNotFoundError:
+        return found
+
+
 def cpu(pid: int) -> float:
     """Seconds on a processor, to the nanosecond: threads that have ended are not counted."""
     spent = 0
