@@ -112,12 +112,10 @@ class Outgoing:
 
     def _mistake(self, message: Message) -> str | None:
         try:
-            topic = len(_topic(message.topic)) - 2
-        except (UnicodeEncodeError, OverflowError):
-            topic = 0
-        if not topic or {"+", "#"} & set(message.topic):
-            return f"no MQTT topic: {message.topic[:80]!a}"
-        size = topic + len(message.payload) + len(message.answers or b"") + 64
+            topic = _topic(message.topic)
+        except ValueError as error:
+            return str(error)
+        size = len(topic) + len(message.payload) + len(message.answers or b"") + 62
         if size > (self.largest or LARGEST):
             return f"larger than the {self.largest or LARGEST} bytes that the broker takes"
         return None
@@ -138,8 +136,14 @@ def publish_packet(message: Message, packet_id: int, *, v5: bool) -> bytes:
 
 @lru_cache(maxsize=16_384)
 def _topic(topic: str) -> bytes:
-    name = topic.encode()
-    return len(name).to_bytes(2) + name
+    """Raises ``ValueError`` for what is no topic of a publication (4.7.1)."""
+    try:
+        name = topic.encode()
+        if name and "+" not in topic and "#" not in topic:
+            return len(name).to_bytes(2) + name
+    except (UnicodeEncodeError, OverflowError):
+        pass
+    raise ValueError(f"no MQTT topic: {topic[:80]!a}")
 
 
 def _properties(message: Message) -> bytes:
