@@ -157,7 +157,7 @@ def _phase(state: PuntoBancaState) -> str:
     """
     if not state.open:
         return "closed"
-    if state.asks:
+    if _asks(state):
         return "decision"
     if state.shoe is None:
         return "no_shoe"

@@ -68,6 +68,21 @@ def test_a_person_may_decide_at_once() -> None:
     assert (outcome_of(result).winner, outcome_of(result).marks) == ("tie", ("tie",))
 
 
+@pytest.mark.parametrize("rounds", ["keys", "shoe"])
+def test_a_table_that_asks_says_that_a_decision_is_due(rounds: str) -> None:
+    play = table(rounds=rounds)
+    if rounds == "keys":
+        play.bets()
+    play.cards("Kc Qd")
+    play.gap()
+    assert (play.shown["phase"], play.shown["asks"]) == (
+        "decision",
+        ["round.confirm", "round.void"],
+    )
+    play.cards("7h")
+    assert (play.shown["phase"], play.shown["asks"]) == ("decision", ["bets.open"])
+
+
 @every
 def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) -> None:
     play = table(decree)
