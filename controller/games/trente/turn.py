@@ -199,8 +199,6 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     ) -> None:
         """Void the round: by the cut card, or on a person's word."""
         self.record(TrenteEntry(round=of.round, kind="void", reason=reason, article=law.article))
-        if isinstance(of, TrenteCoup):
-            self.change(queue_overflowed=False)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(
@@ -230,7 +228,14 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         coup = self.state.current
         self.state = self.state.with_entry(entry)
         if coup is not None and coup.round == entry.round:
-            self.change(current=None, queue=())
+            state = self.state
+            lost = bool(state.queue) and state.queue_overflowed and self.settings.rounds == "shoe"
+            self.change(
+                current=None,
+                queue=(),
+                queue_overflowed=state.queue_overflowed and not state.queue,
+                out_of_sync=state.out_of_sync or lost,
+            )
 
 
 def marks_said(won: Winner) -> tuple[str, ...]:

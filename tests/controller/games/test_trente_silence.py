@@ -103,6 +103,15 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
     assert play.state.asks == ("round.confirm", "round.void")
 
 
+def test_at_a_table_without_keys_cards_that_could_not_wait_belong_to_no_round() -> None:
+    play = table(rounds="shoe")
+    play.cards("-")
+    play.cards(" ".join(shuffled(3)[:40]))
+    play.say("round.void", reason="inspector")
+    assert play.shown["asks"] == ["bets.open"]
+    assert play.cards("Qc 2s") == []
+
+
 def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() -> None:
     play = table(rounds="shoe")
     play.cards(BLACK_WINS)
