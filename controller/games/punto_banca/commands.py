@@ -20,7 +20,7 @@ from controller.contract.refusals import RejectedError
 from controller.games import coups, talla
 from controller.games.baccarat import SIDES, WINNERS, Side
 from controller.games.punto_banca.coup import count, redealt, winner_of
-from controller.games.punto_banca.readings import follow
+from controller.games.punto_banca.readings import follow_all
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup, PuntoBancaEntry
 from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.session import confirmer, no_round, session, undecided, void_law
@@ -59,8 +59,7 @@ def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
-    for waiting in carried:
-        follow(turn, waiting)
+    follow_all(turn, carried)
     turn.expect()
 
 

@@ -14,7 +14,14 @@ from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
 from controller.games.coups import Waiting
 from controller.games.punto_banca.coup import count, next_place
-from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
+from controller.games.punto_banca.readings import (
+    burn,
+    finish_burn,
+    follow,
+    follow_all,
+    lose_place,
+    ready,
+)
 from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.session import confirmer
 from devices.readings import CardDrawn
@@ -174,11 +181,7 @@ def _resume(turn: PuntoBancaTurn) -> None:
     """Follow the cards that came after it, each by the rules."""
     waiting = turn.state.queue
     turn.change(queue=())
-    for each in waiting:
-        if turn.state.queue:
-            turn.change(queue=(*turn.state.queue, each))
-        else:
-            follow(turn, each)
+    follow_all(turn, waiting)
     if not turn.state.queue:
         turn.settle()
         if turn.state.queue_overflowed:

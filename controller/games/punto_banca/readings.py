@@ -52,6 +52,11 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
         return
     if turn.state.out_of_sync and not _found(turn, given):
         return
+    if turn.settings.rounds == "shoe" and turn.state.current is None and turn.state.carried:
+        carried = turn.state.carried
+        turn.change(carried=())
+        follow_all(turn, (*carried, waiting))
+        return
     if _hidden(turn, given):
         return
     to = next_place(turn.state.current or PuntoBancaCoup(round=0), turn.book.third)
@@ -61,6 +66,15 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
     ready(turn)
     assert to is not None
     turn.place(given, to)
+
+
+def follow_all(turn: PuntoBancaTurn, cards: tuple[Waiting, ...]) -> None:
+    """Follow several cards in their order; if one stops the table, those after it wait with it."""
+    for each in cards:
+        if turn.state.queue:
+            turn.change(queue=(*turn.state.queue, each))
+        else:
+            follow(turn, each)
 
 
 def ready(turn: PuntoBancaTurn) -> None:

@@ -216,6 +216,22 @@ def test_without_keys_it_opens_the_next_round() -> None:
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
 
 
+def test_without_keys_it_is_dealt_before_the_card_after_it() -> None:
+    play = table(rounds="shoe", turn="when_complete")
+    play.cards("Kc Qd")
+    play.cards("2h", unsure=True)
+    play.say("card.decide", action="next_round")
+    play.cards("7h 6s")
+    said = play.cards("9d")
+    assert only(said, RoundOpened).round == 2
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+        ("player", 1),
+        ("banker", 1),
+    ]
+    said = play.cards("5c Kd")
+    assert outcome_of(only(said, RoundResult)).hands[0].cards == ("2h", "5c")
+
+
 # Unread, foreign, too often
 
 
