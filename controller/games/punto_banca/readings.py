@@ -207,7 +207,7 @@ def lose_place(turn: PuntoBancaTurn) -> None:
         and not is_complete(coup, turn.book.third)
     ):
         turn.change_current(gap=True, before_gap=coup.before_gap if coup.gap else count(coup))
-    elif coup is None and by_shoe:
+    elif coup is None and by_shoe and state.shoe is not None and not state.shoe.over:
         turn.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
 

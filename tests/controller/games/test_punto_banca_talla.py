@@ -395,3 +395,14 @@ def test_a_fresh_shoe_may_start_afresh() -> None:
     assert reset(play) == []
     play.say("shoe.start", shoe="S1")
     assert reset(play) == []
+
+
+def test_no_round_can_have_begun_in_a_silence_after_the_shoe_is_over() -> None:
+    play = session(rounds="shoe", turn="when_complete")
+    play.say("shoe.start", shoe="S1")
+    play.cards("Ac 2c")
+    play.cut()
+    play.gap()
+    said = play.cards("5h")
+    assert only(said, Irregularity).what == "shoe_over"
+    assert of_kind(said, RoundUnresolved) == []
