@@ -25,8 +25,8 @@ from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games.banked.readings import Turn, go_on
 from controller.games.banked.state import BankedDeal, BankedHeld
+from controller.games.dealt import cards as on_table
 from controller.games.moves import frame_of
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.session import another_round, sent, session, void_law
 
@@ -134,7 +134,7 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
         raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=given.count)
-    if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
+    if len(given.cards) > given.count or on_table.trouble(deal.table, given.cards, turn.deck):
         raise RejectedError("dealt_cards_wrong", count=given.count)
     for card in given.cards:
         turn.place_card(to, card, up=True)
@@ -162,12 +162,12 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
     if given.who is None:
         raise RejectedError("who_required")
     _showing(turn, given.who)
-    own = poker_cards.dealt(deal.table, given.who)
+    own = on_table.dealt(deal.table, given.who)
     if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
         raise RejectedError("card_unknown", who=given.who, index=given.index)
-    if given.index is None and not poker_cards.is_known(deal.table, given.who):
+    if given.index is None and not on_table.is_known(deal.table, given.who):
         raise RejectedError("hand_cards_unknown", who=given.who)
-    turn.put(poker_cards.turn(deal.table, given.who, given.index))
+    turn.put(on_table.turn(deal.table, given.who, given.index))
     turn.faced(given.who)
     go_on(turn)
     if turn.state == before:
@@ -178,10 +178,10 @@ def _showing(turn: Turn, who: str) -> None:
     deal = dealing(turn)
     if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
         raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
-    if not poker_cards.hand(deal.table, who):
+    if not on_table.hand(deal.table, who):
         raise RejectedError("no_cards", who=who)
     state = turn.state
-    anew = state.doubt == "shown_differs" and poker_cards.is_up(
+    anew = state.doubt == "shown_differs" and on_table.is_up(
         deal.table, who
     )  # that one may have been told wrongly
     if state.doubt is None or (anew and who != state.about):
@@ -352,7 +352,7 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
     frame = frame_of(held.given)
     if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
-    if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
+    if card is not None and on_table.trouble(deal.table, [card], turn.deck):
         raise RejectedError("card_impossible")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:

@@ -5,7 +5,7 @@ Bets open and close by a person's key; then cards come, face down, where the rul
 one by a shoe, in packets from a shuffler, or dealt by hand. What a hand is, is known when a person
 turns it (``cards.turn``, where a reader knows it) or tells it (``cards.show``). Where to read on:
 ``banked.turn`` for the moves, ``banked.readings`` for what devices say, ``banked.commands`` for
-what people say, ``poker.cards`` for the cards on the table.
+what people say, ``dealt.cards`` for the cards on the table.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
+from controller.games.dealt import cards as on_table
 from controller.games.machine import SILENCES, Inputs
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
 from devices import readings as device
@@ -115,6 +115,6 @@ def _hands(deal: BankedDeal) -> dict[str, Cards]:
     """The cards of each hand; null for a face-down card."""
     names = dict.fromkeys(each.to for each in deal.table if not each.gone)
     return {
-        who: tuple(each.card if each.up else None for each in poker_cards.hand(deal.table, who))
+        who: tuple(each.card if each.up else None for each in on_table.hand(deal.table, who))
         for who in names
     }

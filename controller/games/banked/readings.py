@@ -12,8 +12,8 @@ from typing import Any
 from controller.contract.events import DeckChecked
 from controller.games.banked.state import QUEUE, BankedHeld
 from controller.games.banked.turn import BankedTurn
+from controller.games.dealt import cards as on_table
 from controller.games.moves import frame_of
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.readings import heed_shuffler
 from devices.readings import (
     AnyReading,
@@ -106,9 +106,7 @@ def objection(turn: Turn, given: CardDrawn) -> str | None:
     claimed = turn.heeds_places and given.to is not None and given.to.startswith(PLACES)
     if claimed and given.to != deal.due[0]:
         return "card_unsure"
-    if given.card is not None and (
-        wrong := poker_cards.trouble(deal.table, [given.card], turn.deck)
-    ):
+    if given.card is not None and (wrong := on_table.trouble(deal.table, [given.card], turn.deck)):
         return wrong
     return (
         "card_exposed" if given.exposed and not turn.dealt_face_up(deal.due[0]) else None

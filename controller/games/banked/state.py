@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from controller.contract.commands import CardsShow
-from controller.games.poker.cards import Table
+from controller.games.dealt.cards import Table
 from controller.games.poker.deal import Order, due
 from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn

@@ -27,8 +27,8 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
+from controller.games.dealt import cards as on_table
 from controller.games.decks import deck
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry
@@ -210,18 +210,18 @@ class BankedTurn(PokerMoves[B, S, T]):
         person sets ``up``, never a device.
         """
         before, by_rule = self.current.table, self.dealt_face_up(to)
-        after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
+        after = on_table.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
         self.change_deal(table=after)
-        for event in poker_cards.laid_down(before, after):
+        for event in on_table.laid_down(before, after):
             self.say(replace(event, round=self.current.round))
         if up and not by_rule:
             self.exposed(to)
 
-    def put(self, table: poker_cards.Table) -> None:
+    def put(self, table: on_table.Table) -> None:
         """Replace the cards on the table, and publish those turned face up."""
         before = self.current.table
         self.change_deal(table=table)
-        for event in poker_cards.turned(before, table):
+        for event in on_table.turned(before, table):
             self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
@@ -230,17 +230,17 @@ class BankedTurn(PokerMoves[B, S, T]):
         """
         table, who = self.current.table, given.who
         if trust:
-            table = poker_cards.unread(table, who, given.cards)
-        wrong = poker_cards.trouble(table, given.cards, self.deck, but=who)
+            table = on_table.unread(table, who, given.cards)
+        wrong = on_table.trouble(table, given.cards, self.deck, but=who)
         if wrong == "card_foreign" or len(set(given.cards)) < len(given.cards):
             raise RejectedError("cards_not_of_deck")
         if given.index is not None and len(given.cards) != 1:
             raise RejectedError("one_card_with_index", count=len(given.cards))
         if given.index is None:
-            after = poker_cards.show(table, who, given.cards, trust=trust)
+            after = on_table.show(table, who, given.cards, trust=trust)
         else:
             [card] = given.cards
-            after = poker_cards.show_one(table, who, given.index, card, trust=trust)
+            after = on_table.show_one(table, who, given.index, card, trust=trust)
         if wrong is not None or isinstance(after, str):
             if trust:
                 raise RejectedError("card_up_elsewhere")
@@ -292,13 +292,13 @@ class BankedTurn(PokerMoves[B, S, T]):
             RoundResult(
                 round=deal.round,
                 outcome=self.outcome_of(entry),
-                frames=poker_cards.frames(deal.table),
+                frames=on_table.frames(deal.table),
                 confirmed_by=deal.confirmed_by,
             )
         )
         shown = [card for each in made.hands for card in each.cards]
         kept = replace(
-            deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, confirmed_by=None
+            deal, order=(), table=on_table.seen(deal.table, shown), gap=False, confirmed_by=None
         )
         self.change(played=(*self.state.played, kept))
         self.record(entry)
@@ -312,7 +312,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         """End the round without a result."""
         deal = self.current
         names = dict.fromkeys(each.to for each in deal.table)
-        lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
+        lying = (Hand(who=who, cards=on_table.up(deal.table, who)) for who in names)
         self.record(
             PokerEntry(
                 round=deal.round,
@@ -325,7 +325,7 @@ class BankedTurn(PokerMoves[B, S, T]):
                 round=deal.round,
                 why="undecided",
                 candidate=None,
-                frames=poker_cards.frames(deal.table),
+                frames=on_table.frames(deal.table),
             )
         )
 

@@ -36,7 +36,7 @@ class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card on the table.
 
-    Unlike ``poker.cards.Lying``, a card may be face up and unread, the ``index`` of a removed card
+    Unlike ``dealt.cards.Card``, a card may be face up and unread, the ``index`` of a removed card
     is given to its replacement, and a card may turn out to be with another hand than it was dealt
     to.
     """

@@ -29,13 +29,13 @@ from controller.contract.commands import (
 from controller.contract.events import DeckChecked, RoundResult, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
+from controller.games.dealt.cards import drop
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck, follow_all, lose_place
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.poker.cards import drop
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
 from controller.games.session import (

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from controller.games.dealt.cards import dealt, is_up, up
 from controller.games.decks import deck
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import qualifies
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
-from controller.games.poker.cards import dealt, is_up, up
 from controller.games.poker.deal import Order, deal, due
 from controller.rulebooks.house_poker import HousePoker, Pays
 

@@ -12,18 +12,8 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
 from controller.contract.events import CardRemoved
 from controller.contract.refusals import RejectedError
-from controller.games.house_poker import course
-from controller.games.house_poker.readings import follow_all, place
-from controller.games.house_poker.state import (
-    DEALER,
-    Came,
-    HousePokerRound,
-    HousePokerSeat,
-    HousePokerStop,
-)
-from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.poker import cards as poker_cards
-from controller.games.poker.cards import (
+from controller.games.dealt import cards as on_table
+from controller.games.dealt.cards import (
     Table,
     Trouble,
     dealt,
@@ -35,6 +25,16 @@ from controller.games.poker.cards import (
     unread,
     up,
 )
+from controller.games.house_poker import course
+from controller.games.house_poker.readings import follow_all, place
+from controller.games.house_poker.state import (
+    DEALER,
+    Came,
+    HousePokerRound,
+    HousePokerSeat,
+    HousePokerStop,
+)
+from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.deal import packet
 from controller.games.session import sent
 from controller.rulebooks.house_poker import HousePoker
@@ -196,7 +196,7 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
             raise RejectedError("nothing_to_turn")
         raise RejectedError("cannot_be_turned", who=given.who)
     for who in ready:
-        turn.put(poker_cards.turn(turn.current.cards, who, given.index))
+        turn.put(on_table.turn(turn.current.cards, who, given.index))
     if turn.current == hand:
         raise RejectedError("no_cards_down", who=tuple(ready))
     turn.settle()

@@ -24,6 +24,8 @@ import msgspec
 from controller.contract import commands as person
 from controller.contract.shown import HousePokerBox, HousePokerShown
 from controller.games import talla
+from controller.games.dealt.cards import hand as lying
+from controller.games.dealt.cards import is_known
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.settings import HousePokerSettings, faults
@@ -35,8 +37,6 @@ from controller.games.house_poker.state import (
 )
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.machine import SILENCES, Inputs
-from controller.games.poker.cards import hand as lying
-from controller.games.poker.cards import is_known
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker

@@ -10,11 +10,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.events import DeckChecked
+from controller.games.dealt.cards import trouble
 from controller.games.house_poker import course
 from controller.games.house_poker.state import DEALER, QUEUE, Came
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.moves import frame_of
-from controller.games.poker.cards import trouble
 from controller.games.poker.deal import packet
 from controller.games.poker.readings import heed_shuffler
 from devices.readings import (

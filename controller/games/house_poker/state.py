@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
-from controller.games.poker.cards import Table
+from controller.games.dealt.cards import Table
 from controller.games.poker.state import PokerState
 from controller.games.stakes import Stake
 from devices.readings import CardDrawn, ShufflerPacket

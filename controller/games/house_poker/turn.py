@@ -28,19 +28,7 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.house_poker import course
-from controller.games.house_poker.course import HousePokerRules
-from controller.games.house_poker.discards import bank_discards
-from controller.games.house_poker.outcome import outcome
-from controller.games.house_poker.settings import HousePokerSettings
-from controller.games.house_poker.state import (
-    DEALER,
-    HousePokerRound,
-    HousePokerSeat,
-    HousePokerState,
-    HousePokerStop,
-)
-from controller.games.poker.cards import (
+from controller.games.dealt.cards import (
     Table,
     dealt,
     drop,
@@ -52,6 +40,18 @@ from controller.games.poker.cards import (
     take_up,
     turned,
     up,
+)
+from controller.games.house_poker import course
+from controller.games.house_poker.course import HousePokerRules
+from controller.games.house_poker.discards import bank_discards
+from controller.games.house_poker.outcome import outcome
+from controller.games.house_poker.settings import HousePokerSettings
+from controller.games.house_poker.state import (
+    DEALER,
+    HousePokerRound,
+    HousePokerSeat,
+    HousePokerState,
+    HousePokerStop,
 )
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry

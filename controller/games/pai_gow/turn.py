@@ -15,6 +15,7 @@ from controller.contract.events import ButtonMoved, CardRemoved, DiceThrown, Han
 from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
+from controller.games.dealt import cards as on_table
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import (
@@ -27,7 +28,6 @@ from controller.games.pai_gow.table import (
     split,
     who_at,
 )
-from controller.games.poker import cards as poker_cards
 from controller.games.poker import deal as poker_deal
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.state import PokerEntry
@@ -140,9 +140,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def error(self, given: DealError) -> None:
         """No section foresees an error of dealing: the person in charge decides."""
         who = given.who or ""
-        if given.error == "exposed" and poker_cards.hand(self.current.table, who):
+        if given.error == "exposed" and on_table.hand(self.current.table, who):
             if given.index is not None:
-                self.put(poker_cards.turn(self.current.table, who, given.index))
+                self.put(on_table.turn(self.current.table, who, given.index))
             self.doubt("dealer_early" if who == DEALER else "card_exposed", detail=who)
         else:
             self.doubt("deal_error", detail=given.error)
@@ -212,8 +212,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """Show a hand: its cards, and which of them are the low hand."""
         if given.index is not None:
             raise RejectedError("show_whole_hand")
-        if not given.cards and poker_cards.is_known(self.current.table, given.who):
-            given = replace(given, cards=poker_cards.known(self.current.table, given.who))
+        if not given.cards and on_table.is_known(self.current.table, given.who):
+            given = replace(given, cards=on_table.known(self.current.table, given.who))
         if (
             not given.low
             or not set(given.low) < set(given.cards)
@@ -249,8 +249,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.change_deal(parted=True)
         for who in dict.fromkeys(self.current.order):
             if who not in self.players:
-                own = poker_cards.hand(self.current.table, who)
-                self.change_deal(table=poker_cards.drop(self.current.table, who))
+                own = on_table.hand(self.current.table, who)
+                self.change_deal(table=on_table.drop(self.current.table, who))
                 for each in own:
                     card = each.card if each.up else None
                     self.say(
@@ -261,7 +261,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     def _decide(self) -> None:
         made = self.outcome(
-            self.current, {who: poker_cards.up(self.current.table, who) for who in self.players}
+            self.current, {who: on_table.up(self.current.table, who) for who in self.players}
         )
         for hand in made.hands:
             if hand.kind == WRONGLY_SET:

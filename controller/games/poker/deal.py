@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Literal
 
-from controller.games.poker.cards import Table
+from controller.games.dealt.cards import Table
 
 Dealt = Literal["singly", "packets"]
 """A card to each hand in turn until all are whole; or each hand whole, one after the other."""

@@ -17,8 +17,9 @@ from controller.contract.commands import (
 )
 from controller.contract.events import ResultCorrected
 from controller.contract.refusals import RejectedError
-from controller.games import coups, talla
+from controller.games import talla
 from controller.games.baccarat import SIDES, WINNERS, Side
+from controller.games.punto_banca import coups
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow_all
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup, PuntoBancaEntry

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide
 from controller.contract.events import CardRemoved, CardTurned
 from controller.contract.refusals import RejectedError
-from controller.games import coups, shoe, talla
+from controller.games import shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
-from controller.games.coups import Waiting
+from controller.games.punto_banca import coups
 from controller.games.punto_banca.coup import count, next_place
+from controller.games.punto_banca.coups import Waiting
 from controller.games.punto_banca.readings import (
     burn,
     finish_burn,

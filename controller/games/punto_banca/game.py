@@ -20,10 +20,10 @@ from controller.contract import commands as person
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.contract.shown import PuntoBancaShown
-from controller.games import coups, shoe, stakes, talla
+from controller.games import shoe, stakes, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
-from controller.games.punto_banca import commands, decisions, readings
+from controller.games.punto_banca import commands, coups, decisions, readings
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import SHOWN, PuntoBancaState
 from controller.games.punto_banca.turn import PuntoBancaTurn

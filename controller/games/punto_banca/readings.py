@@ -10,12 +10,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.events import CardDealt, CardsBurned, RoundUnresolved
-from controller.games import coups, shoe, talla
+from controller.games import shoe, talla
 from controller.games.baccarat import Side, is_natural
 from controller.games.cards import is_card, pips
-from controller.games.coups import Waiting
 from controller.games.moves import frame_of
+from controller.games.punto_banca import coups
 from controller.games.punto_banca.coup import announced, count, is_complete, next_place
+from controller.games.punto_banca.coups import Waiting
 from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup, PuntoBancaEntry
 from controller.games.punto_banca.turn import DECIDE, OUTCOMES, PuntoBancaTurn
 from devices.readings import (

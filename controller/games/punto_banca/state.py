@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import BaccaratOutcome, Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side, Winner
-from controller.games.coups import Coup, CoupEntry, CoupState, Waiting
+from controller.games.punto_banca.coups import Coup, CoupEntry, CoupState, Waiting
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake
 from devices.readings import ShoeResult

@@ -23,7 +23,6 @@ from controller.contract.events import (
 )
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, Winner, is_natural, next_card, points
-from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import (
     all_known,
@@ -35,6 +34,7 @@ from controller.games.punto_banca.coup import (
     next_place,
     winner_of,
 )
+from controller.games.punto_banca.coups import CoupTurn
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import (
     QUEUE,

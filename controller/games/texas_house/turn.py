@@ -14,9 +14,9 @@ from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
 from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
+from controller.games.dealt import cards as on_table
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, came_to_lie, say_awards
 from controller.games.poker.deal import Order
 from controller.games.poker.state import PokerEntry
@@ -140,14 +140,14 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
-            if not poker_cards.hand(self.current.table, who):
+            if not on_table.hand(self.current.table, who):
                 raise RejectedError("no_cards", who=who)
             if given.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
                 return
             if given.index is not None:
-                self.put(poker_cards.turn(self.current.table, who, given.index))
+                self.put(on_table.turn(self.current.table, who, given.index))
             self.exposed(who)
         elif given.recoverable and self.correctable():
             self.irregular("deal_error", detail=f"{given.error}, put right")
@@ -178,12 +178,12 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
         if len(self.current.table) > flop or any(
-            poker_cards.is_up(self.current.table, each) for each in (DEALER, *self.boxes)
+            on_table.is_up(self.current.table, each) for each in (DEALER, *self.boxes)
         ):
             raise RejectedError("too_late_to_withdraw")
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
         table = (
-            poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
+            on_table.take_up(self.current.table, who) if action == "pass" else self.current.table
         )
         self.change_deal(spoke=spoke, table=table, order=self.first)
         self.decided(who, action, by, valid=False)
@@ -213,7 +213,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def _withdraw(self, who: str, word: Word) -> None:
         self.change_deal(
-            spoke={**self.current.spoke, who: word}, table=poker_cards.drop(self.current.table, who)
+            spoke={**self.current.spoke, who: word}, table=on_table.drop(self.current.table, who)
         )
 
     def may_show(self, who: str) -> None:
@@ -232,7 +232,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
-            who for who in (DEALER, *self.going) if not poker_cards.is_up(self.current.table, who)
+            who for who in (DEALER, *self.going) if not on_table.is_up(self.current.table, who)
         )
 
     def advance(self) -> None:
@@ -240,7 +240,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         the turn and river, and at last give the result.
         """
         if (
-            any(not each.up for each in poker_cards.hand(self.current.table, BOARD))
+            any(not each.up for each in on_table.hand(self.current.table, BOARD))
             and self.state.doubt is None
         ):
             self.doubt("card_unread", about=BOARD, detail=BOARD)
@@ -302,11 +302,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """The face-up hands and the common cards, by name."""
         table = self.current.table
         own = {
-            who: poker_cards.up(table, who)
+            who: on_table.up(table, who)
             for who in (DEALER, *self.boxes)
-            if poker_cards.is_up(table, who)
+            if on_table.is_up(table, who)
         }
-        return own | {BOARD: poker_cards.up(table, BOARD)}
+        return own | {BOARD: on_table.up(table, BOARD)}
 
     def _awards(self, deal: TexasHouseRound, lie: Cards) -> tuple[AwardQualified, ...]:
         flop = lie[BOARD][: self.book.board[0]]

@@ -7,19 +7,15 @@ from typing import Literal
 import msgspec
 
 from controller.games import shoe
-from controller.games.shoe import ShoeSettings
+from controller.games.coups.settings import CoupSettings
 from controller.games.stakes import Highest
 
 
-class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TrenteSettings(CoupSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
     has the last word.
     """
 
-    rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody, and
-    the first card opens the round and shows that its bets are closed.
-    """
     refait: Literal["half_or_prison", "half"] = "half_or_prison"
     """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the
     American one.

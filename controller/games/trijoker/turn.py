@@ -12,9 +12,9 @@ from controller.contract.events import BetPlaced, Hand, Settled
 from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
+from controller.games.dealt import cards as on_table
 from controller.games.hands.evaluator import Value, value
 from controller.games.hands.rankings import RANKINGS
-from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.rulebooks.common_poker import Trijoker
@@ -83,7 +83,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
 
     def dealt_face_up(self, who: str) -> bool:
         """By the other reading, the first cards to the players and the left common card."""
-        first = not poker_cards.dealt(self.current.table, who)
+        first = not on_table.dealt(self.current.table, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
 
     def exposed(self, who: str) -> None:
@@ -91,8 +91,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if who not in COMMON:
             self.irregular("card_exposed", detail=who)
             return
-        self.put(poker_cards.turn(self.current.table, who))
-        seen = poker_cards.up(self.current.table, who)
+        self.put(on_table.turn(self.current.table, who))
+        seen = on_table.up(self.current.table, who)
         if not seen:
             self.doubt("common_exposed", about=who, detail=who)
         else:
@@ -112,12 +112,12 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if given.error != "exposed" or given.who is None:
             self.doubt("deal_error", detail=given.error)
             return
-        if not poker_cards.hand(self.current.table, given.who):
+        if not on_table.hand(self.current.table, given.who):
             raise RejectedError("no_cards", who=given.who)
         if given.who in COMMON[: self.current.turned] or self._by_rule(given.who):
             raise RejectedError("up_by_the_rules", who=given.who)
         if given.who not in COMMON and given.index is not None:
-            self.put(poker_cards.turn(self.current.table, given.who, given.index))
+            self.put(on_table.turn(self.current.table, given.who, given.index))
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
@@ -125,7 +125,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
         self.change_deal(
-            told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who)
+            told=(*self.current.told, who), table=on_table.drop(self.current.table, who)
         )
         self.irregular("hand_told", detail=who)
 
@@ -144,7 +144,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         leaves the bet.
         """
         if self.state.doubt == "common_exposed":
-            self._seen(who, poker_cards.up(self.current.table, who)[0])
+            self._seen(who, on_table.up(self.current.table, who)[0])
         elif who in COMMON[self.current.turned :] and not self.current.due:
             self.change_deal(turned=self.current.turned + 1, spoke=())
 
@@ -187,7 +187,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         return tuple(
             who
             for who in self.boxes
-            if who not in self.current.told and not poker_cards.is_up(self.current.table, who)
+            if who not in self.current.told and not on_table.is_up(self.current.table, who)
         )
 
     def advance(self) -> None:
@@ -203,11 +203,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         ):
             return
         lie = {
-            who: poker_cards.up(self.current.table, who)
+            who: on_table.up(self.current.table, who)
             for who in self.boxes
             if who not in self.current.told
         }
-        common = tuple(card for who in COMMON for card in poker_cards.up(self.current.table, who))
+        common = tuple(card for who in COMMON for card in on_table.up(self.current.table, who))
         self.result(self.outcome(self.current, lie | {BOTH: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:

@@ -20,8 +20,8 @@ from controller.contract.events import (
 )
 from controller.contract.notation import read_event, write
 from controller.contract.refusals import RejectedError
+from controller.games.dealt import cards as on_table
 from controller.games.decks import deck
-from controller.games.poker import cards as poker_cards
 from devices.readings import (
     CardCut,
     CardDrawn,
@@ -88,7 +88,7 @@ class Evening:
         then something else.
         """
         rest = iter(self.unused())
-        cards = [each.card or next(rest) for each in poker_cards.hand(self.state.deal.table, who)]
+        cards = [each.card or next(rest) for each in on_table.hand(self.state.deal.table, who)]
         if cards and self.lucky(0.03):
             cards[0] = self.chance.choice(deck(self.play.game.book.deck))
         return cards

@@ -83,11 +83,11 @@ def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() 
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
     assert play.state.shoe is not None
-    assert (play.state.shoe.drawn, len(play.state.queue)) == (41, QUEUE)
+    assert (play.state.shoe.drawn, len(play.state.held)) == (41, QUEUE)
     play.say("card.decide", action="read", card="5c")
     while "card.decide" in play.state.asks:
         play.say("card.decide", action="remove")
-    assert not play.state.queue_overflowed
+    assert not play.state.overflowed
     assert play.state.current is None
     assert play.state.asks == ()
 

@@ -29,7 +29,7 @@ Trouble = Literal[
 ]
 
 
-class CardOnTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it is face
     up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what the
     reader said of it.
@@ -42,7 +42,7 @@ class CardOnTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     frame: Frame | None = None
 
 
-Table = tuple[CardOnTable, ...]
+Table = tuple[Card, ...]
 """All cards of the round, in the order in which they were dealt."""
 
 
@@ -120,7 +120,7 @@ def trouble(
 # What becomes of them
 
 
-def _changed(table: Table, who: str, change: Callable[[int, CardOnTable], CardOnTable]) -> Table:
+def _changed(table: Table, who: str, change: Callable[[int, Card], Card]) -> Table:
     """Each card of a hand changed; it is given its index and itself."""
     index, changed = 0, []
     for each in table:
@@ -139,7 +139,7 @@ def place_card(
     count: int = 1,
 ) -> Table:
     """Deal cards to a hand: a known one, or unknown ones."""
-    return table + (CardOnTable(to=to, card=card, up=up and card is not None, frame=frame),) * count
+    return table + (Card(to=to, card=card, up=up and card is not None, frame=frame),) * count
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
@@ -188,7 +188,7 @@ def show(
         )
     named = {each.card for each in own}
     rest = [card for card in cards if card not in named]
-    laid: list[CardOnTable] = []
+    laid: list[Card] = []
     for place, each in reversed(
         list(enumerate(own))
     ):  # what was dealt last was not discarded: it takes its card first
@@ -243,7 +243,7 @@ def show_one(
     )
 
 
-def _faced(each: CardOnTable) -> CardOnTable:
+def _faced(each: Card) -> Card:
     return replace(each, up=each.card is not None)
 
 

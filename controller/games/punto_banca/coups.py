@@ -1,5 +1,4 @@
-"""Coups dealt from a shoe in which no hand has a choice: punto y banca and trente et quarante. What
-both tables do alike.
+"""Coups dealt from a shoe in which no hand has a choice: what the table does at punto y banca.
 
 Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of
 the next round are ``carried``. ``out_of_sync``: cards go to no round, since a silence may have

@@ -1,0 +1,176 @@
+"""Commands of a person at a table of coups. One that cannot be followed is rejected with the
+reason; what a phase does not take, ``dealt.phases`` refuses.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.contract.commands import (
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.contract.events import CardRemoved
+from controller.contract.refusals import RejectedError
+from controller.games import shoe, talla
+from controller.games.cards import is_card
+from controller.games.coups.turn import Turn, frames
+from controller.games.dealt.arrivals import follow_all
+from controller.games.dealt.state import Entry, Held, Round
+from controller.games.session import another_round, confirmer, corrects, undecided, void_law
+
+# Sessions and shoes
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """Open the table, without a shoe."""
+    turn.open_session(given)
+    turn.change(past=shoe.new_session(turn.state.past), last=None)
+    turn.clear_alert("card_while_closed")
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Start a shoe."""
+    law = turn.book.laws["shoe_unnumbered"]
+    talla.numbered(given, f"{law.rule}, {law.article}")
+    turn.clear_shoe()
+    turn.new_shoe()
+    talla.begin(turn, given, turn.call("shoe"))
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """Take the cards out of the shoe; if they were counted, the count is checked."""
+    turn.clear_shoe(given.left)
+
+
+# Bets
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Open bets for a new round."""
+    another_round(turn, turn.state.last)
+    turn.open_bets(given.by)
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets; cards carried over to this round are its first."""
+    turn.close_bets(given.by)
+    carried = turn.state.carried
+    turn.change(carried=())
+    follow_all(turn, carried)
+
+
+# The outcome of a round
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """Void the round on the word of the person in charge."""
+    of = undecided(turn.state, turn.state.current, given.round)
+    turn.void(of, given.reason, void_law(turn, given), given)
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """Confirm the result of an unresolved round, by the cards that were seen or by the person's
+    word.
+    """
+    before, coup = turn.state, turn.state.current
+    of = undecided(before, coup, given.round, first=coup is not None and coup.gap)
+    said = turn.said(given.winner) if given.winner is not None else None
+    if isinstance(of, Round):
+        turn.may_confirm(of)
+    made, evidence = turn.whole(of.cards), turn.evidence(of)
+    if made is not None and said in (None, made[0]):
+        evidence = frames(of.cards) or evidence
+    elif said is not None:
+        made = (said, (), turn.marks_said(said))
+    if made is None:
+        raise RejectedError("round_cards_unknown", round=of.round)
+    turn.result(of, made, evidence, confirmer(given))
+    turn.revise(before, of.round, given)
+    if isinstance(of, Round):
+        turn.change(out_of_sync=True)  # its last cards may still come
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """Correct a published result: another hand has won, or none. It is replaced, never erased. Its
+    cards are not repeated: they made another result.
+    """
+    corrects(given, "winner")
+    before = turn.state
+    entry: Entry | None = before.entry(given.round)
+    if entry is None:
+        raise RejectedError("round_not_remembered", round=given.round)
+    if entry.kind != "result":
+        raise RejectedError("no_result_to_correct", round=given.round)
+    won = turn.said(given.winner)
+    if won == entry.winner:
+        raise RejectedError("winner_unchanged", round=given.round, winner=won)
+    now = replace(entry, winner=won, hands=(), marks=turn.marks_said(won), corrected=True)
+    turn.record(now)
+    turn.say_corrected(now, entry.winner, given)
+    turn.revise(before, entry.round, given)
+
+
+# Cards that stop the table
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """Decide about the first thing that waits: the shoe's contents, an unread card, the held
+    card.
+    """
+    if turn.state.reset:
+        if given.action != "accept":
+            raise RejectedError("shoe_restarted")
+        turn.change(reset=False)
+    elif not turn.decide_unread(given):
+        if not turn.state.held:
+            raise RejectedError("no_card_to_decide")
+        turn.decide_held(given, turn.state.held[0])
+        release(turn)
+
+
+def release(turn: Turn) -> None:
+    """The cards that came after the one that was decided, each by the rules."""
+    held = turn.state.held
+    turn.change(held=())
+    follow_all(turn, held)
+    if turn.state.held:
+        return
+    turn.advance()
+    if turn.state.overflowed:
+        turn.change(overflowed=False)
+        turn.lose_place()
+
+
+def of_the_game(held: Held) -> None:
+    """Reject a card that is not of the game; one that was not read may be read later."""
+    card = held.given.card
+    if card is not None and not is_card(card):
+        raise RejectedError("card_of_another_game", card=card)
+
+
+def read(turn: Turn, given: CardDecide, held: Held) -> Held:
+    """It is another card than the shoe reported, whose frame encodes the misread one."""
+    card, was = talla.read_card(given), held.given
+    assert turn.state.shoe is not None
+    turn.change(shoe=shoe.reread(turn.state.shoe, was.card, card)[0])
+    return Held(given=replace(was, card=card, frame=was.frame if card == was.card else None))
+
+
+def remove(turn: Turn, given: CardDecide, why: str, card: str | None) -> None:
+    """The held card leaves the game; the next one takes its place. ``card``: it is face up."""
+    turn.say(CardRemoved(round=turn.number, why=why, card=card))
+    stand(turn, given)
+
+
+def stand(turn: Turn, given: CardDecide) -> None:
+    """Remember who decided about a card of the round."""
+    if turn.state.current is not None:
+        turn.change_current(confirmed_by=confirmer(given))

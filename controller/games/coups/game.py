@@ -1,0 +1,60 @@
+"""The inputs of a table of coups, and what it shows."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from controller.contract import commands as person
+from controller.games import shoe, stakes, talla
+from controller.games.coups import commands, readings
+from controller.games.coups.state import CoupState
+from controller.games.coups.turn import CoupTurn
+from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.game import B, DealtGame, S
+from controller.games.machine import SILENCES, Inputs
+from controller.games.session import announce_last_rounds
+from devices import readings as device
+
+INPUTS = Inputs(
+    readings={
+        device.CardDrawn: take_card,
+        device.ShoeReset: readings.take_reset,
+        device.ShoeFault: talla.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: talla.close_session,
+        person.CardDecide: commands.decide,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
+    },
+    at_the_table={
+        person.ShoeStart: commands.start_shoe,
+        person.ShoeEnd: commands.end_shoe,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
+        person.LastRoundsAnnounce: announce_last_rounds,
+    },
+)
+
+T = TypeVar("T", bound=CoupState[Any])
+M = TypeVar("M", bound=CoupTurn[Any, Any, Any])
+
+
+class CoupGame(DealtGame[B, S, T, M]):
+    """Such a game under one decree with one table's settings."""
+
+    inputs = INPUTS
+
+    def common(self, state: T) -> dict[str, Any]:
+        """What the retained state tells of every such table."""
+        last = state.last_result()
+        return super().common(state) | {
+            "bets": stakes.shown(state.current),
+            "last_winner": last.winner if last else None,
+            "shoe": shoe.show(state.shoe),
+        }

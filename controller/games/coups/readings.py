@@ -1,0 +1,30 @@
+"""What a table of coups makes of its shoe's silences and restarts."""
+
+from __future__ import annotations
+
+from controller.games import shoe
+from controller.games.coups.turn import Turn
+from devices.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The shoe is silent, or was: a card may be missing."""
+    if not isinstance(given, LinkLate | LinkGap):
+        turn.change(
+            silent=() if isinstance(given, LinkUp) else turn.state.silent or (given.device,)
+        )
+    if turn.state.shoe is not None and not isinstance(given, LinkUp):
+        turn.change(shoe=shoe.lose_count(turn.state.shoe))
+        turn.miss()
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe restarted: the round in progress is a person's, and so is what the shoe holds."""
+    state = turn.state
+    if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
+        return
+    if state.current is not None:
+        turn.unresolved(state.current, "undecided")
+    turn.restart()
+    if turn.state.reset:
+        turn.irregular("shoe_reset", asks=turn.state.asks)

@@ -1,0 +1,43 @@
+"""What a table of coups remembers: the base of its ``State``."""
+
+from __future__ import annotations
+
+from controller.games.dealt.state import DealtState, Held, Stop
+from controller.games.rounds import E
+from controller.games.shoe import Past, Shoe
+
+DECIDE = ("card.decide",)
+OUTCOMES = ("round.confirm", "round.void")
+
+
+class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
+    """Such a table between two inputs."""
+
+    past: Past = ()
+    """The shoes of the last sessions."""
+    shoe: Shoe | None = None
+    carried: tuple[Held, ...] = ()
+    """Cards decided to be the first of the next round."""
+    overflowed: bool = False
+    """More cards came than can wait."""
+    out_of_sync: bool = False
+    """Cards go to no round, since a silence may have hidden where one ended or began, until a
+    person opens one or the shoe says where it is.
+    """
+    unseen: bool = False
+    """A round may have begun in a silence, at a table without keys."""
+    reset: bool = False
+    """The shoe restarted, and nobody has said what is in it."""
+
+    @property
+    def stop(self) -> Stop | None:
+        """The shoe's contents, then a card, then what a silence hid."""
+        if self.reset:
+            return Stop("shoe_reset", ("shoe.start", *DECIDE))
+        if self.held or (self.current is not None and self.current.unread):
+            why = self.held[0].trouble if self.held else None
+            return Stop(why or "card_unread", (*DECIDE, "round.void") if self.current else DECIDE)
+        if self.current is not None:
+            return Stop("silence", OUTCOMES) if self.current.gap else None
+        playable = self.shoe is not None and not self.shoe.over and self.last != 0
+        return Stop("silence", ("bets.open",)) if self.out_of_sync and playable else None

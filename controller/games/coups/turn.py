@@ -1,0 +1,363 @@
+"""One step of a table of coups: the moves that punto y banca and trente et quarante share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+from msgspec.structs import replace
+
+from controller.contract.commands import CardDecide, Command, VoidReason
+from controller.contract.events import Announcement, Frame, Hand, RoundResult, RoundUnresolved
+from controller.contract.refusals import RejectedError
+from controller.games import shoe, talla
+from controller.games.cards import is_card
+from controller.games.coups.settings import CoupSettings
+from controller.games.coups.state import CoupState
+from controller.games.dealt.arrivals import follow_all
+from controller.games.dealt.cards import Card, Table
+from controller.games.dealt.phases import PHASES, Phase
+from controller.games.dealt.state import Entry, Held, Round
+from controller.games.dealt.turn import B, DealtTurn
+from controller.games.moves import frame_of
+from controller.games.session import count_down
+from controller.rulebooks.law import Law
+from devices.readings import CardDrawn
+
+S = TypeVar("S", bound=CoupSettings)
+T = TypeVar("T", bound=CoupState[Any])
+Why = Literal["silence", "witnesses_disagree", "undecided"]
+
+Made = tuple[str, tuple[Hand, ...], tuple[str, ...]]
+"""What the cards of a coup make: the winner, the hands, the marks."""
+
+
+class CoupTurn(DealtTurn[B, S, T]):
+    """One step of such a table."""
+
+    winners: tuple[str, ...]
+    """What a person may give as the winner."""
+
+    @property
+    def by_shoe(self) -> bool:
+        """Whether nobody opens and closes the bets: the first card of a round shows it."""
+        return self.settings.rounds == "shoe"
+
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        state = self.state
+        if not state.open:
+            return Phase.CLOSED
+        if state.shoe is None:
+            return Phase.NO_SHOE
+        if state.current is not None:
+            return Phase.DEALING if state.current.closed else Phase.BETS_OPEN
+        return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
+
+    # What wins
+
+    @abstractmethod
+    def judged(self, cards: Sequence[str]) -> Made | None:
+        """What these cards make in their order; None unless they are exactly one whole coup."""
+
+    @abstractmethod
+    def marks_said(self, won: str) -> tuple[str, ...]:
+        """What else is known of a result given only on a person's word."""
+
+    def whole(self, cards: Table) -> Made | None:
+        """The same of cards on the table; None also where one is not known, or is no card."""
+        known = tuple(each.card for each in cards if each.card is not None)
+        sound = len(known) == len(cards) and all(map(is_card, known))
+        return self.judged(known) if sound else None
+
+    def said(self, winner: str | None) -> str:
+        """The winner that a person gives."""
+        if winner is None or winner not in self.winners:
+            raise RejectedError("winner_one_of", winners=self.winners)
+        return winner
+
+    def result_call(self, marks: tuple[str, ...]) -> Announcement | None:  # noqa: ARG002
+        """The call of a result."""
+        return None
+
+    # Arrivals
+
+    def arrived(self, given: CardDrawn) -> Held | None:
+        """Count a card that left the shoe, wherever it goes. None where the table takes none."""
+        state, trouble = self.state, None
+        if state.shoe is not None:
+            counted, trouble = shoe.draw(state.shoe, given.card)
+            self.change(shoe=counted)
+        held = super().arrived(given)
+        if held is not None and state.shoe is None:
+            talla.missing(self, given)
+            return None
+        return held and replace(held, trouble=None if trouble == "card_unread" else trouble)
+
+    @property
+    def holds(self) -> bool:
+        """Also while nobody knows what is in the shoe."""
+        return self.state.reset or bool(self.state.held)
+
+    def wait(self, held: Held) -> None:
+        """The card waits, unless nobody knows what is in the shoe."""
+        if not self.state.reset:
+            super().wait(held)
+
+    def overflow(self) -> None:
+        """More cards came than can wait: they are counted, and their round is known to lack
+        them.
+        """
+        self.change(overflowed=True)
+
+    def found(self, given: CardDrawn) -> bool:  # noqa: ARG002 - not every shoe knows a round
+        """Whether the shoe itself says that this is the first card of a round."""
+        return False
+
+    def diverted(self, held: Held) -> bool:
+        """A card of no round, after a silence; and one before which another is due."""
+        state = self.state
+        if state.out_of_sync and not self.found(held.given):
+            if state.unseen:
+                self.lose()
+            return True
+        if self.by_shoe and state.current is None and state.carried:
+            self.change(carried=())
+            follow_all(self, (*state.carried, held))
+            return True
+        return False
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Its trouble; or the phase takes no card. Without keys a card opens its round itself."""
+        if held.trouble is not None:
+            return held.trouble, None
+        if held.given.unsure:
+            return "card_unsure", None
+        stage = self.stage()
+        opens = self.by_shoe and stage in (Phase.WAITING, Phase.BETS_OPEN)
+        why = None if opens else PHASES[stage].card
+        return None if why is None else (why, None)
+
+    def ready(self) -> None:
+        """At a table without keys a round opens with its first card, its bets closed before it."""
+        if self.state.current is None:
+            self.open_bets()
+        if self.state.current is not None and not self.state.current.closed and self.by_shoe:
+            self.close_bets(unobserved=True)
+
+    # Bets
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Open bets for the next round."""
+        self.change(out_of_sync=False, unseen=False)
+        super().open_bets(by)
+
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
+        """No more bets. A silence of the device that has not ended may hide a card from now on; and
+        where nobody closed the bets, one may be hidden since they opened.
+        """
+        coup = self.state.current
+        assert coup is not None
+        before = coup.gap and (unobserved or bool(coup.cards))
+        self.change_current(gap=bool(self.state.silent) or before)
+        super().close_bets(by, unobserved=unobserved)
+
+    # Gaps
+
+    def is_complete(self) -> bool:
+        """Whether all cards of the round in progress have come and are face up."""
+        return False
+
+    def lose_place(self) -> None:
+        """Cards may have gone to the round in progress unseen; at a table without keys they may
+        belong to another.
+        """
+        state, coup = self.state, self.state.current
+        if coup is not None:
+            if (coup.begun or self.by_shoe) and not self.is_complete():
+                self.open_gap(coup)
+        elif self.by_shoe and state.shoe is not None and not state.shoe.over:
+            self.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
+
+    def open_gap(self, coup: Any) -> None:
+        """A card of the round may be hidden."""
+        self.change_current(gap=True)
+        if not coup.gap:
+            self.irregular("silence", asks=self.state.asks)
+
+    def late(self, held: Held) -> None:
+        """Keep a card known only after a silence for the person who decides about its round."""
+        state, card = self.state, of_no_place(held)
+        assert state.shoe is not None
+        self.change(shoe=shoe.lose_count(state.shoe))
+        last: Entry | None = state.entries[-1] if state.entries else None
+        open_still = last is not None and last.kind == "unresolved" and last.round == state.round
+        if state.current is not None:
+            self.unresolved(state.current, "silence", (card,))
+            self.change(out_of_sync=True)
+        elif state.out_of_sync and not state.unseen and open_still and last is not None:
+            self.state = self.state.with_entry(replace(last, cards=(*last.cards, card)))
+        elif self.by_shoe:
+            self.lose((card,))
+        elif not state.out_of_sync:
+            self.change(out_of_sync=True)
+            self.irregular("card_out_of_round", detail="known only after a silence")
+
+    def lose(self, cards: Table = ()) -> None:
+        """Count a round that nobody saw begin; a person gives its result."""
+        number = self.state.round + 1
+        self.change(round=number, out_of_sync=True, unseen=False)
+        self.record(self.entry_type(round=number, kind="unresolved", cards=cards))
+        self.say(RoundUnresolved(round=number, why="silence", candidate=None))
+
+    def miss(self) -> None:
+        """A silence may have hidden cards."""
+        self.lose_place()
+
+    def restart(self) -> None:
+        """The shoe restarted. Only a person knows what is in it now: new cards, or the same."""
+        now = self.state.shoe
+        assert now is not None
+        self.change(shoe=shoe.lose_count(now), reset=not now.over, out_of_sync=False)
+
+    # What a person decides
+
+    @abstractmethod
+    def decide_unread(self, given: CardDecide) -> bool:
+        """Decide about an unread card on the table. Whether there was one."""
+
+    @abstractmethod
+    def decide_held(self, given: CardDecide, held: Held) -> None:
+        """Decide about the first held card."""
+
+    def may_confirm(self, coup: Any) -> None:
+        """Reject a confirmation of the round in progress if no silence hides a card of it."""
+        if not coup.gap:
+            raise RejectedError("nothing_to_confirm", round=coup.round)
+
+    # The outcome of a round
+
+    def evidence(self, of: Any) -> tuple[Frame, ...]:
+        """The frames behind the cards that everybody knows."""
+        return frames(of.cards)
+
+    def result(
+        self,
+        of: Round | Entry,
+        made: Made,
+        evidence: tuple[Frame, ...],
+        confirmed_by: str | None = None,
+    ) -> None:
+        """Publish the result."""
+        won, hands, marks = made
+        entry = self.entry_type(round=of.round, kind="result", winner=won, hands=hands, marks=marks)
+        entry = self.noted(entry, evidence)
+        self.record(entry)
+        self.say(
+            RoundResult(
+                round=of.round,
+                outcome=self.outcome_of(entry),
+                frames=evidence,
+                confirmed_by=confirmed_by,
+                announcement=self.result_call(marks),
+            )
+        )
+        count_down(self, of.round)
+        self.close_shoe()
+
+    def noted(self, entry: Any, evidence: tuple[Frame, ...]) -> Any:  # noqa: ARG002
+        """The result with what else a game remembers of it."""
+        return entry
+
+    def revise(self, before: Any, number: int, by: Command) -> None:
+        """Tell what else changes with a result that a person gave. ``before``: the state."""
+
+    def candidate(self, coup: Any, late: Table) -> str | None:
+        """Who has won if all cards of the round were seen; None: one may be missing."""
+        made = None if late else self.whole(coup.cards)
+        return None if made is None else made[0]
+
+    def ended(self, coup: Any) -> bool:  # noqa: ARG002 - not every shoe says so
+        """Whether the shoe itself has said that all cards of the round had come."""
+        return False
+
+    def unresolved(self, coup: Any, why: Why, late: Table = ()) -> None:
+        """The result is not certain; nobody invents it. Cards that may still come belong to no
+        round. ``late``: cards of it that were not dealt.
+        """
+        candidate, evidence = self.candidate(coup, late), self.evidence(coup)
+        self.record(
+            self.entry_type(
+                round=coup.round, kind="unresolved", cards=(*coup.cards, *late), frames=evidence
+            )
+        )
+        self.change(out_of_sync=candidate is None and not self.ended(coup))
+        self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=evidence))
+        self.close_shoe()
+
+    def void(
+        self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
+        """Void the round: by the cut card, or on a person's word."""
+        super().void(of, reason, law, by)
+        self.close_shoe()
+
+    def leave(self) -> None:
+        """The round in progress is over. Without keys, cards that could not wait leave the table
+        out of sync.
+        """
+        state, dropped = self.state, bool(self.state.held)
+        lost = dropped and state.overflowed and self.by_shoe
+        self.change(
+            current=None,
+            held=(),
+            overflowed=state.overflowed and not dropped,
+            out_of_sync=state.out_of_sync or lost,
+        )
+
+    # The shoe
+
+    def close_shoe(self) -> None:
+        """After the cut card, with no round in progress, the shoe is over."""
+        now = self.state.shoe
+        if self.state.current is None and now is not None and now.cut_at is not None:
+            self.end_shoe(now)
+
+    def end_shoe(self, now: shoe.Shoe) -> None:
+        """No further round begins with this shoe."""
+        if not now.over:
+            self.change(shoe=replace(now, over=True))
+            self.say(shoe.ended(now, "cut"))
+
+    def new_shoe(self) -> None:
+        """A shoe begins: what comes before its first round."""
+
+    def count_out(self, now: shoe.Shoe, left: int | None) -> None:
+        """Compare the cards left in the shoe with the count, and tell that it is over."""
+        if shoe.miscounted(now, left):
+            self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+        if not now.over:
+            self.say(shoe.ended(now, "reset" if self.state.reset else "person", left))
+
+    def clear_shoe(self, left: int | None = None) -> None:
+        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
+        if self.state.shoe is None:
+            return
+        self.count_out(self.state.shoe, left)
+        self.change(shoe=None, held=(), carried=(), overflowed=False)
+        self.change(reset=False, out_of_sync=False, unseen=False)
+        self.expect()
+
+
+Turn = CoupTurn[Any, Any, Any]
+
+
+def of_no_place(held: Held) -> Card:
+    """A card of a round, of which nobody knows where it lies."""
+    return Card(to="", card=held.given.card, frame=frame_of(held.given))
+
+
+def frames(cards: Table) -> tuple[Frame, ...]:
+    """The frames behind these cards, face up or not."""
+    return tuple(each.frame for each in cards if each.frame is not None)

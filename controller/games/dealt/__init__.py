@@ -1,0 +1,32 @@
+"""What a dealt round is, said once for every game that is dealt.
+
+A **card** (:class:`~controller.games.dealt.cards.Card`) lies in the place that it was dealt to: a
+hand, a row, a board. It is known or not, face up or not, it may have left its hand, and it has
+the frame of the device as evidence. The cards of a round stand in the order in which they came;
+the *index* of a card counts those of its place from 1. No other class holds a card. A **held**
+card is still a reading: it was drawn and has no place.
+
+A **round** (:class:`~controller.games.dealt.state.Round`) opens its bets, closes them, is dealt,
+and has one **outcome** (:class:`~controller.games.dealt.state.Entry`): a result, void, or
+unresolved until a person settles it. A result is corrected, never erased.
+
+Where a table stands is its **phase** (:mod:`controller.games.dealt.phases`): one enumeration, and
+one table of what each phase refuses and what it makes of a card that comes. What **stops** the
+table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, never
+stored beside it, and names the commands that settle it. The phase is ``decision`` if and only if
+something stops the table, and ``asks`` is what the stop asks for: so the two cannot part.
+
+A card **arrives** (:mod:`controller.games.dealt.arrivals`). It is refused where the table is
+closed; late, it is kept for a person and never acted upon; held, where another waits before it;
+diverted, where it belongs to no round (burned, behind the cut card, after a silence); it stops
+the table where the game objects to it; or it is placed where the next one belongs. A **gap** is
+what a silence, a restart or a burst of late readings may have hidden. A person **decides** about
+the first held card: it is accepted, read, given to a hand, removed, or kept for the next round.
+
+A game is its **course**, its settings and its marks. The course is a turn
+(:class:`~controller.games.dealt.turn.DealtTurn`) that answers few questions: where does the next
+card belong (``next_place``), why may this one not simply go there (``objection``), is it dealt
+face up (``faces_up``), what follows from the cards on the table (``advance``), which stage is it
+(``stage``). The order of a deal is data where the decree gives an order (places, one per card),
+and a function where cards decide it (third cards, rows, splits).
+"""

@@ -1,0 +1,48 @@
+"""What becomes of a card that comes: it is refused, kept, held, diverted or placed, or stops the
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from controller.games.dealt.state import Held
+from controller.games.dealt.turn import Turn
+from devices.readings import CardDrawn
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card came."""
+    held = turn.arrived(given)
+    if held is None:
+        return
+    if given.late:
+        turn.late(held)
+    elif turn.holds:
+        turn.wait(held)
+    else:
+        follow(turn, held)
+
+
+def follow(turn: Turn, held: Held) -> None:
+    """The card goes where the next one belongs, or stops the table."""
+    if turn.diverted(held):
+        return
+    if why := turn.objection(held):
+        turn.hold(held, *why)
+        return
+    turn.ready()
+    to = turn.next_place()
+    if to is None:
+        turn.unplaced(held)
+    else:
+        turn.place(held.given, to)
+
+
+def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
+    """Follow several cards in their order; if one stops the table, those after it wait with it."""
+    for each in cards:
+        if turn.holds:
+            turn.wait(each)
+        else:
+            follow(turn, each)

@@ -1,0 +1,59 @@
+"""The state machine of every dealt game: what it shows of itself, and what its phase refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from controller.contract.commands import AnyCommand, Command
+from controller.contract.history import AnyLine
+from controller.games.dealt.state import SHOWN, DealtState
+from controller.games.dealt.turn import DealtTurn
+from controller.games.machine import Decree, Machine
+from controller.games.rounds import line
+from devices.readings import AnyReading
+
+B = TypeVar("B", bound=Decree)
+S = TypeVar("S")
+T = TypeVar("T", bound=DealtState[Any])
+M = TypeVar("M", bound=DealtTurn[Any, Any, Any])
+
+
+class DealtGame(Machine[B, S, T, M]):
+    """A dealt game under one decree with one table's settings."""
+
+    def taker(self, turn: M, given: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:
+        """Who takes this input, if the phase takes it."""
+        if isinstance(given, Command):
+            turn.accept(given)
+        return super().taker(turn, given)
+
+    def common(self, state: T) -> dict[str, Any]:
+        """What the retained state tells of every dealt table."""
+        turn = self.turn(state)
+        return {
+            "phase": turn.phase(),
+            "session": state.session,
+            "round": state.round,
+            "asks": state.asks,
+            "expected": state.expected,
+            "unresolved": tuple(entry.round for entry in state.unresolved()),
+            "last_rounds": state.last,
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: T) -> list[AnyLine]:
+        """The latest rounds of the session, oldest first."""
+        turn = self.turn(state)
+        return [
+            line(
+                entry,
+                turn.outcome_of(entry) if entry.kind == "result" else None,
+                corrected=entry.corrected,
+            )
+            for entry in state.entries[-SHOWN:]
+        ]

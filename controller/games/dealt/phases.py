@@ -1,0 +1,88 @@
+"""Where a dealt table stands: one enumeration, and one table of what each phase takes.
+
+A phase is never stored. ``DealtTurn.stage`` derives it from what the table remembers, and
+``DealtTurn.phase`` says ``decision`` in its place while something stops the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from controller.contract.commands import (
+    BetPlace,
+    BetsClose,
+    BetsOpen,
+    BetWithdraw,
+    CardsTurn,
+    Command,
+    LastRoundsAnnounce,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+
+
+class Phase(StrEnum):
+    """What the retained state calls ``phase``."""
+
+    CLOSED = "closed"
+    NO_SHOE = "no_shoe"
+    BURNING = "burning"
+    WAITING = "waiting"
+    """For bets."""
+    SHOE_OVER = "shoe_over"
+    BETS_OPEN = "bets_open"
+    DEALING = "dealing"
+    DECISION = "decision"
+    """A person must decide."""
+
+
+Refuses = Mapping[type[Command], str]
+"""Commands that are refused, and the refusal's key."""
+
+
+class Takes(NamedTuple):
+    """What a table makes of an input in one phase. What is not here is for the game to judge."""
+
+    card: str | None = None
+    """Why a card that comes now stops the table; None: it may go where the next one belongs."""
+    refuses: Refuses = MappingProxyType({})
+
+
+BETWEEN: Refuses = {SessionOpen: "session_already_open", BetsClose: "bets_not_open"}
+IN_ROUND: Refuses = {
+    SessionOpen: "session_already_open",
+    ShoeStart: "round_in_progress",
+    ShoeEnd: "round_in_progress",
+    BetsOpen: "round_in_progress",
+}
+
+PHASES: Mapping[Phase, Takes] = {
+    Phase.CLOSED: Takes(
+        "card_while_closed",
+        dict.fromkeys(
+            (
+                *(SessionClose, ShoeStart, ShoeEnd, BetsOpen, BetsClose, BetPlace, BetWithdraw),
+                *(CardsTurn, LastRoundsAnnounce),
+            ),
+            "no_session",
+        ),
+    ),
+    Phase.NO_SHOE: Takes("shoe_missing", {**BETWEEN, ShoeEnd: "no_shoe", BetsOpen: "no_shoe"}),
+    Phase.BURNING: Takes(None, {**BETWEEN, BetsOpen: "cards_not_burned"}),
+    Phase.WAITING: Takes("card_out_of_round", BETWEEN),
+    Phase.SHOE_OVER: Takes("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
+    Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND),
+    Phase.DEALING: Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
+    Phase.DECISION: Takes(None, {BetsOpen: "card_waits"}),
+}
+"""What each phase takes. ``decision`` lies over the others: its refusals are for commands that the
+stop does not ask for.
+"""
+
+STOPPED: Mapping[str, str] = {"shoe_reset": "shoe_restarted"}
+"""What stops the table -> the refusal's key, where it has one of its own."""

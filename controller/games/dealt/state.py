@@ -1,0 +1,118 @@
+"""What a dealt table remembers: the base of each game's ``State``, its round in progress, its
+outcomes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from controller.contract.events import Frame, Hand
+from controller.games.dealt.cards import Table
+from controller.games.rounds import E, Rounds
+from controller.games.stakes import Stake
+from devices.readings import CardDrawn
+
+SHOWN = 20
+"""Rounds in the retained history."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card that was drawn and has no place yet."""
+
+    given: CardDrawn
+    trouble: str | None = None
+    """The irregularity that a person must decide; None if the card is sound, or waits behind
+    another.
+    """
+
+
+class Stop(NamedTuple):
+    """What stops the table until a person decides."""
+
+    what: str
+    """The irregularity."""
+    asks: tuple[str, ...]
+    """The commands one of which settles it."""
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in progress: the base of each game's own, where it remembers more."""
+
+    round: int
+    closed: bool = False
+    """Whether its bets are closed."""
+    cards: Table = ()
+    """Its cards, in the order in which they came."""
+    gap: bool = False
+    """Whether a silence may have hidden a card of it."""
+    confirmed_by: str | None = None
+    """Who decided about one of its cards."""
+    bets: tuple[Stake, ...] = ()
+    """The bets that were reported."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether its bets are closed, or a card of it came."""
+        return self.closed or bool(self.cards)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Its cards that are known, in the order in which they came."""
+        return tuple(each.card for each in self.cards if each.card is not None)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a card of it was not read, and nobody has named it."""
+        return len(self.known) < len(self.cards)
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    winner: str | None = None
+    hands: tuple[Hand, ...] = ()
+    """As the result shows them; empty where a person gave it."""
+    marks: tuple[str, ...] = ()
+    cards: Table = ()
+    """Of an unresolved round, all cards that were seen, in their order: a person may confirm it."""
+    frames: tuple[Frame, ...] = ()
+    """Of an unresolved round, the evidence that was told."""
+    corrected: bool = False
+    """A person has put another result in the place of the first."""
+    reason: str | None = None
+    """Why it is void."""
+    article: str | None = None
+    """Where the law says so."""
+
+
+class DealtState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
+    """A dealt table between two inputs. Each game's state declares ``current`` and ``entries`` with
+    its own types.
+    """
+
+    if TYPE_CHECKING:
+        current: Round | None = None
+
+    held: tuple[Held, ...] = ()
+    """Cards that wait for a person, and behind the first those that came after it."""
+    silent: tuple[str, ...] = ()
+    """Devices that are not heard now."""
+    expected: str | None = None
+    """Where the next card was last announced to belong."""
+    last: int | None = None
+    """Announced last rounds still to play, from round ``last_since`` on."""
+    last_since: int = 0
+
+    @property
+    def stop(self) -> Stop | None:
+        """What stops the table; None if it goes on by itself."""
+        return None
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        return self.stop.asks if self.stop is not None else ()

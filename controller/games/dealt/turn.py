@@ -1,0 +1,261 @@
+"""One step of a dealt table: the moves that readings and commands consist of.
+
+Each move changes the state and emits its event together, so that the two cannot diverge. A card
+that is face down is told to nobody.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import (
+    Announcement,
+    AnyOutcome,
+    BetsClosed,
+    CardDealt,
+    CardExpected,
+    CardTurned,
+    ResultCorrected,
+    RoundOpened,
+)
+from controller.contract.refusals import RejectedError
+from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
+from controller.games.dealt.phases import PHASES, STOPPED, Phase
+from controller.games.dealt.state import DealtState, Entry, Held, Round
+from controller.games.moves import frame_of
+from controller.games.rounds import Lawful, RoundMoves
+from controller.rulebooks.law import Law
+from devices.readings import CardDrawn
+
+
+class DealtBook(Lawful, Protocol):
+    """A game's page of the rulebook, as far as it is needed here."""
+
+    @property
+    def announcements(self) -> dict[str, Announcement]:
+        """The calls."""
+        ...
+
+
+B = TypeVar("B", bound=DealtBook)
+S = TypeVar("S")
+T = TypeVar("T", bound=DealtState[Any])
+
+
+class DealtTurn(RoundMoves[B, S, T]):
+    """One step of a dealt table: what is alike in all of them. A game says its course."""
+
+    round_type: ClassVar[type[Round]] = Round
+    entry_type: ClassVar[type[Entry]] = Entry
+    most_held: ClassVar[int]
+    """Cards that may wait for a person. Later ones are counted and not followed."""
+
+    # The course of a game
+
+    @abstractmethod
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+
+    @abstractmethod
+    def next_place(self) -> str | None:
+        """Where the next card belongs; None where none may come now."""
+
+    @abstractmethod
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Why this card may not simply go where the next one belongs: the irregularity and its
+        detail.
+        """
+
+    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - at most games every card is of a round
+        """Whether the card goes to no round; then it went elsewhere, or nowhere."""
+        return False
+
+    def ready(self) -> None:
+        """Make a round take the card that comes."""
+
+    def unplaced(self, held: Held) -> None:
+        """No card may come now, though the game does not object to this one."""
+        self.wait(held)
+
+    def faces_up(self, to: str) -> bool:  # noqa: ARG002 - at most games of the shoe, every card
+        """Whether the next card of this place is dealt face up."""
+        return True
+
+    @abstractmethod
+    def late(self, held: Held) -> None:
+        """Keep a card known only after a silence for the person who decides about its round. It is
+        never acted upon.
+        """
+
+    @abstractmethod
+    def lose_place(self) -> None:
+        """Cards may have gone unseen."""
+
+    def advance(self) -> None:
+        """Make the moves that follow from the cards on the table."""
+
+    @abstractmethod
+    def outcome_of(self, entry: Any) -> AnyOutcome:
+        """What a round that has a result came to."""
+
+    # Where it stands
+
+    def phase(self) -> Phase:
+        """The phase, as everybody is told."""
+        stage = self.stage()
+        return Phase.DECISION if self.state.asks and stage is not Phase.CLOSED else stage
+
+    def accept(self, given: Command) -> None:
+        """Refuse a command that the phase does not take."""
+        stage, stop = self.stage(), self.state.stop
+        key = PHASES[stage].refuses.get(type(given))
+        if key is None and stop is not None and type(given).__struct_config__.tag not in stop.asks:
+            key = PHASES[Phase.DECISION].refuses.get(type(given))
+            key = key and STOPPED.get(stop.what, key)
+        if key is not None:
+            raise RejectedError(key, **self._named(key))
+
+    def _named(self, key: str) -> Mapping[str, Any]:
+        """What a refusal names."""
+        match key:
+            case "round_in_progress":
+                return {"round": self.number}
+            case "session_already_open":
+                return {"session": self.state.session}
+            case "cut_card_came":
+                return {"law": self.book.laws["shoe_over"].cited}
+        return {}
+
+    def call(self, name: str) -> Announcement | None:
+        """The decree's wording of a call; None if it has none."""
+        return self.book.announcements.get(name)
+
+    # Bets
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Open bets for the next round."""
+        number = self.state.round + 1
+        self.change(round=number, current=self.round_type(round=number))
+        self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
+
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
+        """No more bets; the cards may come. ``unobserved``: nobody said so, the first card shows
+        it.
+        """
+        self.change_current(closed=True)
+        call = self.call("bets_closed")
+        self.say(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
+
+    # Cards
+
+    @property
+    def holds(self) -> bool:
+        """Whether a card that comes now waits behind another."""
+        return bool(self.state.held)
+
+    def arrived(self, given: CardDrawn) -> Held | None:
+        """A card came. None where the table takes none."""
+        if self.state.open:
+            return Held(given=given)
+        if "card_while_closed" not in self.state.alerts:
+            self.irregular("card_out_of_round")
+        self.raise_alert("card_while_closed", given)
+        return None
+
+    def wait(self, held: Held) -> None:
+        """The card waits until a person decides."""
+        if len(self.state.held) < self.most_held:
+            self.change(held=(*self.state.held, held))
+        else:
+            self.overflow()
+
+    def overflow(self) -> None:
+        """More cards came than can wait."""
+        self.lose_place()
+
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:
+        """The card stops the table: a person decides about it."""
+        self.change(held=(held, *self.state.held))
+        self.irregular(what, asks=self.state.asks, detail=detail)
+        self.expect()
+
+    def put(self, after: Table) -> None:
+        """Change the cards on the table, and tell those dealt and those turned face up."""
+        assert self.state.current is not None
+        before: Table = self.state.current.cards
+        self.change_current(cards=after)
+        events: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
+        for event in events:
+            self.say(replace(event, round=self.number))
+
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False) -> None:
+        """Deal the card. ``seen``: it is face up out of turn, on a person's word, never a
+        device's.
+        """
+        assert self.state.current is not None
+        before: Table = self.state.current.cards
+        up = self.faces_up(to) or seen
+        self.put((*before, Card(to=to, card=given.card, up=up, frame=frame_of(given))))
+        if given.card is None:
+            index = len(dealt(before, to)) + 1
+            self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Make the moves that follow by themselves; then tell where the next card belongs."""
+        self.advance()
+        self.expect()
+
+    def expect(self) -> None:
+        """Announce where the next card belongs, if that changed."""
+        to = self.next_place()
+        if to != self.state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=self.number, to=to))
+
+    def carry_on(self) -> None:
+        """After every input: where the next card belongs."""
+        self.expect()
+
+    # The outcome of a round
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; if it is that of the round in progress, the round is over."""
+        current = self.state.current
+        self.state = self.state.with_entry(entry)
+        if current is not None and current.round == entry.round:
+            self.leave()
+
+    @abstractmethod
+    def leave(self) -> None:
+        """The round in progress is over: what goes with it."""
+
+    def void(
+        self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None
+    ) -> None:
+        """Void the round: by the rules, or on a person's word."""
+        article = law.article
+        self.record(self.entry_type(round=of.round, kind="void", reason=reason, article=article))
+        self.say_void(of.round, reason, law, by, self.call("void"))
+
+    def say_corrected(self, entry: Any, was: str | None, by: Command) -> None:
+        """Tell that a result is replaced."""
+        self.say(
+            ResultCorrected(
+                round=entry.round,
+                replaces=None,
+                replaces_boot=None,
+                outcome=self.outcome_of(entry),
+                was=was,
+                by=by.by,
+                role=by.role,
+            )
+        )
+
+
+Turn = DealtTurn[Any, Any, Any]

@@ -1,0 +1,264 @@
+"""The course of a coup of trente et quarante: cards go face up to the black row until it makes 31
+or more, then to the red one. The cut card voids the coup and ends the shoe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from msgspec.structs import replace
+
+from controller.contract.commands import CardDecide, Command, LastRoundsAnnounce, RoundVoid
+from controller.contract.events import (
+    Announcement,
+    CardDealt,
+    CardRemoved,
+    Frame,
+    TrenteOutcome,
+)
+from controller.contract.refusals import RejectedError
+from controller.games import shoe, talla
+from controller.games.coups import commands
+from controller.games.coups.turn import CoupTurn, Made, Why, of_no_place
+from controller.games.dealt.cards import Table, dealt
+from controller.games.dealt.state import Held, Round
+from controller.games.session import announce_last_rounds, confirmer, undecided, void_law
+from controller.games.stakes import Bounds, bounds
+from controller.games.trente import refait
+from controller.games.trente.rows import ROWS, WINNERS, hands, is_coup, marks, next_row, winner
+from controller.games.trente.settings import TrenteSettings
+from controller.games.trente.state import QUEUE, TrenteEntry, TrenteState
+from controller.rulebooks.trente import Trente
+from devices.readings import CardCut, CardDrawn
+
+
+class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
+    """One step of a table of trente et quarante."""
+
+    entry_type = TrenteEntry
+    most_held = QUEUE
+    winners = WINNERS
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The chances, and the insurance of a bet against 31-31, which costs a fraction of
+        the bet.
+        """
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
+        part = Fraction(*self.book.insurance)
+        return {
+            **dict.fromkeys(self.book.chances, table),
+            "insurance": Bounds(None, None if table.most is None else part * table.most),
+        }
+
+    # Where cards go
+
+    def next_place(self) -> str | None:
+        """The row that is not full; none may come while anything stops the table."""
+        coup = self.state.current
+        if coup is None or not coup.closed or self.state.stop is not None:
+            return None
+        return next_row(coup.known)
+
+    def arrived(self, given: CardDrawn) -> Held | None:
+        """After the cut card come the last five, face down: they are counted."""
+        held = super().arrived(given)
+        if held is None or self.state.shoe is None or self.state.shoe.cut_at is None:
+            return held
+        self.change(tail=self.state.tail + 1)
+        law, behind = self.book.laws["last_five"], self.book.shoe.behind
+        self.say(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
+        if self.state.tail == behind + 1:
+            self.irregular("last_five", detail=f"more than {behind} cards came after the cut card")
+        return None
+
+    def unplaced(self, held: Held) -> None:
+        """The row is known only once the card before it is; after a silence, the coup is left to a
+        person.
+        """
+        coup = self.state.current
+        if coup is None or coup.unread:
+            self.wait(held)
+        else:
+            self.unresolved(coup, "silence", (of_no_place(held),))
+
+    def advance(self) -> None:
+        """The result, once both rows are full."""
+        coup = self.state.current
+        if coup is None or (made := self.whole(coup.cards)) is None:
+            return
+        if coup.gap:
+            self.unresolved(coup, "silence")
+        else:
+            self.result(coup, made, self.evidence(coup), coup.confirmed_by)
+
+    def restart(self) -> None:
+        """With the round in progress, the cards that waited are gone."""
+        super().restart()
+        self.change(unseen=False, held=(), overflowed=False)
+
+    # What wins
+
+    def judged(self, cards: Sequence[str]) -> Made | None:
+        """What these cards make in their order; None unless they are exactly one whole coup."""
+        return (winner(cards), hands(cards), marks(cards)) if is_coup(cards) else None
+
+    def marks_said(self, won: str) -> tuple[str, ...]:
+        """What else is known of a result given only on a person's word."""
+        return () if won in ROWS else (won,)
+
+    def result_call(self, marks: tuple[str, ...]) -> Announcement | None:
+        """Whether colour wins or loses."""
+        return self.call(_CALLS.get(marks[0] if marks else "", ""))
+
+    def noted(self, entry: TrenteEntry, evidence: tuple[Frame, ...]) -> TrenteEntry:  # noqa: ARG002
+        """A refait of the last hand is settled differently."""
+        return replace(entry, last=self.state.is_last(entry.round))
+
+    def outcome_of(self, entry: TrenteEntry) -> TrenteOutcome:
+        """What a coup with a result came to."""
+        return refait.outcome(self.state, self.settings, entry)
+
+    def revise(self, before: TrenteState, number: int, by: Command) -> None:
+        """Announce later refaits again if their count changed with it: their bets are worth more,
+        or less.
+        """
+        was, now = refait.counts(before), refait.counts(self.state)
+        for entry in self.state.entries:
+            if entry.round > number and was.get(entry.round) != now.get(entry.round):
+                self.say_corrected(entry, entry.winner, by)
+
+    def unresolved(self, coup: Round, why: Why, late: Table = ()) -> None:
+        """Cards that waited may be of the coup too."""
+        super().unresolved(coup, why, (*map(of_no_place, self.state.held), *late))
+
+    # What a person decides
+
+    def decide_unread(self, given: CardDecide) -> bool:
+        """The unread card, the last of the round: read it, or remove it."""
+        coup, held, now = self.state.current, self.state.held, self.state.shoe
+        if coup is None or now is None or not coup.unread:
+            return False
+        *before, last = coup.cards
+        self.change(held=())
+        if given.action == "remove":
+            self.change_current(cards=tuple(before))
+            self.say(CardRemoved(round=coup.round, why="card_unread", card=None))
+        elif given.action == "read":
+            card = talla.read_card(given)
+            counted, trouble = shoe.read(now, card)
+            self.change(shoe=counted)
+            self.change_current(cards=(*before, replace(last, card=card)))
+            index = len(dealt(coup.cards, last.to))
+            self.say(CardDealt(round=coup.round, to=last.to, index=index, card=card))
+            if trouble is not None:
+                self.irregular(trouble)
+        else:
+            raise RejectedError("card_not_read_on_table")
+        self.change_current(confirmed_by=confirmer(given))
+        self.settle()
+        self.change(held=held)
+        commands.release(self)
+        return True
+
+    def decide_held(self, given: CardDecide, held: Held) -> None:
+        """Accept the held card, read it, remove it, or keep it as the first of the next round."""
+        rest = self.state.held[1:]
+        self.change(held=())
+        if given.action == "remove":
+            commands.remove(self, given, held.trouble or "decided", held.given.card)
+        elif given.action == "for":
+            raise RejectedError("card_placed_by_rules")
+        else:
+            self._accept(
+                given, commands.read(self, given, held) if given.action == "read" else held
+            )
+        self.change(held=rest)
+
+    def _accept(self, given: CardDecide, held: Held) -> None:
+        commands.of_the_game(held)
+        sound, coup = Held(given=replace(held.given, unsure=False)), self.state.current
+        if (coup is not None and given.action == "next_round") or (
+            not self.by_shoe and (coup is None or not coup.closed)
+        ):
+            self.change(carried=(*self.state.carried, sound))
+            commands.stand(self, given)
+            return
+        self.ready()
+        commands.stand(self, given)
+        coup = self.state.current
+        assert coup is not None
+        to = next_row(coup.known)
+        if coup.gap or to is None:
+            self.unresolved(coup, "silence", (of_no_place(sound),))
+        else:
+            self.place(sound.given, to)
+
+    def may_confirm(self, coup: Round) -> None:
+        """Reject a confirmation while a card waits."""
+        if self.state.held or coup.unread:
+            raise RejectedError("card_waits")
+        super().may_confirm(coup)
+
+    # The cut card
+
+    def cut(self, by: Command | None = None) -> None:
+        """The cut card voids the round in progress, and as many cards follow it as the decree
+        wants. ``by``: a person reported it.
+        """
+        coup = self.state.current
+        assert self.state.shoe is not None
+        self.change(shoe=replace(shoe.cut(self.state.shoe), over=True), carried=())
+        talla.cut(self, self.number, 0)
+        if coup is not None:
+            self.void(coup, "cut_card", self.book.void["cut_card"], by)
+        self.change(held=(), overflowed=False, out_of_sync=False, unseen=False)
+
+    def count_out(self, now: shoe.Shoe, left: int | None) -> None:
+        """Compare the cards behind the cut card with the number that the decree wants."""
+        if now.cut_at is None:
+            super().count_out(now, left)
+            return
+        tail, behind = self.state.tail, self.book.shoe.behind
+        if (tail or left is not None) and (counted := tail + (left or 0)) != behind:
+            self.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
+        self.say(shoe.ended(now, "cut", left))
+
+    def new_shoe(self) -> None:
+        """No card came after its cut card yet."""
+        self.change(tail=0)
+
+
+_CALLS: Mapping[str, Literal["colour_wins", "colour_loses"]] = {
+    "colour": "colour_wins",
+    "inverse": "colour_loses",
+}
+
+
+def take_cut(turn: TrenteTurn, _given: CardCut) -> None:
+    """The cut card came."""
+    now = turn.state.shoe
+    if now is not None and not now.continuous and now.cut_at is None:
+        turn.cut()
+
+
+def void(turn: TrenteTurn, given: RoundVoid) -> None:
+    """Void the round on the word of the person in charge; for the cut card too, where the shoe does
+    not see it.
+    """
+    of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
+    law = void_law(turn, given)
+    if given.reason != "cut_card" or not isinstance(of, Round):
+        turn.void(of, given.reason, law, given)
+    elif now is None or now.continuous:
+        raise RejectedError("no_cut_card")
+    else:
+        turn.cut(given)
+
+
+def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
+    """Announce the last rounds of the session. Where the decree gives no number, it is the round in
+    progress, or the next: in the last one 31-31 leaves no choice.
+    """
+    announce_last_rounds(turn, given, unsaid=1)
