@@ -32,7 +32,7 @@ def follow(turn: Turn, held: Held) -> None:
         turn.hold(held, *why)
         return
     turn.ready()
-    to = turn.next_place()
+    to = turn.belongs()
     if to is None:
         turn.unplaced(held)
     else:

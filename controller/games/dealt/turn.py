@@ -62,8 +62,10 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Where the table stands, whatever stops it."""
 
     @abstractmethod
-    def next_place(self) -> str | None:
-        """Where the next card belongs; None where none may come now."""
+    def belongs(self) -> str | None:
+        """Where the next card of the round belongs by those on the table; None where none may
+        come.
+        """
 
     @abstractmethod
     def objection(self, held: Held) -> tuple[str, str | None] | None:
@@ -210,6 +212,12 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Make the moves that follow by themselves; then tell where the next card belongs."""
         self.advance()
         self.expect()
+
+    def next_place(self) -> str | None:
+        """Where the next card belongs, as everybody is told; None while none may come."""
+        current = self.state.current
+        closed = current is not None and current.closed
+        return self.belongs() if closed and not self.holds else None
 
     def expect(self) -> None:
         """Announce where the next card belongs, if that changed."""

@@ -1,10 +1,10 @@
-"""What the cards of a coup amount to: whether all are known, where the next belongs, the points. No
-state changes.
+"""What the cards of a coup amount to: where the next belongs, the points, the marks. No state
+changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from controller.contract.events import Hand
 from controller.games.baccarat import (
@@ -18,55 +18,35 @@ from controller.games.baccarat import (
     points,
     winner,
 )
-from controller.games.cards import is_card
+from controller.games.dealt.cards import Table, up
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup
 from controller.rulebooks.cards import ThirdCards
 
 
-def count(coup: PuntoBancaCoup) -> int:
-    """How many cards have come."""
-    return len(coup.player) + len(coup.banker)
-
-
-def all_known(coup: PuntoBancaCoup) -> bool:
+def all_up(cards: Table) -> bool:
     """Whether every card of the round is face up and was read."""
-    return all(card.known for card in (*coup.player, *coup.banker))
+    return all(each.up and each.card is not None for each in cards)
 
 
-def announced(coup: PuntoBancaCoup, side: Side) -> tuple[str, ...]:
-    """The cards of a hand as the table knows them."""
-    return tuple(card.card for card in coup.cards(side) if card.card is not None and card.up)
-
-
-def next_place(coup: PuntoBancaCoup, third: ThirdCards) -> Side | None:
+def next_place(cards: Table, third: ThirdCards) -> Side | None:
     """Where the next card belongs by the cards face up; None: none may come now."""
-    if count(coup) < len(ORDER):
-        return ORDER[count(coup)]
-    return (
-        next_card(third, announced(coup, "player"), announced(coup, "banker"))
-        if all_known(coup)
-        else None
-    )
+    if len(cards) < len(ORDER):
+        return ORDER[len(cards)]
+    return next_card(third, up(cards, "player"), up(cards, "banker")) if all_up(cards) else None
 
 
-def is_complete(coup: PuntoBancaCoup, third: ThirdCards) -> bool:
-    """Whether all cards of the coup have come and are face up."""
-    return count(coup) >= len(ORDER) and all_known(coup) and next_place(coup, third) is None
-
-
-def redealt(
-    third: ThirdCards, cards: Iterable[PuntoBancaCard]
+def dealt_again(
+    third: ThirdCards, cards: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The two hands that these cards make in their order; None unless they are exactly one whole
-    coup, and all are known.
+    coup.
     """
     hands: dict[Side, tuple[str, ...]] = {"player": (), "banker": ()}
     for each in cards:
         to = next_card(third, hands["player"], hands["banker"])
-        if each.card is None or not is_card(each.card) or to is None:
+        if to is None:
             return None
-        hands[to] = (*hands[to], each.card)
+        hands[to] = (*hands[to], each)
     whole = next_card(third, hands["player"], hands["banker"]) is None
     return (hands["player"], hands["banker"]) if whole else None
 

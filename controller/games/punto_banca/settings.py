@@ -7,22 +7,18 @@ from typing import Literal
 import msgspec
 
 from controller.games import shoe
-from controller.games.shoe import ShoeSettings
+from controller.games.coups.settings import CoupSettings
 from controller.games.stakes import Highest
 from controller.rulebooks.punto_banca import TableKind
 
 
-class PuntoBancaSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PuntoBancaSettings(CoupSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site
     has the last word.
     """
 
     table: TableKind = "full"
     """The full table, or one of the reduced ones."""
-    rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody, and
-    the first card opens the round and shows that its bets are closed.
-    """
     dealt: Literal["face_down", "face_up"] = "face_down"
     """Whether the first four cards are dealt face up or face down."""
     turn: Literal["command", "when_complete"] = "command"

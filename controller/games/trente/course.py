@@ -54,12 +54,10 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
 
     # Where cards go
 
-    def next_place(self) -> str | None:
-        """The row that is not full; none may come while anything stops the table."""
+    def belongs(self) -> str | None:
+        """The row that is not full; nobody knows it behind an unread card, nor after a silence."""
         coup = self.state.current
-        if coup is None or not coup.closed or self.state.stop is not None:
-            return None
-        return next_row(coup.known)
+        return None if coup is None or coup.unread or coup.gap else next_row(coup.known)
 
     def arrived(self, given: CardDrawn) -> Held | None:
         """After the cut card come the last five, face down: they are counted."""

@@ -42,7 +42,7 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
             said += self.cards(card)
             if (
                 self.state.current is not None
-                and len(self.state.current.dealt) >= 4
+                and len(self.state.current.cards) >= 4
                 and not self.state.asks
             ):
                 said += self.say("cards.turn", role="croupier")

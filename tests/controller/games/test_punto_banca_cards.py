@@ -159,7 +159,7 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     play.cards("Kc", unsure=True)
     play.cards("Qd 5h 6s " + "2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc")
     assert play.state.shoe is not None
-    assert (len(play.state.queue), play.state.shoe.drawn) == (12, 17)
+    assert (len(play.state.held), play.state.shoe.drawn) == (12, 17)
     said = play.say("card.decide", action="accept")
     assert len(of_kind(said, CardDealt)) == 4
     stopped(said, "card_before_turn")
@@ -168,7 +168,7 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
         "card.decide", action="accept"
     )  # five and two: the third card of the player, seven
     play.say("cards.turn")
-    while play.state.queue:
+    while play.state.held:
         said = play.say("card.decide", action="remove")
     assert outcome_of(only(said, RoundResult)).hands
     play = table(rounds="shoe", turn="when_complete")

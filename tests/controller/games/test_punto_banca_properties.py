@@ -164,11 +164,7 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
 def up(state: PuntoBancaState) -> set[str]:
     """The cards that lie face up in the round in hand."""
     hand = state.current
-    return (
-        {card.card for card in (*hand.player, *hand.banker) if card.up and card.card}
-        if hand
-        else set()
-    )
+    return {card.card for card in hand.cards if card.up and card.card} if hand else set()
 
 
 def may_be_told(
@@ -205,7 +201,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
         waits = play.state.round if play.state.current and play.state.asks else None
         seen: set[str | None] = set()
         if isinstance(each, CardDecide) and each.action == "exposed":
-            seen = {each.card or waiting.given.card for waiting in play.state.queue[:1]}
+            seen = {each.card or waiting.given.card for waiting in play.state.held[:1]}
         sealed = confidential(play.game, play.state, each)
         events = holds(play, each, waits=waits)
         for event in events:

@@ -1,0 +1,90 @@
+"""The burn: the first card of a shoe is shown and says how many are burned, unseen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from controller.contract.commands import CardDecide
+from controller.contract.events import CardDealt, CardsBurned, CardTurned
+from controller.contract.refusals import RejectedError
+from controller.games import shoe, talla
+from controller.games.cards import is_card, pips
+from controller.games.dealt.state import Held
+from controller.games.punto_banca.state import PuntoBancaBurn
+
+if TYPE_CHECKING:
+    from controller.games.punto_banca.course import PuntoBancaTurn
+
+
+def begin(turn: PuntoBancaTurn) -> None:
+    """A shoe begins: its cards are burned first, unless it shuffles all the time."""
+    turn.change(burn=None if turn.settings.continuous else PuntoBancaBurn())
+
+
+def take(turn: PuntoBancaTurn, held: Held) -> None:
+    """A card came while cards are burned."""
+    if held.given.to in ("player", "banker"):
+        turn.hold(held, "card_misplaced", f"burn expected, the shoe says {held.given.to}")
+    else:
+        put(turn, held)
+
+
+def put(turn: PuntoBancaTurn, held: Held) -> None:
+    """Burn the card: the first one face up."""
+    now, card = turn.state.burn, held.given.card
+    assert now is not None
+    if held.trouble is not None:
+        turn.irregular(held.trouble)
+    if now.drawn == 0:
+        card = card if card is not None and is_card(card) else None
+        turn.change(burn=replace(now, drawn=1, shown=card))
+        turn.say(CardDealt(to="burn", index=1, card=card))
+        if card is None:
+            turn.irregular("card_unread", asks=turn.state.asks, detail="burn 1")
+    else:
+        turn.change(burn=replace(now, drawn=now.drawn + 1))
+    finish(turn)
+
+
+def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
+    """The burn is over when that many cards have come, or when a person says so."""
+    now = turn.state.burn
+    assert now is not None
+    due = None if now.shown is None else count(turn, now.shown)
+    if anyway or not (now.gap or due is None or now.drawn < due):
+        if due is not None and not now.gap and now.drawn != due:
+            turn.irregular("burn", detail=f"{now.drawn} cards came, {due} were due")
+        turn.change(burn=None)
+        turn.say(CardsBurned(count=max(0, now.drawn - 1), shown=now.shown))
+    turn.expect()
+
+
+def count(turn: PuntoBancaTurn, shown: str) -> int:
+    """How many cards leave the shoe before the first round: that many, plus the shown one if it
+    does not count.
+    """
+    return pips(shown) + (turn.settings.burn_card == "apart")
+
+
+def miss(turn: PuntoBancaTurn, now: PuntoBancaBurn) -> None:
+    """A silence may have hidden a card of it: a person says when it is over."""
+    if not now.gap:
+        turn.irregular("silence", asks=("card.decide",), detail="burn")
+    turn.change(burn=replace(now, gap=True))
+
+
+def decide(turn: PuntoBancaTurn, given: CardDecide, now: PuntoBancaBurn) -> None:
+    """Read the first burn card, or end the burn on a person's word."""
+    if given.action == "read" and now.drawn and now.shown is None:
+        card = talla.read_card(given)
+        if turn.state.shoe is not None:
+            turn.change(shoe=shoe.read(turn.state.shoe, card)[0])
+        turn.change(burn=replace(now, shown=card))
+        turn.say(CardTurned(to="burn", index=1, card=card))
+        finish(turn)
+    elif given.action == "accept":
+        finish(turn, anyway=True)
+    else:
+        raise RejectedError("burn_undecided")

@@ -1,0 +1,434 @@
+"""The course of a coup of punto y banca: two cards to each hand in turn, then third cards by the
+table of the decree. No card is revealed before it is face up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from msgspec.structs import replace
+
+from controller.contract.commands import CardDecide, CardsTurn
+from controller.contract.events import BaccaratOutcome, Frame, HandDecided
+from controller.contract.refusals import RejectedError
+from controller.games import shoe
+from controller.games.baccarat import SIDES, WINNERS, Side, is_natural, next_card, points
+from controller.games.coups import commands
+from controller.games.coups.state import OUTCOMES
+from controller.games.coups.turn import CoupTurn, Made
+from controller.games.dealt.arrivals import follow
+from controller.games.dealt.cards import Table, dealt, up
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry, Held, Round
+from controller.games.moves import frame_of
+from controller.games.punto_banca import burn
+from controller.games.punto_banca.coup import (
+    all_up,
+    dealt_again,
+    hands_of,
+    marks_of,
+    next_place,
+    winner_of,
+)
+from controller.games.punto_banca.settings import PuntoBancaSettings
+from controller.games.punto_banca.state import (
+    QUEUE,
+    PuntoBancaEntry,
+    PuntoBancaRound,
+    PuntoBancaState,
+)
+from controller.games.session import confirmer
+from controller.games.stakes import Bounds, bounds
+from controller.games.talla import read_card
+from controller.rulebooks.punto_banca import PuntoBanca
+from devices.readings import CardDrawn, ShoeResult
+
+
+class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
+    """One step of a table of punto y banca."""
+
+    round_type = PuntoBancaRound
+    entry_type = PuntoBancaEntry
+    most_held = QUEUE
+    winners = tuple(WINNERS)
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The hands, and the tie, which is limited to a part of the table's maximum."""
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("hands"))
+        most = (
+            table.most * Fraction(*self.book.tie_limit)
+            if table.most is not None and self.book.tie_limit
+            else table.most
+        )
+        return {
+            **dict.fromkeys(SIDES, table),
+            "tie": Bounds(table.least, self.settings.highest.get("tie", most)),
+        }
+
+    def stage(self) -> Phase:
+        """Before the first round of a shoe, cards are burned."""
+        return Phase.BURNING if self.state.burn is not None else super().stage()
+
+    # Where cards go
+
+    @property
+    def on_table(self) -> Table:
+        """The cards of the round in progress."""
+        return self.state.current.cards if self.state.current is not None else ()
+
+    def belongs(self) -> Side | None:
+        """The hand that the third-card table says, also after a silence: the shoe itself may know
+        its place.
+        """
+        return next_place(self.on_table, self.book.third)
+
+    def next_place(self) -> str | None:
+        """The burn comes first."""
+        if self.state.burn is not None:
+            return "burn" if self.state.stop is None else None
+        return super().next_place()
+
+    def diverted(self, held: Held) -> bool:
+        """A burn card, a card of no round; and one before which a silence may have hidden another,
+        which it cannot where the shoe itself counts the places.
+        """
+        if self.state.burn is not None:
+            burn.take(self, held)
+            return True
+        if super().diverted(held):
+            return True
+        coup, given = self.state.current, held.given
+        if coup is None or not coup.gap:
+            return False
+        to = self.belongs()
+        if to is not None and (given.to, given.index) == (to, len(dealt(coup.cards, to)) + 1):
+            self.change_current(gap=False)
+            return False
+        self.unresolved(coup, "silence")
+        self.expect()
+        return True
+
+    def found(self, given: CardDrawn) -> bool:
+        """Whether the shoe itself says that this is the first card of a round."""
+        if self.by_shoe and (given.to, given.index) == ("player", 1):
+            self.change(out_of_sync=False, unseen=False)
+            return True
+        return False
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Also where the shoe places it elsewhere, or it came face up when it must be face down."""
+        given, now = held.given, self.state.shoe
+        over = now is not None and now.over and held.trouble is None and not given.unsure
+        if why := ("shoe_over", None) if over else super().objection(held):
+            return why
+        to = self.belongs()
+        if to is None:
+            natural = any(is_natural(up(self.on_table, side)) for side in SIDES)
+            return "card_after_end" if natural else "card_before_turn", None
+        index = len(dealt(self.on_table, to)) + 1
+        if given.to not in (None, to) or given.index not in (None, index):
+            said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
+            return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
+        return ("card_exposed", None) if given.exposed and not self.faces_up(to) else None
+
+    def faces_up(self, to: str) -> bool:  # noqa: ARG002 - it depends on the card, not on the hand
+        """Whether the next card of the round is dealt face up."""
+        third = len(self.on_table) >= 4
+        how = self.settings.third_card if third else self.settings.dealt
+        return how == "face_up" or (third and self.settings.turn == "when_complete")
+
+    def turn_cards(self, sides: Sequence[Side]) -> None:
+        """Turn the cards of these hands face up."""
+        for side in sides:
+            self.put(
+                tuple(replace(each, up=True) if each.to == side else each for each in self.on_table)
+            )
+
+    # Gaps
+
+    def is_complete(self) -> bool:
+        """Whether all cards of the round in progress have come and are face up."""
+        return self.made() is not None
+
+    def open_gap(self, coup: PuntoBancaRound) -> None:
+        """A card of the round may be hidden, after those that had come."""
+        self.change_current(gap=True, before_gap=coup.before_gap if coup.gap else len(coup.cards))
+
+    def miss(self) -> None:
+        """A silence may have hidden cards, of the burn too."""
+        if self.state.burn is not None:
+            burn.miss(self, self.state.burn)
+        self.lose_place()
+
+    def late(self, held: Held) -> None:
+        """During the burn, nobody saw it come."""
+        burning, now = self.state.burn, self.state.shoe
+        if burning is None or now is None:
+            super().late(held)
+        else:
+            self.change(shoe=shoe.lose_count(now), burn=replace(burning, gap=True))
+
+    # What follows by itself
+
+    def made(self) -> Made | None:
+        """What the round in progress makes, once all its cards have come and are face up."""
+        return self.whole(self.on_table) if all_up(self.on_table) else None
+
+    def advance(self) -> None:
+        """Turn the first four where the table is set so; then what the rules make of the cards face
+        up: a hand's decision, the result.
+        """
+        if self.settings.turn == "when_complete" and len(self.on_table) == 4:
+            self.turn_cards(SIDES)
+        coup, made = self.state.current, self.made()
+        if coup is None or len(coup.cards) < 4 or not all_up(coup.cards):
+            return
+        if coup.gap and coup.before_gap == len(coup.cards) and made is not None:
+            self.change_current(gap=False)
+        self._decide(coup)
+        self._conclude(made)
+
+    def _decide(self, coup: PuntoBancaRound) -> None:
+        """Announce what the rules leave no choice about, once for each hand."""
+        player, banker = (up(coup.cards, side) for side in SIDES)
+        if is_natural(player) or is_natural(banker):
+            for side in SIDES:
+                if is_natural(up(coup.cards, side)):
+                    self._decided(coup, side, "natural")
+            return
+        to = next_card(self.book.third, player, banker)
+        if len(player) == 2:
+            self._decided(coup, "player", "draw" if to == "player" else "stand")
+        if to != "player" and len(banker) == 2:
+            self._decided(coup, "banker", "draw" if to == "banker" else "stand")
+
+    def _decided(
+        self, coup: PuntoBancaRound, side: Side, decision: Literal["draw", "stand", "natural"]
+    ) -> None:
+        now = self.state.current
+        if now is None or side in now.told:
+            return
+        self.change_current(told=(*now.told, side))
+        words = self.call({"draw": f"{side}_draws", "stand": f"{side}_stands"}.get(decision, ""))
+        total = points(up(coup.cards, side))
+        filled = (
+            {language: _filled(text, total) for language, text in words.items()} if words else None
+        )
+        self.say(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
+
+    def _conclude(self, made: Made | None) -> None:
+        """All cards are face up: publish the result, unless a card is still to come, a person must
+        decide, or the witnesses differ.
+        """
+        coup = self.state.current
+        assert coup is not None
+        verdict = coup.verdict
+        if verdict is not None and (made is None or disagree(verdict, made[0], made[2])):
+            detail = f"the shoe says {verdict.winner or 'nothing'}"
+            detail += ", a card is missing" if made is None else ""
+            self.irregular("witnesses_disagree", asks=OUTCOMES, detail=detail)
+            self.unresolved(coup, "witnesses_disagree")
+        elif made is not None and coup.gap:
+            self.unresolved(coup, "silence")
+        elif (
+            made is not None
+            and not self.state.held
+            and (verdict is not None or self.settings.witness == "compared")
+        ):
+            self.result(coup, made, self.evidence(coup), coup.confirmed_by)
+
+    # What wins
+
+    def judged(self, cards: Sequence[str]) -> Made | None:
+        """What these cards make in their order; None unless they are exactly one whole coup."""
+        hands = dealt_again(self.book.third, cards)
+        if hands is None:
+            return None
+        return winner_of(*hands), hands_of(*hands), marks_of(*hands, self.settings)
+
+    def marks_said(self, won: str) -> tuple[str, ...]:
+        """What else is known of a result given only on a person's word."""
+        return ("tie",) if won == "tie" else ()
+
+    def candidate(self, coup: PuntoBancaRound, late: Table) -> str | None:  # noqa: ARG002
+        """Who has won if all its cards are face up."""
+        made = self.made()
+        return None if made is None else made[0]
+
+    def ended(self, coup: PuntoBancaRound) -> bool:
+        """Whether the shoe has given its verdict."""
+        return coup.verdict is not None
+
+    def evidence(self, of: Round | Entry) -> tuple[Frame, ...]:
+        """The evidence of the cards face up, and of the shoe's verdict once all are; oldest
+        first.
+        """
+        if not isinstance(of, PuntoBancaRound):
+            return of.frames if isinstance(of, Entry) else ()
+        told = tuple(
+            each.frame for each in of.cards if each.up and each.card is not None and each.frame
+        )
+        verdict = frame_of(of.verdict) if of.verdict is not None and all_up(of.cards) else None
+        return (*told, verdict) if verdict else told
+
+    def noted(self, entry: PuntoBancaEntry, evidence: tuple[Frame, ...]) -> PuntoBancaEntry:
+        """Whether the verdict has come, and what it would be compared with."""
+        was = self.state.current
+        compared = was is not None and was.round == entry.round and was.verdict is not None
+        return replace(entry, frames=evidence, compared=compared)
+
+    def outcome_of(self, entry: PuntoBancaEntry) -> BaccaratOutcome:
+        """What a round that has a result came to."""
+        return entry.outcome
+
+    # What a person decides
+
+    def decide_unread(self, given: CardDecide) -> bool:
+        """Read the first unread card on the table, or of the named hand; or decide about the
+        burn.
+        """
+        state = self.state
+        unread = [
+            at
+            for side in SIDES
+            for at, each in enumerate(self.on_table)
+            if each.card is None and each.to == side and given.who in (None, side)
+        ]
+        if given.action == "read" and unread and state.shoe is not None:
+            card, at = read_card(given), unread[0]
+            counted, trouble = shoe.read(state.shoe, card)
+            self.change(shoe=counted)
+            cards = self.on_table
+            self.put((*cards[:at], replace(cards[at], card=card), *cards[at + 1 :]))
+            self.change_current(confirmed_by=confirmer(given))
+            if trouble is not None:
+                self.irregular(trouble)
+            self.settle()
+            return True
+        if state.held or state.stop is None:
+            return False
+        if state.burn is not None:
+            burn.decide(self, given, state.burn)
+            return True
+        if state.current is not None and state.current.unread:
+            raise RejectedError("card_not_read_in_round")
+        return False
+
+    def decide_held(self, given: CardDecide, held: Held) -> None:
+        """Place the held card, read it, remove it, or keep it for the next round."""
+        match given.action:
+            case "accept" | "for":
+                self._accept(given, held)
+            case "read":
+                self._read(given, held)
+            case "exposed":
+                if not held.given.exposed:
+                    raise RejectedError("card_not_face_up")
+                other = given.card not in (None, held.given.card)
+                (self._read if other else self._accept)(given, held)
+            case "remove":
+                self.change(held=self.state.held[1:])
+                why = held.trouble or ("exposed" if held.given.exposed else "decided")
+                commands.remove(self, given, why, None)
+            case "next_round":
+                self._keep(given, held)
+            case _:
+                raise RejectedError("action_not_allowed", action=given.action, actions=ACTIONS)
+
+    def _accept(self, given: CardDecide, held: Held) -> None:
+        """Place the card where the order says; face up, out of turn, only if a person says so."""
+        now, rest = self.state.shoe, self.state.held[1:]
+        if given.action == "for" and given.who is None:
+            raise RejectedError("who_one_of", players=SIDES)
+        commands.of_the_game(held)
+        if self.state.burn is not None:
+            self.change(held=rest)
+            burn.put(self, replace(held, trouble=None))
+            return
+        if now is not None and now.over:
+            raise RejectedError("shoe_over_remove_card")
+        if self.state.current is None and not self.by_shoe:
+            raise RejectedError("no_round_keep_card")
+        to = self.belongs()
+        if to is None:
+            whole = len(self.on_table) >= 4 and "card.decide" in self.state.asks
+            raise RejectedError("no_card_now_turn" if whole else "no_card_now")
+        if given.who not in (None, to):
+            raise RejectedError("next_card_to", who=to)
+        self.change(held=rest)
+        self.ready()
+        self.change_current(confirmed_by=confirmer(given), gap=False)
+        self.place(held.given, to, seen=given.action == "exposed")
+
+    def _read(self, given: CardDecide, held: Held) -> None:
+        """It is another card than the shoe reported. Its frame is gone: it encodes the misread
+        card.
+        """
+        read = commands.read(self, given, held)
+        read = replace(read, given=replace(read.given, frame=None))
+        self.change(held=(read, *self.state.held[1:]))
+        self._accept(given, read)
+
+    def _keep(self, given: CardDecide, held: Held) -> None:
+        """Keep the card as the first of the next round; if cards are being burned, the burn ended
+        before it.
+        """
+        now, was = self.state.shoe, held.given
+        if now is not None and (now.over or now.cut_at is not None):
+            raise RejectedError("next_round_none")
+        commands.of_the_game(held)
+        self.change(held=self.state.held[1:])
+        if self.state.burn is not None:
+            burn.finish(self, anyway=True)
+        kept = Held(
+            given=CardDrawn(at=was.at, device=was.device, frame=was.frame, card=was.card),
+        )
+        if self.state.current is None and self.by_shoe:
+            follow(self, kept)
+        else:
+            self.change(carried=(*self.state.carried, kept))
+        commands.stand(self, given)
+
+    # The shoe
+
+    def new_shoe(self) -> None:
+        """Its cards are burned first."""
+        burn.begin(self)
+
+    def clear_shoe(self, left: int | None = None) -> None:
+        """End the shoe, and its burn."""
+        self.change(burn=None)
+        super().clear_shoe(left)
+
+
+ACTIONS = ("accept", "for", "read", "remove", "next_round", "exposed")
+"""What ``card.decide`` may do with a held card."""
+
+
+def disagree(verdict: ShoeResult, won: str, marks: tuple[str, ...]) -> bool:
+    """Whether the shoe's verdict differs from ours, as far as it goes."""
+    pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
+    return verdict.winner not in (None, won) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
+
+
+def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
+    """Turn the cards of a hand face up."""
+    if turn.state.current is None:
+        raise RejectedError("no_round_in_progress")
+    sides = [side for side in SIDES if given.who in (None, side)]
+    if not sides:
+        raise RejectedError("who_one_of", players=SIDES)
+    if len(turn.on_table) < 4:
+        raise RejectedError("first_four_cards", count=len(turn.on_table))
+    if all(card.up for card in turn.on_table if card.to in sides):
+        raise RejectedError("turned_already")
+    turn.turn_cards(sides)
+    turn.settle()
+
+
+def _filled(call: str, total: int) -> str:
+    """The call with the points in place of the decree's dots."""
+    before, dots, after = call.partition("...")
+    return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call

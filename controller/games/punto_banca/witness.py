@@ -1,0 +1,90 @@
+"""What else the shoe reports of a round: the cut card, and its own verdict, which is a second
+witness and never the result.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.contract.events import RoundUnresolved
+from controller.games import shoe, talla
+from controller.games.coups.state import OUTCOMES
+from controller.games.dealt.cards import Card
+from controller.games.moves import frames_of
+from controller.games.punto_banca.course import PuntoBancaTurn, disagree
+from controller.games.punto_banca.state import PuntoBancaEntry
+from devices.readings import CardCut, ShoeResult
+
+
+def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
+    """The cut card came: the round in progress is the last; with none in progress the shoe is
+    over.
+    """
+    state, coup = turn.state, turn.state.current
+    if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
+        return
+    now = shoe.cut(state.shoe)
+    turn.change(shoe=now)
+    plays = coup is not None and (bool(coup.cards) or turn.settings.cut_first == "play")
+    talla.cut(turn, turn.number, int(plays), turn.call("cut"))
+    if plays:
+        turn.change_current(last=True)
+    elif coup is None:
+        turn.close_shoe()
+    else:
+        turn.irregular("shoe_over", asks=("round.void",))
+        turn.end_shoe(now)
+
+
+def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
+    """The shoe's own verdict."""
+    coup = turn.state.current
+    if not turn.state.open or given.late:
+        return
+    if coup is None:
+        if turn.state.unseen:
+            turn.lose()
+        else:
+            _compare(turn, given)
+        turn.change(out_of_sync=False)
+        return
+    turn.change_current(verdict=given)
+    if len(coup.cards) < 4 or (given.forced and given.winner is None):
+        turn.irregular(
+            "witnesses_disagree",
+            asks=OUTCOMES,
+            detail="the shoe has ended the round, its cards have not all come",
+        )
+        turn.unresolved(turn.state.current, "witnesses_disagree")
+    else:
+        turn.settle()
+
+
+def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
+    """The verdict on the round whose result was just published."""
+    last = turn.state.entry(turn.state.round)
+    if last is None or last.kind != "result" or last.compared or not last.hands:
+        return
+    turn.state = turn.state.with_entry(replace(last, compared=True))
+    if not disagree(given, last.winner or "", last.marks):
+        return
+    frames = (*last.frames, *frames_of(given))
+    turn.irregular(
+        "witnesses_disagree",
+        asks=OUTCOMES,
+        detail=f"the shoe says {given.winner}",
+        frames=frames,
+    )
+    cards = tuple(Card(to="", card=card, up=True) for card in in_order(last))
+    turn.record(PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, frames=frames))
+    turn.say(
+        RoundUnresolved(
+            round=last.round, why="witnesses_disagree", candidate=last.winner, frames=frames
+        )
+    )
+
+
+def in_order(entry: PuntoBancaEntry) -> tuple[str, ...]:
+    """The cards of a result in the order in which they came."""
+    player, banker = (hand.cards for hand in entry.hands)
+    return (player[0], banker[0], player[1], banker[1], *player[2:], *banker[2:])
