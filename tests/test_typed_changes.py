@@ -31,7 +31,7 @@ def right(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
     circle.change_seat("seat-1", drawn=True)
     wheel.change(rotor=None)
     banked.change(checked=True)
-    banked.change_deal(closed=True)
+    banked.change_current(closed=True)
     staked.change_current(bets=())
     shoe.change(shoe=None)
 
@@ -56,7 +56,7 @@ def wrong(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
     wheel.change(motor=None)  # name
     wheel.change(rotor=7)  # type
     banked.change(held=True)  # type
-    banked.change_deal(shut=True)  # name
+    banked.change_current(shut=True)  # name
     staked.change_current(bet=())  # name
     shoe.change(shoe=7)  # type
 """

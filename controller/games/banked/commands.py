@@ -24,8 +24,9 @@ from controller.contract.commands import (
 from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games.banked.readings import Turn, go_on
-from controller.games.banked.state import BankedDeal, BankedHeld
+from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.state import Held
 from controller.games.moves import frame_of
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.session import another_round, sent, session, void_law
@@ -55,9 +56,9 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
 def close_session(turn: Turn, given: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
     session(turn)
-    if turn.state.deal is not None and turn.state.deal.closed:
+    if turn.state.current is not None and turn.state.current.closed:
         turn.unresolved()
-    turn.change(open=False, deal=None, held=(), doubt=None, about=None, shown=None)
+    turn.change(open=False, current=None, held=(), doubt=None, about=None, shown=None)
     turn.expect()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
@@ -68,7 +69,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 def set_boxes(turn: Turn, given: BoxesSet) -> None:
     """Set the boxes in play, from the next round on; also of a round whose bets are open."""
     session(turn)
-    deal, most = turn.state.deal, turn.book.boxes
+    deal, most = turn.state.current, turn.book.boxes
     if deal is not None and deal.closed:
         raise RejectedError("boxes_after_close", round=deal.round)
     if (
@@ -79,19 +80,15 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
         raise RejectedError("boxes_out_of_range", most=most, law=turn.book.article)
     turn.change(boxes=tuple(sorted(given.boxes)))
     if deal is not None:
-        turn.change_deal(boxes=turn.state.boxes)
+        turn.change_current(boxes=turn.state.boxes)
 
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
     state = turn.state
-    if state.deal is not None:
-        raise RejectedError("round_in_progress", round=state.deal.round)
     if not state.boxes:
         raise RejectedError("no_boxes")
-    if state.held:
-        raise RejectedError("table_waits_for", commands=sent(("card.decide",)))
     if state.defective:
         raise RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
     turn.may_play()
@@ -102,15 +99,10 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
 
 def close_bets(turn: Turn, given: BetsClose) -> None:
     """No more bets."""
-    session(turn)
-    deal = turn.state.deal
-    if deal is None or deal.closed:
-        raise RejectedError("bets_not_open")
     if turn.state.shuffler is not None:
         raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
     turn.may_play()
     turn.close_bets(given.by)
-    turn.expect()
 
 
 # Cards
@@ -125,7 +117,7 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     )  # what waits came after what is told now
     if turn.state.doubt is not None or (held and not after_silence):
         raise RejectedError(
-            "table_waits_for", commands=sent(("card.decide",) if held else turn.state.stop_asks)
+            "table_waits_for", commands=sent(("card.decide",) if held else turn.state.asks)
         )
     if why := turn.too_early():
         raise RejectedError("card_too_early", law=turn.book.laws[why].cited)
@@ -134,16 +126,15 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
         raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=given.count)
-    if len(given.cards) > given.count or on_table.trouble(deal.table, given.cards, turn.deck):
+    if len(given.cards) > given.count or on_table.trouble(deal.cards, given.cards, turn.deck):
         raise RejectedError("dealt_cards_wrong", count=given.count)
     for card in given.cards:
         turn.place_card(to, card, up=True)
-        if turn.state.deal is None:
+        if turn.state.current is None:
             return
     if given.count > len(given.cards):
         turn.place_card(to, count=given.count - len(given.cards))
     turn.advance()
-    turn.expect()
 
 
 def show_cards(turn: Turn, given: CardsShow) -> None:
@@ -162,12 +153,12 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
     if given.who is None:
         raise RejectedError("who_required")
     _showing(turn, given.who)
-    own = on_table.dealt(deal.table, given.who)
+    own = on_table.dealt(deal.cards, given.who)
     if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
         raise RejectedError("card_unknown", who=given.who, index=given.index)
-    if given.index is None and not on_table.is_known(deal.table, given.who):
+    if given.index is None and not on_table.is_known(deal.cards, given.who):
         raise RejectedError("hand_cards_unknown", who=given.who)
-    turn.put(on_table.turn(deal.table, given.who, given.index))
+    turn.put(on_table.turn(deal.cards, given.who, given.index))
     turn.faced(given.who)
     go_on(turn)
     if turn.state == before:
@@ -176,13 +167,13 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
 
 def _showing(turn: Turn, who: str) -> None:
     deal = dealing(turn)
-    if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
-    if not on_table.hand(deal.table, who):
+    if turn.state.stop is not None and "cards.show" not in turn.state.asks:
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
+    if not on_table.hand(deal.cards, who):
         raise RejectedError("no_cards", who=who)
     state = turn.state
     anew = state.doubt == "shown_differs" and on_table.is_up(
-        deal.table, who
+        deal.cards, who
     )  # that one may have been told wrongly
     if state.doubt is None or (anew and who != state.about):
         turn.may_show(who)
@@ -196,7 +187,7 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
     """
     session(turn)
     count_right = given.cards == turn.counted()
-    number = turn.state.deal.round if turn.state.deal else 0
+    number = turn.state.current.round if turn.state.current else 0
     right = given.right and count_right
     turn.say(
         DeckChecked(
@@ -227,7 +218,7 @@ def report_error(turn: Turn, given: DealError) -> None:
     if reason is not None and not put_right:
         turn.void(deal.round, reason, turn.book.void[reason], given)
     elif turn.state.doubt is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     else:
         turn.error(given)
     go_on(turn)
@@ -236,7 +227,7 @@ def report_error(turn: Turn, given: DealError) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
     law = void_law(turn, given)
-    deal, waiting = turn.state.deal, turn.state.unresolved()
+    deal, waiting = turn.state.current, turn.state.unresolved()
     number = given.round
     if number is None:
         if deal is None and not waiting:
@@ -247,7 +238,6 @@ def void(turn: Turn, given: RoundVoid) -> None:
     if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
         raise RejectedError("round_not_open", round=number)
     turn.void(number, given.reason, law, given)
-    turn.expect()
 
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:
@@ -257,7 +247,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     if given.winner is not None or given.number is not None or given.dice is not None:
         raise RejectedError("result_from_cards")
     state, waiting = turn.state, turn.state.unresolved()
-    alone = waiting[0].round if state.deal is None and len(waiting) == 1 else None
+    alone = waiting[0].round if state.current is None and len(waiting) == 1 else None
     left = next((entry for entry in waiting if entry.round == (given.round or alone)), None)
     if left is not None:
         turn.confirmed(left, f"{given.by} ({given.role})")
@@ -268,7 +258,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     if turn.state.doubt not in GOES_ON:
         raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.let_pass()
-    turn.settle(*GOES_ON)
+    turn.resolve(*GOES_ON)
     stand(turn, given)
     go_on(turn)
 
@@ -290,7 +280,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
         )
         return
     amended, there, said = turn.amended(deal, entry, given)
-    right = right_cards(there, said, turn.deck, [each.card for each in deal.table])
+    right = right_cards(there, said, turn.deck, [each.card for each in deal.cards])
     before = turn.outcome(deal, {each.who: each.cards for each in entry.hands})
     tell(turn, entry, before, turn.outcome(amended, right), given)
     turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))
@@ -313,16 +303,16 @@ def decide(turn: Turn, given: CardDecide) -> None:
             )
         turn.show(state.shown, trust=True)
     elif state.doubt is not None:
-        raise RejectedError("table_waits_for", commands=sent(state.stop_asks))
-    elif state.deal is not None and state.deal.gap:
+        raise RejectedError("table_waits_for", commands=sent(state.asks))
+    elif state.current is not None and state.current.gap:
         if given.action != "accept":
             raise RejectedError(
                 "accept_nothing_missing", commands=sent(("cards.deal", "round.void"))
             )
-        turn.change_deal(gap=False)
+        turn.change_current(gap=False)
     elif state.held:
         together = (
-            len(state.held) if state.deal is None else 1
+            len(state.held) if state.current is None else 1
         )  # those outside a round leave together
         turn.change(held=state.held[together:])
         for each in state.held[:together]:
@@ -333,13 +323,13 @@ def decide(turn: Turn, given: CardDecide) -> None:
     go_on(turn)
 
 
-def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
+def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
     """The waiting card leaves the game, or is dealt where it belongs, as read by the device or by
     the person.
 
     It is face up if the rules say so, or if the person says ``exposed``.
     """
-    deal, card = turn.state.deal, held.given.card
+    deal, card = turn.state.current, held.given.card
     if given.action == "remove":
         turn.say(
             CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None)
@@ -352,7 +342,7 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
     frame = frame_of(held.given)
     if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
-    if card is not None and on_table.trouble(deal.table, [card], turn.deck):
+    if card is not None and on_table.trouble(deal.cards, [card], turn.deck):
         raise RejectedError("card_impossible")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
@@ -366,7 +356,7 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
 def dealing(turn: Turn) -> BankedDeal:
     """The round in progress, with bets closed. Raises ``RejectedError`` if there is none."""
     session(turn)
-    deal: BankedDeal | None = turn.state.deal
+    deal: BankedDeal | None = turn.state.current
     if deal is None:
         raise RejectedError("no_round_in_progress")
     if not deal.closed:
@@ -376,5 +366,5 @@ def dealing(turn: Turn) -> BankedDeal:
 
 def stand(turn: Turn, given: Command) -> None:
     """Record who decided."""
-    if turn.state.deal is not None:
-        turn.change_deal(confirmed_by=f"{given.by} ({given.role})")
+    if turn.state.current is not None:
+        turn.change_current(confirmed_by=f"{given.by} ({given.role})")

@@ -10,26 +10,27 @@ what people say, ``dealt.cards`` for the cards on the table.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
-import msgspec
-
 from controller.contract import commands as person
+from controller.contract.commands import AnyCommand
 from controller.contract.shown import Cards
 from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.game import DealtGame
 from controller.games.machine import SILENCES, Inputs
-from controller.games.poker.machine import PokerGame
+from controller.games.poker.machine import named
 from controller.games.session import announce_last_rounds
 from devices import readings as device
+from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: readings.take_card,
+        device.CardDrawn: take_card,
         device.ShufflerPacket: readings.take_packet,
         device.ShufflerVerdict: readings.take_verdict,
         device.ShufflerState: readings.take_state,
@@ -60,7 +61,7 @@ INPUTS = Inputs(
 )
 
 
-class BankedGame(PokerGame[Any, Any, Any, Any]):
+class BankedGame(DealtGame[Any, Any, Any, Any]):
     """Such a game under one decree with one table's settings. A game names its own ``Turn``,
     ``State`` and inputs.
     """
@@ -76,45 +77,21 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
 
     def common(self, state: Any) -> dict[str, Any]:
         """What the retained state tells of every such table: the fields of ``BankedShown``."""
-        deal: BankedDeal | None = state.deal
-        return {
-            "phase": self._phase(state),
-            "session": state.session,
-            "round": state.round,
-            "asks": list(self.asks(state)),
-            "expected": state.expected,
-            "boxes": list(state.boxes),
+        deal: BankedDeal | None = state.current
+        return super().common(state) | {
+            "boxes": state.boxes,
             "hands": _hands(deal) if deal else {},
-            "unresolved": [entry.round for entry in state.unresolved()],
-            "last_rounds": state.last,
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
         }
 
-    def _phase(self, state: Any) -> str:
-        """``closed``, ``waiting`` for bets, ``bets_open``, ``decision``, ``dealing``, or as the
-        game names it.
-        """
-        if not state.open:
-            return "closed"
-        if state.stop is not None:
-            return "decision"
-        if state.deal is None:
-            return "waiting"
-        if not state.deal.closed:
-            return "bets_open"
-        return "dealing" if state.deal.due else self.stage(state.deal)
-
-    @abstractmethod
-    def stage(self, deal: Any) -> str:
-        """The phase after the deal."""
+    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+        """The cards that an input names."""
+        return named(given) or super().named(given)
 
 
 def _hands(deal: BankedDeal) -> dict[str, Cards]:
     """The cards of each hand; null for a face-down card."""
-    names = dict.fromkeys(each.to for each in deal.table if not each.gone)
+    names = dict.fromkeys(each.to for each in deal.cards if not each.gone)
     return {
-        who: tuple(each.card if each.up else None for each in on_table.hand(deal.table, who))
+        who: tuple(each.card if each.up else None for each in on_table.hand(deal.cards, who))
         for who in names
     }

@@ -5,56 +5,39 @@ the base of each ``State``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Self
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
-from controller.games.dealt.cards import Table
+from controller.games.dealt.state import DealtState, Entry, Round, Stop
 from controller.games.poker.deal import Order, due
-from controller.games.poker.state import PokerState
-from devices.readings import CardDrawn
+from controller.games.poker.state import behind, kept
 
 QUEUE = 53
 """The most cards that may wait for a person."""
 
 
-class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that was read but is not dealt yet."""
-
-    given: CardDrawn
-    trouble: str | None = None
-    """The irregularity that a person must decide; None if the card waits behind others."""
-
-
-class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BankedDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress."""
 
-    round: int
     boxes: tuple[int, ...]
     """The boxes in play."""
-    closed: bool = False
-    """Whether bets are closed."""
     order: Order = ()
     """The receiver of each card, in dealing order."""
-    table: Table = ()
-    """The cards dealt so far."""
-    gap: bool = False
-    """Whether a card may have gone unseen while a device was silent."""
-    confirmed_by: str | None = None
-    """The person who decided an irregularity of this round."""
 
     @property
     def due(self) -> Order:
         """The receivers of the cards still to be dealt, in order."""
-        return due(self.order, self.table)
+        return due(self.order, self.cards)
 
 
-class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
+class BankedState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs."""
 
     boxes: tuple[int, ...] = ()
     """The boxes in play."""
-    deal: BankedDeal | None = None
+    current: BankedDeal | None = None
     """The round in progress."""
     played: tuple[BankedDeal, ...] = ()
     """Rounds that have a result, kept for corrections."""
@@ -64,8 +47,6 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """The hand that the irregularity concerns."""
     shown: CardsShow | None = None
     """The command that showed cards other than those dealt."""
-    held: tuple[BankedHeld, ...] = ()
-    """Cards that were read but not dealt yet."""
     checked: bool = True
     """Whether the deck was checked since the last round."""
     defective: bool = False
@@ -75,26 +56,34 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     deck complete.
     """
 
-    @property
-    def stop(self) -> str | None:
-        """The irregularity for which the table waits for a person; None if it does not wait."""
-        if self.doubt is not None:
-            return self.doubt
-        if self.deal is not None and self.deal.gap:
-            return "silence"
-        return (self.held[0].trouble or "silence") if self.held else None
+    entries: tuple[Entry, ...] = ()
 
     @property
-    def stop_asks(self) -> tuple[str, ...]:
-        """The commands that the stop waits for."""
-        if self.stop is None:
-            return ()
-        asks = HELD if self.doubt is None and self.stop != "silence" else ASKS.get(self.stop, HELD)
-        return (
-            asks
-            if self.deal is not None
-            else tuple(each for each in asks if each not in ("round.void", "cards.deal"))
-        )
+    def stop(self) -> Stop | None:
+        """A doubt about the round, then what a silence hid, then a held card."""
+        if self.doubt is not None:
+            what, asks = self.doubt, ASKS.get(self.doubt, HELD)
+        elif self.current is not None and self.current.gap:
+            what, asks = "silence", ASKS["silence"]
+        elif self.held:
+            what = self.held[0].trouble or "silence"
+            asks = HELD if what != "silence" else ASKS["silence"]
+        else:
+            return None
+        if self.current is None:
+            asks = tuple(each for each in asks if each not in ("round.void", "cards.deal"))
+        return Stop(what, asks)
+
+    def with_entry(self, entry: Entry) -> Self:
+        """With this outcome in the place of any earlier one of its round; what is shown no more is
+        forgotten.
+        """
+        entries = kept(self.entries, entry)
+        return replace(self, entries=entries, played=behind(self.played, entries))
+
+    def round_of(self, number: int) -> Any:
+        """The round behind a result, None where it is not kept."""
+        return next((each for each in self.played if each.round == number), None)
 
 
 HELD = ("card.decide", "round.void")

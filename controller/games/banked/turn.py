@@ -14,35 +14,40 @@ from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, Command, DealError, ResultCorrect, VoidReason
+from controller.contract.commands import CardsShow, DealError, ResultCorrect
 from controller.contract.events import (
-    BetsClosed,
-    CardExpected,
     Frame,
     Hand,
     HandDecided,
-    RoundOpened,
+    HousePokerOutcome,
     RoundResult,
     RoundUnresolved,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.banked.state import BankedDeal, BankedState
+from controller.games.banked.state import QUEUE, BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.phases import PHASES, Phase
+from controller.games.dealt.state import Entry, Held
+from controller.games.dealt.turn import DealtTurn
 from controller.games.decks import deck
+from controller.games.moves import frame_of
 from controller.games.poker.correction import PokerOutcome
-from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import PokerEntry
+from controller.games.session import count_down
 from controller.rulebooks.common_poker import Banked
 from controller.rulebooks.law import Law
+from devices.readings import CardDrawn
 
 B = TypeVar("B", bound=Banked)
 S = TypeVar("S")
 T = TypeVar("T", bound=BankedState)
+PLACES = ("box:", "dealer", "common:", "board", "burn")
+"""How a device names a place as we do; it may have words of its own."""
 
 
-class BankedTurn(PokerMoves[B, S, T]):
+class BankedTurn(DealtTurn[B, S, T]):
     """One step of a table whose boxes play with one deck."""
 
+    most_held = QUEUE
     heeds_places = True
     """Whether a shuffler can know which hand each packet is for."""
 
@@ -58,10 +63,6 @@ class BankedTurn(PokerMoves[B, S, T]):
     def too_early(self) -> str | None:
         """The irregularity of a card dealt now, though bets are closed; None if it may come."""
         return None
-
-    @abstractmethod
-    def dealt_face_up(self, who: str) -> bool:
-        """Whether the rules have the next card of this hand dealt face up."""
 
     @abstractmethod
     def exposed(self, who: str) -> None:
@@ -93,10 +94,6 @@ class BankedTurn(PokerMoves[B, S, T]):
         """Act on a hand that was shown, or a card of it that was turned."""
 
     @abstractmethod
-    def advance(self) -> None:
-        """Make the moves that follow from the cards on the table without further input."""
-
-    @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """The outcome of a round from its face-up cards alone; ``lie`` has them by hand."""
 
@@ -104,8 +101,8 @@ class BankedTurn(PokerMoves[B, S, T]):
     """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
 
     def amended(
-        self, deal: Any, entry: PokerEntry, given: ResultCorrect
-    ) -> tuple[Any, PokerEntry, ResultCorrect]:
+        self, deal: Any, entry: Entry, given: ResultCorrect
+    ) -> tuple[Any, Entry, ResultCorrect]:
         """The round, its outcome and the correction, completed with what the correction implies.
         Raises ``RejectedError`` if it cannot be made.
         """
@@ -121,8 +118,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         """
         self.change(checked=True, defective=not right)
         if right:
-            self.settle("deck_wrong")
-        elif self.state.deal is not None and self.state.doubt is None:
+            self.resolve("deck_wrong")
+        elif self.state.current is not None and self.state.doubt is None:
             self.doubt("deck_wrong")
         else:
             self.irregular("deck_wrong")
@@ -135,9 +132,9 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     def asks(self) -> tuple[str, ...]:
         """The commands of which the table waits for one."""
-        state, deal = self.state, self.state.deal
+        state, deal = self.state, self.state.current
         if state.stop is not None:
-            return state.stop_asks
+            return state.stop.asks
         # Neither a wrong deck nor a shuffler that is not ready may begin a deal.
         if deal is None or not deal.closed:
             unready = state.open and (
@@ -149,52 +146,99 @@ class BankedTurn(PokerMoves[B, S, T]):
     @property
     def current(self) -> BankedDeal:
         """The round in progress; the caller ensures that there is one."""
-        assert self.state.deal is not None
-        return self.state.deal
+        assert self.state.current is not None
+        return self.state.current
 
     @property
     def deck(self) -> tuple[str, ...]:
         """All cards of the deck in use."""
         return deck(self.book.deck)
 
+    # Where it stands, and where cards go
+
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        deal = self.state.current
+        if not self.state.open:
+            return Phase.CLOSED
+        if deal is None:
+            return Phase.WAITING
+        if not deal.closed:
+            return Phase.BETS_OPEN
+        return Phase.DEALING if deal.due else self.after_deal()
+
+    @abstractmethod
+    def after_deal(self) -> Phase:
+        """Where the round stands while no card is due."""
+
+    def phase(self) -> Phase:
+        """The phase, as everybody is told: to show a hand is no decision."""
+        return Phase.DECISION if self.state.stop is not None else self.stage()
+
+    def belongs(self) -> str | None:
+        """The next hand of the order."""
+        return self.current.due[0] if self.current.due else None
+
     @property
-    def number(self) -> int:
-        """The number of the round in progress; 0 if there is none."""
-        return self.state.deal.round if self.state.deal else 0
+    def holds(self) -> bool:
+        """A card waits behind whatever stops the table."""
+        return self.state.stop is not None
 
-    def change_deal(self, **fields: Any) -> None:
-        """Replace these fields of the round in progress."""
-        self.change(deal=replace(self.current, **fields))
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Why this card may not simply go where the next one belongs. A device's word turns no
+        card.
+        """
+        given, stage = held.given, self.stage()
+        early = PHASES[stage].card
+        if stage in (Phase.WAITING, Phase.BETS_OPEN) and early is not None:
+            return early, None
+        to, why = self.belongs(), None if given.unsure else self.too_early()
+        claimed = self.heeds_places and given.to is not None and given.to.startswith(PLACES)
+        if given.unsure or (why is None and to is not None and claimed and given.to != to):
+            return "card_unsure", None
+        if why is not None or to is None:
+            return why or "card_extra", None
+        cards = () if given.card is None else (given.card,)
+        if wrong := on_table.trouble(self.current.cards, cards, self.deck):
+            return wrong, None
+        return ("card_exposed", to) if given.exposed and not self.faces_up(to) else None
 
-    def new_deal(self, number: int) -> BankedDeal:
-        """A new round with the boxes in play."""
-        return BankedDeal(round=number, boxes=self.state.boxes)
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:
+        """The card stops the table; an exposed one may void the round."""
+        law = self.void_if_seen(detail) if what == "card_exposed" and detail else None
+        if law is None:
+            super().hold(Held(given=held.given, trouble=what), what, detail)
+            return
+        self.irregular(what, detail=detail)
+        self.void(self.number, "card_exposed", law)
 
-    def open_bets(self, by: str) -> None:
-        """Open bets for the next round."""
-        number = self.state.round + 1
-        last = self.state.entry(number - 1)
-        self.change(round=number, deal=self.new_deal(number))
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False) -> None:
+        """Deal a card that was read, or was not: it stays unknown."""
+        self.place_card(to, given.card, up=seen, frame=frame_of(given))
+        if self.state.current is not None:
+            self.advance()
+
+    def late(self, held: Held) -> None:  # noqa: ARG002
+        """It tells that a card came unseen."""
+        self.lose_place()
+
+    def lose_place(self) -> None:
+        """Where cards are due, one may have come that nobody told."""
+        deal = self.state.current
+        if deal is None or not deal.closed or deal.gap or not deal.due:
+            return
+        self.change_current(gap=True)
+        self.irregular("silence", asks=self.state.asks)
+
+    def open_bets(self, by: str | None = None, *, relaunch: bool = False) -> None:
+        """Open bets for the next round; a void one is played again."""
+        last = self.state.entry(self.state.round)
         relaunch = last is not None and last.kind == "void"
-        self.say(
-            RoundOpened(
-                round=number,
-                by=by,
-                relaunch=relaunch,
-                announcement=self.book.announcements.get("bets_open"),
-            )
-        )
+        super().open_bets(by, relaunch=relaunch)
 
-    def close_bets(self, by: str) -> None:
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """Close bets, and begin the deal."""
-        self.change_deal(closed=True)
-        self.say(
-            BetsClosed(
-                round=self.current.round,
-                by=by,
-                announcement=self.book.announcements.get("bets_closed"),
-            )
-        )
+        super().close_bets(by, unobserved=unobserved)
         self.begin_deal()
 
     def place_card(
@@ -209,26 +253,16 @@ class BankedTurn(PokerMoves[B, S, T]):
         """Deal cards to a hand. A card that is face up against the rules counts as exposed. Only a
         person sets ``up``, never a device.
         """
-        before, by_rule = self.current.table, self.dealt_face_up(to)
-        after = on_table.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
-        self.change_deal(table=after)
-        for event in on_table.laid_down(before, after):
-            self.say(replace(event, round=self.current.round))
+        before, by_rule = self.current.cards, self.faces_up(to)
+        self.put(on_table.place_card(before, to, card, up=up or by_rule, frame=frame, count=count))
         if up and not by_rule:
             self.exposed(to)
-
-    def put(self, table: on_table.Table) -> None:
-        """Replace the cards on the table, and publish those turned face up."""
-        before = self.current.table
-        self.change_deal(table=table)
-        for event in on_table.turned(before, table):
-            self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
         """Show a hand with these cards. Cards that contradict the deal wait for a person, unless
         ``trust`` says that a person confirmed them.
         """
-        table, who = self.current.table, given.who
+        table, who = self.current.cards, given.who
         if trust:
             table = on_table.unread(table, who, given.cards)
         wrong = on_table.trouble(table, given.cards, self.deck, but=who)
@@ -247,7 +281,7 @@ class BankedTurn(PokerMoves[B, S, T]):
             self.change(shown=given)
             self.doubt("shown_differs", about=who, detail=f"{who}, there twice" if wrong else who)
             return
-        self.settle("shown_differs", "card_unread")
+        self.resolve("shown_differs", "card_unread")
         self.put(after)
         self.faced(who)
 
@@ -271,15 +305,6 @@ class BankedTurn(PokerMoves[B, S, T]):
         )
         self.say(said)
 
-    def expect(self) -> None:
-        """Publish who receives the next card, if that changed."""
-        state, to = self.state, None
-        if state.deal is not None and state.deal.closed and state.stop is None and state.deal.due:
-            to = state.deal.due[0]
-        if to != state.expected:
-            self.change(expected=to)
-            self.say(CardExpected(round=state.deal.round if state.deal else 0, to=to))
-
     # The outcome of a round: a result, void, or unresolved
 
     def result(self, made: PokerOutcome) -> None:
@@ -287,34 +312,30 @@ class BankedTurn(PokerMoves[B, S, T]):
         its hand was face up.
         """
         deal = self.current
-        entry = PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
+        entry = Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
             RoundResult(
                 round=deal.round,
                 outcome=self.outcome_of(entry),
-                frames=on_table.frames(deal.table),
+                frames=on_table.frames(deal.cards),
                 confirmed_by=deal.confirmed_by,
             )
         )
         shown = [card for each in made.hands for card in each.cards]
         kept = replace(
-            deal, order=(), table=on_table.seen(deal.table, shown), gap=False, confirmed_by=None
+            deal, order=(), cards=on_table.seen(deal.cards, shown), gap=False, confirmed_by=None
         )
         self.change(played=(*self.state.played, kept))
         self.record(entry)
-        self.count_down(deal.round)
-
-    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """Void the round."""
-        self.annul(number, reason, law, by)
+        count_down(self, deal.round)
 
     def unresolved(self) -> None:
         """End the round without a result."""
         deal = self.current
-        names = dict.fromkeys(each.to for each in deal.table)
-        lying = (Hand(who=who, cards=on_table.up(deal.table, who)) for who in names)
+        names = dict.fromkeys(each.to for each in deal.cards)
+        lying = (Hand(who=who, cards=on_table.up(deal.cards, who)) for who in names)
         self.record(
-            PokerEntry(
+            Entry(
                 round=deal.round,
                 kind="unresolved",
                 hands=tuple(each for each in lying if each.cards),
@@ -325,15 +346,15 @@ class BankedTurn(PokerMoves[B, S, T]):
                 round=deal.round,
                 why="undecided",
                 candidate=None,
-                frames=on_table.frames(deal.table),
+                frames=on_table.frames(deal.cards),
             )
         )
 
-    def confirmed(self, entry: PokerEntry, by: str) -> None:
+    def confirmed(self, entry: Entry, by: str) -> None:
         """Publish the result of an unresolved round that was settled at the table, by its face-up
         cards.
         """
-        entry = PokerEntry(round=entry.round, kind="result", hands=entry.hands)
+        entry = Entry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(
             RoundResult(
@@ -341,28 +362,23 @@ class BankedTurn(PokerMoves[B, S, T]):
             )
         )
 
-    def record(self, entry: PokerEntry) -> None:
-        """Record an outcome. If it belongs to the round in progress, that round ends."""
-        deal = self.state.deal
-        self.state = self.state.with_entry(entry)
-        if deal is not None and deal.round == entry.round:
-            self.change(
-                deal=None,
-                doubt=None,
-                about=None,
-                shown=None,
-                held=(),
-                checked=self.state.checked and not deal.table,
-            )
+    def leave(self) -> None:
+        """The round in progress is over, and so is what stopped it."""
+        untouched = self.state.checked and not self.current.cards
+        self.change(current=None, doubt=None, about=None, shown=None, held=(), checked=untouched)
+
+    def outcome_of(self, entry: Entry) -> HousePokerOutcome:
+        """What a round that has a result came to: each hand for itself, against the bank."""
+        return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
     # Irregularities
 
     def doubt(self, what: str, *, about: str | None = None, detail: str | None = None) -> None:
         """Stop the table until a person decides."""
         self.change(doubt=what, about=about)
-        self.irregular(what, detail=detail, asks=self.state.stop_asks)
+        self.irregular(what, detail=detail, asks=self.state.asks)
 
-    def settle(self, *doubts: str) -> None:
+    def resolve(self, *doubts: str) -> None:
         """Clear the doubt if it is one of these."""
         if self.state.doubt in doubts:
             self.change(doubt=None, about=None, shown=None)

@@ -23,7 +23,7 @@ from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleTurn
-from controller.games.poker.state import PokerEntry
+from controller.games.dealt.state import Entry
 from controller.games.session import sent
 from controller.rulebooks.circle import Draw
 
@@ -342,7 +342,7 @@ class DrawTurn(CircleTurn):
         self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.result(self.current, CircleShown((), None, ("blank",)))
 
-    def record(self, entry: PokerEntry) -> None:
+    def record(self, entry: Entry) -> None:
         """As in the base game; blank hands are counted until one is played. A void round does not
         count.
         """

@@ -48,8 +48,8 @@ from controller.games.circle.state import (
     CircleTrouble,
 )
 from controller.games.circle.streets import around, free, pack, places, streets
+from controller.games.dealt.state import Entry
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import PokerEntry
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
 
@@ -368,10 +368,10 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(
-        self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None
+        self, of: CircleRound | Entry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
         """Give the result. Only face-up cards are evidence."""
-        entry = PokerEntry(
+        entry = Entry(
             round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
         )
         frames = (
@@ -395,7 +395,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.expect()
 
     def void(
-        self, of: CircleRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None
+        self, of: CircleRound | Entry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
         """Void the round: its cards are collected and it is dealt again."""
         self.annul(of.round, reason, law, by)
@@ -405,17 +405,17 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def unresolved(self, hand: CircleRound, why: Literal["undecided"]) -> None:
         """End the round without a result."""
-        self.record(PokerEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
+        self.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=None))
         self.expect()
 
-    def record(self, entry: PokerEntry) -> None:
+    def record(self, entry: Entry) -> None:
         """Keep an outcome; if it is that of the round in progress, the round is over."""
         self.state = self.state.with_entry(entry)
         if self.state.current is not None and self.state.current.round == entry.round:
             self.change(current=None, troubles=())
 
-    def outcome_of(self, entry: PokerEntry) -> CirclePokerOutcome:
+    def outcome_of(self, entry: Entry) -> CirclePokerOutcome:
         """What a round that has a result came to."""
         return CirclePokerOutcome(winner=entry.winner, hands=entry.hands, marks=entry.marks)
 

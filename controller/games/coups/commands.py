@@ -73,7 +73,7 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """Void the round on the word of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of, given.reason, void_law(turn, given), given)
+    turn.void(of.round, given.reason, void_law(turn, given), given)
 
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:

@@ -33,10 +33,11 @@ class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
     def stop(self) -> Stop | None:
         """The shoe's contents, then a card, then what a silence hid."""
         if self.reset:
-            return Stop("shoe_reset", ("shoe.start", *DECIDE))
+            return Stop("shoe_reset", ("shoe.start", *DECIDE), "shoe_restarted")
         if self.held or (self.current is not None and self.current.unread):
             why = self.held[0].trouble if self.held else None
-            return Stop(why or "card_unread", (*DECIDE, "round.void") if self.current else DECIDE)
+            asks = (*DECIDE, "round.void") if self.current else DECIDE
+            return Stop(why or "card_unread", asks, "card_waits")
         if self.current is not None:
             return Stop("silence", OUTCOMES) if self.current.gap else None
         playable = self.shoe is not None and not self.shoe.over and self.last != 0

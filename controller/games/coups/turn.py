@@ -148,10 +148,10 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     # Bets
 
-    def open_bets(self, by: str | None = None) -> None:
+    def open_bets(self, by: str | None = None, *, relaunch: bool = False) -> None:
         """Open bets for the next round."""
         self.change(out_of_sync=False, unseen=False)
-        super().open_bets(by)
+        super().open_bets(by, relaunch=relaunch)
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets. A silence of the device that has not ended may hide a card from now on; and
@@ -296,11 +296,9 @@ class CoupTurn(DealtTurn[B, S, T]):
         self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=evidence))
         self.close_shoe()
 
-    def void(
-        self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None
-    ) -> None:
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round: by the cut card, or on a person's word."""
-        super().void(of, reason, law, by)
+        super().void(number, reason, law, by)
         self.close_shoe()
 
     def leave(self) -> None:

@@ -37,7 +37,7 @@ class DealtGame(Machine[B, S, T, M]):
             "phase": turn.phase(),
             "session": state.session,
             "round": state.round,
-            "asks": state.asks,
+            "asks": turn.asks(),
             "expected": state.expected,
             "unresolved": tuple(entry.round for entry in state.unresolved()),
             "last_rounds": state.last,

@@ -37,6 +37,17 @@ class Phase(StrEnum):
     SHOE_OVER = "shoe_over"
     BETS_OPEN = "bets_open"
     DEALING = "dealing"
+    FIRST_BET = "first_bet"
+    """A player may withdraw the first bet; then the second."""
+    SECOND_BET = "second_bet"
+    PLAYERS = "players"
+    """Each player says what the hand does."""
+    DICE = "dice"
+    """The dice say where the deal begins."""
+    SETTING = "setting"
+    """Each player sets the hand."""
+    SHOWDOWN = "showdown"
+    """The hands are shown."""
     DECISION = "decision"
     """A person must decide."""
 
@@ -78,11 +89,15 @@ PHASES: Mapping[Phase, Takes] = {
     Phase.SHOE_OVER: Takes("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
     Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND),
     Phase.DEALING: Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
-    Phase.DECISION: Takes(None, {BetsOpen: "card_waits"}),
+    **dict.fromkeys(
+        (
+            *(Phase.FIRST_BET, Phase.SECOND_BET, Phase.PLAYERS),
+            *(Phase.DICE, Phase.SETTING, Phase.SHOWDOWN),
+        ),
+        Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
+    ),
+    Phase.DECISION: Takes(None, {BetsOpen: "table_waits_for"}),
 }
 """What each phase takes. ``decision`` lies over the others: its refusals are for commands that the
-stop does not ask for.
+stop does not ask for, under the stop's own key.
 """
-
-STOPPED: Mapping[str, str] = {"shoe_reset": "shoe_restarted"}
-"""What stops the table -> the refusal's key, where it has one of its own."""

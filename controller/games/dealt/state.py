@@ -35,6 +35,8 @@ class Stop(NamedTuple):
     """The irregularity."""
     asks: tuple[str, ...]
     """The commands one of which settles it."""
+    refusal: str = "table_waits_for"
+    """The refusal's key for a command that goes on and does not settle it."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

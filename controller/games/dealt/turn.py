@@ -25,10 +25,11 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
-from controller.games.dealt.phases import PHASES, STOPPED, Phase
+from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import DealtState, Entry, Held, Round
 from controller.games.moves import frame_of
 from controller.games.rounds import Lawful, RoundMoves
+from controller.games.session import sent
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn
 
@@ -107,6 +108,10 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # Where it stands
 
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        return self.state.asks
+
     def phase(self) -> Phase:
         """The phase, as everybody is told."""
         stage = self.stage()
@@ -117,8 +122,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         stage, stop = self.stage(), self.state.stop
         key = PHASES[stage].refuses.get(type(given))
         if key is None and stop is not None and type(given).__struct_config__.tag not in stop.asks:
-            key = PHASES[Phase.DECISION].refuses.get(type(given))
-            key = key and STOPPED.get(stop.what, key)
+            key = stop.refusal if type(given) in PHASES[Phase.DECISION].refuses else None
         if key is not None:
             raise RejectedError(key, **self._named(key))
 
@@ -129,6 +133,8 @@ class DealtTurn(RoundMoves[B, S, T]):
                 return {"round": self.number}
             case "session_already_open":
                 return {"session": self.state.session}
+            case "table_waits_for":
+                return {"commands": sent(self.state.asks)}
             case "cut_card_came":
                 return {"law": self.book.laws["shoe_over"].cited}
         return {}
@@ -139,11 +145,15 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # Bets
 
-    def open_bets(self, by: str | None = None) -> None:
-        """Open bets for the next round."""
-        number = self.state.round + 1
-        self.change(round=number, current=self.round_type(round=number))
-        self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
+    def new_round(self, number: int) -> Round:
+        """The next round."""
+        return self.round_type(round=number)
+
+    def open_bets(self, by: str | None = None, *, relaunch: bool = False) -> None:
+        """Open bets for the next round. ``relaunch``: the one before is played again."""
+        number, call = self.state.round + 1, self.call("bets_open")
+        self.change(round=number, current=self.new_round(number))
+        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. ``unobserved``: nobody said so, the first card shows
@@ -243,13 +253,11 @@ class DealtTurn(RoundMoves[B, S, T]):
     def leave(self) -> None:
         """The round in progress is over: what goes with it."""
 
-    def void(
-        self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None
-    ) -> None:
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round: by the rules, or on a person's word."""
         article = law.article
-        self.record(self.entry_type(round=of.round, kind="void", reason=reason, article=article))
-        self.say_void(of.round, reason, law, by, self.call("void"))
+        self.record(self.entry_type(round=number, kind="void", reason=reason, article=article))
+        self.say_void(number, reason, law, by, self.call("void"))
 
     def say_corrected(self, entry: Any, was: str | None, by: Command) -> None:
         """Tell that a result is replaced."""

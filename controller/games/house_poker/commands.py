@@ -30,6 +30,7 @@ from controller.contract.events import DeckChecked, RoundResult, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.dealt.cards import drop
+from controller.games.dealt.state import Entry
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
@@ -37,7 +38,6 @@ from controller.games.house_poker.readings import CARDS, check_deck, follow_all,
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
-from controller.games.poker.state import PokerEntry
 from controller.games.session import (
     another_round,
     confirmer,
@@ -277,7 +277,7 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
             raise RejectedError("round_not_over", round=of.round)
         turn.result(of, by)
     else:
-        entry = PokerEntry(round=of.round, kind="result", hands=of.hands)
+        entry = Entry(round=of.round, kind="result", hands=of.hands)
         turn.record(entry)
         turn.say(
             RoundResult(round=of.round, outcome=turn.outcome_of(entry), frames=(), confirmed_by=by)

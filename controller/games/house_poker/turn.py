@@ -41,6 +41,7 @@ from controller.games.dealt.cards import (
     turned,
     up,
 )
+from controller.games.dealt.state import Entry
 from controller.games.house_poker import course
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
@@ -54,7 +55,6 @@ from controller.games.house_poker.state import (
     HousePokerStop,
 )
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import PokerEntry
 from controller.games.stakes import cited
 from controller.rulebooks.house_poker import HousePoker
 from controller.rulebooks.law import Law
@@ -307,7 +307,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             if course.is_open(rules, hand, seat)
         } | {DEALER: up(cards, DEALER)}
         made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
-        entry = PokerEntry(round=hand.round, kind="result", hands=made.hands, marks=made.marks)
+        entry = Entry(round=hand.round, kind="result", hands=made.hands, marks=made.marks)
         self.record(entry)
         self.say(
             RoundResult(
@@ -328,7 +328,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     def void(
         self,
-        of: HousePokerRound | PokerEntry,
+        of: HousePokerRound | Entry,
         reason: VoidReason,
         law: Law,
         by: Command | None = None,
@@ -343,7 +343,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             for who in (*(seat.who for seat in hand.seats), DEALER)
         )
         self.record(
-            PokerEntry(
+            Entry(
                 round=hand.round,
                 kind="unresolved",
                 hands=tuple(each for each in lying if each.cards),
@@ -355,7 +355,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             )
         )
 
-    def record(self, entry: PokerEntry) -> None:
+    def record(self, entry: Entry) -> None:
         """Record an outcome. If it belongs to the round in progress, that round ends."""
         hand = self.state.current
         if hand is not None and hand.round == entry.round:

@@ -15,7 +15,7 @@ from controller.games.banked.game import BankedGame
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
-from controller.games.pai_gow.turn import PaiGowRound, PaiGowState, PaiGowTurn
+from controller.games.pai_gow.turn import PaiGowState, PaiGowTurn
 from controller.rulebooks.pai_gow import PaiGow
 
 
@@ -38,7 +38,7 @@ class PaiGowGame(BankedGame):
 
     def show(self, state: PaiGowState) -> PaiGowShown:
         """The retained state; the commission is in it from the beginning of the session."""
-        deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
+        deal, bank = state.current, croupier(self.book) if state.bank is None else state.bank
         return PaiGowShown(
             **self.common(state),
             bank=who_at(self.book, bank),
@@ -48,9 +48,3 @@ class PaiGowGame(BankedGame):
             leftover=deal.left if deal else False,
             commission=self.settings.commission,
         )
-
-    def stage(self, deal: PaiGowRound) -> str:
-        """The phase between closing of bets and result."""
-        if not deal.dice:
-            return "dice"
-        return "setting" if len(deal.set) < len(deal.boxes) else "showdown"

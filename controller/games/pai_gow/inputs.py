@@ -37,8 +37,8 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
     """Move the bank to a player, or to the croupier, who must accept it in turn."""
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
-    if state.deal is not None:
-        raise RejectedError("round_in_progress", round=state.deal.round)
+    if state.current is not None:
+        raise RejectedError("round_in_progress", round=state.current.round)
     there = (*state.boxes, here)
     to = given.seat
     if to is None:
@@ -78,7 +78,7 @@ def set_dice(turn: PaiGowTurn, given: DiceSet) -> None:
 def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
     """A device has read a throw. It counts after "no more bets", once, and live."""
     turn.change(thrower=given.device)
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is None or not deal.closed:
         turn.irregular("dice_before_close")
     elif not _right(turn, given.values):
@@ -90,7 +90,6 @@ def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
         turn.irregular("dice_again", detail=f"{_spell(given.values)}, after {_spell(deal.dice)}")
     elif turn.state.doubt != "dice_late":
         turn.throw(given.values)
-    turn.expect()
 
 
 def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
@@ -100,9 +99,9 @@ def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
     if not _right(turn, given.values):
         raise RejectedError("dice_values_wrong", dice=turn.book.dice)
     if turn.state.doubt not in (None, "dice_late"):
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
-    turn.settle("dice_late")
-    if deal.table:
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
+    turn.resolve("dice_late")
+    if deal.cards:
         raise RejectedError("cards_already_dealt")
     if deal.dice == given.values:
         raise RejectedError("dice_unchanged")
@@ -142,7 +141,7 @@ def act(turn: PaiGowTurn, given: HandAct) -> None:
     """A player has set the hand, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     if given.action != "set":
         raise RejectedError("action_not_allowed", action=given.action, actions=("set",))
     (turn.set_hand if given.valid else turn.unset_hand)(given.who, given.by)

@@ -16,6 +16,8 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import (
@@ -30,7 +32,6 @@ from controller.games.pai_gow.table import (
 )
 from controller.games.poker import deal as poker_deal
 from controller.games.poker.correction import PokerOutcome
-from controller.games.poker.state import PokerEntry
 from controller.rulebooks.pai_gow import PaiGow
 
 DEALER = "dealer"
@@ -58,7 +59,7 @@ class PaiGowState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     croupier's. ``thrower``: the device that reads the dice.
     """
 
-    deal: PaiGowRound | None = None
+    current: PaiGowRound | None = None
     played: tuple[PaiGowRound, ...] = ()
     bank: int | None = None
     thrower: str | None = None
@@ -72,15 +73,21 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     @property
     def current(self) -> PaiGowRound:
         """The round in progress; there is one."""
-        assert self.state.deal is not None
-        return self.state.deal
+        assert self.state.current is not None
+        return self.state.current
 
     @property
     def bank(self) -> int:
         """The position that has the bank."""
         return croupier(self.book) if self.state.bank is None else self.state.bank
 
-    def new_deal(self, number: int) -> PaiGowRound:
+    def after_deal(self) -> Phase:
+        """Dice before the deal; after it hands are set, then shown."""
+        if not self.current.dice:
+            return Phase.DICE
+        return Phase.SETTING if len(self.current.set) < len(self.current.boxes) else Phase.SHOWDOWN
+
+    def new_round(self, number: int) -> PaiGowRound:
         """A round of the boxes in play."""
         return PaiGowRound(round=number, boxes=self.state.boxes, bank=self.bank)
 
@@ -120,7 +127,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         start = counted(self.book, self.current.bank, sum(values))
         served = positions(self.book) if self.settings.hands == "positions" else self.there
         names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
-        self.change_deal(
+        self.change_current(
             dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt)
         )
         self.say(DiceThrown(round=self.current.round, values=values, total=sum(values), seat=start))
@@ -129,7 +136,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """No card comes before the dice."""
         return None if self.current.dice else "card_before_dice"
 
-    def dealt_face_up(self, who: str) -> bool:  # noqa: ARG002
+    def faces_up(self, who: str) -> bool:  # noqa: ARG002
         """All cards are dealt face down."""
         return False
 
@@ -140,9 +147,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def error(self, given: DealError) -> None:
         """No section foresees an error of dealing: the person in charge decides."""
         who = given.who or ""
-        if given.error == "exposed" and on_table.hand(self.current.table, who):
+        if given.error == "exposed" and on_table.hand(self.current.cards, who):
             if given.index is not None:
-                self.put(on_table.turn(self.current.table, who, given.index))
+                self.put(on_table.turn(self.current.cards, who, given.index))
             self.doubt("dealer_early" if who == DEALER else "card_exposed", detail=who)
         else:
             self.doubt("deal_error", detail=given.error)
@@ -151,28 +158,28 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     def counted(self) -> int:
         """After the deal, the cards that are over."""
-        deal = self.state.deal
+        deal = self.state.current
         return (
-            len(self.deck) - len(deal.table)
-            if deal is not None and deal.table and not deal.due
+            len(self.deck) - len(deal.cards)
+            if deal is not None and deal.cards and not deal.due
             else len(self.deck)
         )
 
     def judge(self, right: bool) -> None:
         """After the deal it is the cards that are over which were counted."""
-        deal = self.state.deal
-        if deal is None or not deal.table or deal.due:
+        deal = self.state.current
+        if deal is None or not deal.cards or deal.due:
             super().judge(right)
         elif right:
-            self.settle("leftover_wrong", "leftover_unchecked")
-            self.change_deal(left=True)
+            self.resolve("leftover_wrong", "leftover_unchecked")
+            self.change_current(left=True)
         else:
             self.doubt("leftover_wrong", detail=f"{self.counted()} must be over")
 
     def let_pass(self) -> None:
         """A person lets a wrong number of cards stand."""
         if self.state.doubt == "leftover_wrong":
-            self.change_deal(left=True)
+            self.change_current(left=True)
 
     # Hands are set, and lie open
 
@@ -184,7 +191,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("no_hand", who=who)
         if who in self.current.set:
             raise RejectedError("already_acted", who=who)
-        self.change_deal(set=(*self.current.set, who))
+        self.change_current(set=(*self.current.set, who))
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
@@ -193,7 +200,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("not_the_last_action", who=who, action="set")
         if self.current.low:
             raise RejectedError("too_late_to_withdraw")
-        self.change_deal(set=tuple(each for each in self.current.set if each != who))
+        self.change_current(set=tuple(each for each in self.current.set if each != who))
         self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
@@ -212,8 +219,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """Show a hand: its cards, and which of them are the low hand."""
         if given.index is not None:
             raise RejectedError("show_whole_hand")
-        if not given.cards and on_table.is_known(self.current.table, given.who):
-            given = replace(given, cards=on_table.known(self.current.table, given.who))
+        if not given.cards and on_table.is_known(self.current.cards, given.who):
+            given = replace(given, cards=on_table.known(self.current.cards, given.who))
         if (
             not given.low
             or not set(given.low) < set(given.cards)
@@ -222,7 +229,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("low_hand_required", who=given.who)
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
-            self.change_deal(low={**self.current.low, given.who: given.low})
+            self.change_current(low={**self.current.low, given.who: given.low})
 
     def missing(self) -> tuple[str, ...]:
         """When all have set, the hands that do not are face up."""
@@ -246,11 +253,11 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             self.doubt("leftover_unchecked")
 
     def _part(self) -> None:
-        self.change_deal(parted=True)
+        self.change_current(parted=True)
         for who in dict.fromkeys(self.current.order):
             if who not in self.players:
-                own = on_table.hand(self.current.table, who)
-                self.change_deal(table=on_table.drop(self.current.table, who))
+                own = on_table.hand(self.current.cards, who)
+                self.change_current(cards=on_table.drop(self.current.cards, who))
                 for each in own:
                     card = each.card if each.up else None
                     self.say(
@@ -261,7 +268,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     def _decide(self) -> None:
         made = self.outcome(
-            self.current, {who: on_table.up(self.current.table, who) for who in self.players}
+            self.current, {who: on_table.up(self.current.cards, who) for who in self.players}
         )
         for hand in made.hands:
             if hand.kind == WRONGLY_SET:
@@ -297,8 +304,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
     def amended(
-        self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect
-    ) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
+        self, deal: PaiGowRound, entry: Entry, given: ResultCorrect
+    ) -> tuple[PaiGowRound, Entry, ResultCorrect]:
         """``box:3.low`` names the low hand of ``box:3``; required if it, or a card of it, was
         wrong.
         """

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from controller.contract.commands import ResultCorrect
 from controller.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
 from controller.contract.refusals import RejectedError
-from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerState
+from controller.games.dealt.state import SHOWN, Entry
+from controller.games.poker.state import REMEMBERED
 
 
 class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,19 +40,19 @@ class PokerAtTheTable(Protocol):
         """Add an event."""
         ...
 
-    def outcome_of(self, entry: PokerEntry) -> AnyOutcome:
+    def outcome_of(self, entry: Entry) -> AnyOutcome:
         """What a round that has a result came to."""
         ...
 
 
-def published(state: PokerState, given: ResultCorrect, *, decisions: bool = False) -> PokerEntry:
+def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> Entry:
     """The result that is to be corrected; ``decisions``: whether those may be. Raises
     ``RejectedError``.
     """
     number = given.round
     if given.decisions is not None and not decisions:
         raise RejectedError("decisions_not_corrected")
-    entry = state.entry(number)
+    entry: Entry | None = state.entry(number)
     if entry is None:
         if 0 < number <= state.round:
             raise RejectedError(
@@ -64,7 +65,7 @@ def published(state: PokerState, given: ResultCorrect, *, decisions: bool = Fals
 
 
 def right_cards(
-    entry: PokerEntry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
+    entry: Entry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
 ) -> dict[str, tuple[str, ...]]:
     """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what
     cannot be.
@@ -96,7 +97,7 @@ def right_cards(
     return right
 
 
-def came_to_lie(entry: PokerEntry, given: ResultCorrect, sizes: Mapping[str, int]) -> PokerEntry:
+def came_to_lie(entry: Entry, given: ResultCorrect, sizes: Mapping[str, int]) -> Entry:
     """The result with the cards of hands that lay open after all, as a corrected decision has it;
     ``sizes``: how many each has.
     """
@@ -131,7 +132,7 @@ def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tup
 
 def tell(
     turn: PokerAtTheTable,
-    entry: PokerEntry,
+    entry: Entry,
     before: PokerOutcome,
     after: PokerOutcome,
     given: ResultCorrect,

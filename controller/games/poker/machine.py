@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from controller.contract.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
 from controller.contract.history import AnyLine
+from controller.games.dealt.state import SHOWN
 from controller.games.machine import Decree, Machine
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import SHOWN, PokerState
+from controller.games.poker.state import PokerState
 from controller.games.rounds import line
 from devices.readings import AnyReading
 
@@ -25,14 +26,7 @@ class PokerGame(Machine[B, S, T, M]):
 
     def named(self, given: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
-        match given:
-            case CardsShow(cards=cards, low=low):
-                return {*cards, *low}
-            case CardsDeal(cards=cards):
-                return {*cards}
-            case ResultCorrect(hands=hands):
-                return {card for cards in (hands or {}).values() for card in cards}
-        return super().named(given)
+        return named(given) or super().named(given)
 
     def history(self, state: T) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
@@ -45,3 +39,15 @@ class PokerGame(Machine[B, S, T, M]):
             )
             for entry in state.entries[-SHOWN:]
         ]
+
+
+def named(given: AnyReading | AnyCommand) -> set[str]:
+    """The cards that a command of poker names."""
+    match given:
+        case CardsShow(cards=cards, low=low):
+            return {*cards, *low}
+        case CardsDeal(cards=cards):
+            return {*cards}
+        case ResultCorrect(hands=hands):
+            return {card for cards in (hands or {}).values() for card in cards}
+    return set()

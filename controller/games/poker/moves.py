@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import Announcement, AnyOutcome, HousePokerOutcome
-from controller.games.poker.state import PokerEntry, PokerState
+from controller.games.dealt.state import Entry
+from controller.games.poker.state import PokerState
 from controller.games.rounds import Lawful, LawfulMoves
 from controller.games.session import count_down
 from controller.rulebooks.law import Law
@@ -23,10 +24,10 @@ class PokerMoves(LawfulMoves[B, S, T]):
     """The base of the ``Turn`` of each family of poker."""
 
     @abstractmethod
-    def record(self, entry: PokerEntry) -> None:
+    def record(self, entry: Entry) -> None:
         """Keep an outcome; if it is that of the round in progress, the round is over."""
 
-    def outcome_of(self, entry: PokerEntry) -> AnyOutcome:
+    def outcome_of(self, entry: Entry) -> AnyOutcome:
         """What a round that has a result came to: each hand for itself, against the bank."""
         return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
@@ -39,7 +40,7 @@ class PokerMoves(LawfulMoves[B, S, T]):
         call: Announcement | None = None,
     ) -> None:
         """A round is void: by the rules, or by a person's decision."""
-        self.record(PokerEntry(round=number, kind="void", reason=reason, article=law.article))
+        self.record(Entry(round=number, kind="void", reason=reason, article=law.article))
         self.say_void(number, reason, law, by, call)
 
     def count_down(self, number: int) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.games.poker.moves import PokerMoves
+from controller.games.moves import Moves
 from devices.readings import ShufflerState
 
 UNREADY = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
 """Shuffler states that need a person."""
 
 
-def heed_shuffler(turn: PokerMoves[Any, Any, Any], given: ShufflerState) -> str | None:
+def heed_shuffler(turn: Moves[Any, Any, Any], given: ShufflerState) -> str | None:
     """Raise or clear its alerts; gives what it cannot deal for now, None where it is ready."""
     for state in UNREADY:
         if state != given.state:

@@ -4,33 +4,18 @@ a round.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import Hand
+from controller.games.dealt.state import SHOWN, Entry
 from controller.games.moves import Remembered
+from controller.games.rounds import in_place
+from controller.games.session import Numbered
 
 REMEMBERED = 60
 """Rounds whose outcome is remembered."""
-SHOWN = 20
-"""Rounds that the retained history shows."""
-
-
-class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``hands``: those that lay open, of an unresolved one too.
-    ``corrected``: a person has put another result in the place of the first.
-    """
-
-    round: int
-    kind: Literal["result", "void", "unresolved"]
-    hands: tuple[Hand, ...] = ()
-    winner: str | None = None
-    marks: tuple[str, ...] = ()
-    reason: str | None = None
-    article: str | None = None
-    corrected: bool = False
+P = TypeVar("P", bound=Numbered)
 
 
 class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
@@ -42,34 +27,41 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     decisions, and no card that lay face down.
     """
 
-    entries: tuple[PokerEntry, ...] = ()
+    entries: tuple[Entry, ...] = ()
     played: tuple[Any, ...] = ()
     last: int | None = None
     last_since: int = 0
     silent: tuple[str, ...] = ()
     expected: str | None = None
 
-    def entry(self, number: int) -> PokerEntry | None:
+    def entry(self, number: int) -> Entry | None:
         """The outcome of a round of this session, if it is remembered."""
         return next((entry for entry in self.entries if entry.round == number), None)
 
-    def with_entry(self, entry: PokerEntry) -> Self:
+    def with_entry(self, entry: Entry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many
         is forgotten, and the hands of results that are shown no more: the state is written down
         with every input.
         """
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = sorted((*others, entry), key=lambda each: each.round)[-REMEMBERED:]
-        older = tuple(
-            replace(each, hands=()) if each.kind == "result" else each for each in entries[:-SHOWN]
-        )
-        played = tuple(each for each in self.played if each.round >= entries[-SHOWN:][0].round)
-        return replace(self, entries=(*older, *entries[-SHOWN:]), played=played)
+        entries = kept(self.entries, entry)
+        return replace(self, entries=entries, played=behind(self.played, entries))
 
     def round_of(self, number: int) -> Any:
         """The round behind a result, None where it is not kept."""
         return next((each for each in self.played if each.round == number), None)
 
-    def unresolved(self) -> list[PokerEntry]:
+    def unresolved(self) -> list[Entry]:
         """The rounds whose result a person may still give."""
         return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+
+def kept(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+    """These outcomes with one more: the hands of results that are shown no more are forgotten."""
+    every = in_place(entries, entry)[-REMEMBERED:]
+    older = (replace(each, hands=()) if each.kind == "result" else each for each in every[:-SHOWN])
+    return (*older, *every[-SHOWN:])
+
+
+def behind(played: tuple[P, ...], entries: tuple[Entry, ...]) -> tuple[P, ...]:
+    """The rounds behind the results that are still shown."""
+    return tuple(each for each in played if each.round >= entries[-SHOWN:][0].round)

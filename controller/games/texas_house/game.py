@@ -18,14 +18,14 @@ from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
 from controller.games.session import sent, session
-from controller.games.texas_house.turn import TexasHouseRound, TexasHouseState, TexasHouseTurn
+from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
 
 
 def act(turn: TexasHouseTurn, given: HandAct) -> None:
     """A player makes the second bet or folds, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     if given.action not in ("go", "pass"):
         raise RejectedError("action_not_allowed", action=given.action, actions=("go", "pass"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
@@ -35,7 +35,7 @@ def act(turn: TexasHouseTurn, given: HandAct) -> None:
 def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
     session(turn)
-    if turn.state.deal is None:
+    if turn.state.current is None:
         raise RejectedError("bets_not_open")
     if given.bet != "txb":
         raise RejectedError("unknown_bet", bet=given.bet, bets=("txb",))
@@ -55,7 +55,7 @@ class TexasHouseGame(BankedGame):
 
     def show(self, state: TexasHouseState) -> TexasHouseShown:
         """The retained state."""
-        deal, pays = state.deal, ("ante", "second", "bonus")
+        deal, pays = state.current, ("ante", "second", "bonus")
         return TexasHouseShown(
             **self.common(state),
             spoke=dict(deal.spoke) if deal else {},
@@ -63,7 +63,3 @@ class TexasHouseGame(BankedGame):
             pays={name: msgspec.to_builtins(getattr(self.book, name)) for name in pays},
             limits=tuple(self.book.limits),
         )
-
-    def stage(self, deal: TexasHouseRound) -> str:
-        """The phase after the deal."""
-        return "players" if len(deal.spoke) < len(deal.boxes) else "showdown"

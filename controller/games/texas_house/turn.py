@@ -15,11 +15,12 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker.correction import PokerOutcome, came_to_lie, say_awards
 from controller.games.poker.deal import Order
-from controller.games.poker.state import PokerEntry
 from controller.games.texas_house.settings import TexasHouseSettings
 from controller.rulebooks.common_poker import TexasHouse
 from controller.rulebooks.law import Law
@@ -44,7 +45,7 @@ class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True)
 class TexasHouseState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of Texas hold'em against the house between two inputs."""
 
-    deal: TexasHouseRound | None = None
+    current: TexasHouseRound | None = None
     played: tuple[TexasHouseRound, ...] = ()
 
 
@@ -87,10 +88,15 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     @property
     def current(self) -> TexasHouseRound:
         """The round in progress; the caller ensures that there is one."""
-        assert self.state.deal is not None
-        return self.state.deal
+        assert self.state.current is not None
+        return self.state.current
 
-    def new_deal(self, number: int) -> TexasHouseRound:
+    def after_deal(self) -> Phase:
+        """All players act, then hands are shown."""
+        spoken = len(self.current.spoke) == len(self.current.boxes)
+        return Phase.SHOWDOWN if spoken else Phase.PLAYERS
+
+    def new_round(self, number: int) -> TexasHouseRound:
         """A new round with the boxes in play."""
         return TexasHouseRound(round=number, boxes=self.state.boxes)
 
@@ -112,10 +118,10 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def begin_deal(self) -> None:
         """Set the dealing order up to the flop."""
-        self.change_deal(order=self.first)
-        self.change_deal(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
+        self.change_current(order=self.first)
+        self.change_current(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
 
-    def dealt_face_up(self, who: str) -> bool:
+    def faces_up(self, who: str) -> bool:
         """Only common cards are dealt face up."""
         return who == BOARD
 
@@ -140,14 +146,14 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
-            if not on_table.hand(self.current.table, who):
+            if not on_table.hand(self.current.cards, who):
                 raise RejectedError("no_cards", who=who)
             if given.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
                 return
             if given.index is not None:
-                self.put(on_table.turn(self.current.table, who, given.index))
+                self.put(on_table.turn(self.current.cards, who, given.index))
             self.exposed(who)
         elif given.recoverable and self.correctable():
             self.irregular("deal_error", detail=f"{given.error}, put right")
@@ -170,22 +176,22 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if action == "pass":
             self._withdraw(who, "pass")
         else:
-            self.change_deal(spoke={**self.current.spoke, who: action})
+            self.change_current(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """Withdraw a player's decision, unless the turn card is dealt or a hand is face up."""
         said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
-        if len(self.current.table) > flop or any(
-            on_table.is_up(self.current.table, each) for each in (DEALER, *self.boxes)
+        if len(self.current.cards) > flop or any(
+            on_table.is_up(self.current.cards, each) for each in (DEALER, *self.boxes)
         ):
             raise RejectedError("too_late_to_withdraw")
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
         table = (
-            on_table.take_up(self.current.table, who) if action == "pass" else self.current.table
+            on_table.take_up(self.current.cards, who) if action == "pass" else self.current.cards
         )
-        self.change_deal(spoke=spoke, table=table, order=self.first)
+        self.change_current(spoke=spoke, cards=table, order=self.first)
         self.decided(who, action, by, valid=False)
 
     def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
@@ -199,7 +205,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                 "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
             )
         own = (who,) if placed else ()
-        self.change_deal(bonus=(*(each for each in self.current.bonus if each != who), *own))
+        self.change_current(bonus=(*(each for each in self.current.bonus if each != who), *own))
         self.say(
             BetPlaced(
                 round=self.current.round,
@@ -212,8 +218,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def _withdraw(self, who: str, word: Word) -> None:
-        self.change_deal(
-            spoke={**self.current.spoke, who: word}, table=on_table.drop(self.current.table, who)
+        self.change_current(
+            spoke={**self.current.spoke, who: word}, cards=on_table.drop(self.current.cards, who)
         )
 
     def may_show(self, who: str) -> None:
@@ -232,7 +238,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
-            who for who in (DEALER, *self.going) if not on_table.is_up(self.current.table, who)
+            who for who in (DEALER, *self.going) if not on_table.is_up(self.current.cards, who)
         )
 
     def advance(self) -> None:
@@ -240,7 +246,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         the turn and river, and at last give the result.
         """
         if (
-            any(not each.up for each in on_table.hand(self.current.table, BOARD))
+            any(not each.up for each in on_table.hand(self.current.cards, BOARD))
             and self.state.doubt is None
         ):
             self.doubt("card_unread", about=BOARD, detail=BOARD)
@@ -252,7 +258,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if not self.going:
             self.result(self.outcome(self.current, self._lie()))
         elif self.current.order.count(BOARD) < sum(self.book.board):
-            self.change_deal(order=(*self.current.order, *[BOARD] * sum(self.book.board[1:])))
+            self.change_current(order=(*self.current.order, *[BOARD] * sum(self.book.board[1:])))
         elif not self.missing():
             self.result(self.outcome(self.current, self._lie()))
 
@@ -261,13 +267,15 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if len(self.current.spoke) < len(self.boxes):
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
-        self.change_deal(awarded=now)
+        self.change_current(awarded=now)
         say_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round and every supplementary bet already published as won."""
         told = (
-            self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
+            self.state.current.awarded
+            if self.state.current and self.state.current.round == number
+            else ()
         )
         super().void(number, reason, law, by)
         say_awards(self, told, ())
@@ -275,8 +283,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     decides = True
 
     def amended(
-        self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
-    ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
+        self, deal: TexasHouseRound, entry: Entry, given: ResultCorrect
+    ) -> tuple[TexasHouseRound, Entry, ResultCorrect]:
         """Correct a hand that was reported as folded but played. The correction must name its
         cards, and if no other hand played, also the bank's and all common cards. Raises
         ``RejectedError``.
@@ -300,7 +308,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
         """The face-up hands and the common cards, by name."""
-        table = self.current.table
+        table = self.current.cards
         own = {
             who: on_table.up(table, who)
             for who in (DEALER, *self.boxes)

@@ -210,7 +210,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.change(shoe=replace(shoe.cut(self.state.shoe), over=True), carried=())
         talla.cut(self, self.number, 0)
         if coup is not None:
-            self.void(coup, "cut_card", self.book.void["cut_card"], by)
+            self.void(coup.round, "cut_card", self.book.void["cut_card"], by)
         self.change(held=(), overflowed=False, out_of_sync=False, unseen=False)
 
     def count_out(self, now: shoe.Shoe, left: int | None) -> None:
@@ -248,7 +248,7 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
     of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
     law = void_law(turn, given)
     if given.reason != "cut_card" or not isinstance(of, Round):
-        turn.void(of, given.reason, law, given)
+        turn.void(of.round, given.reason, law, given)
     elif now is None or now.continuous:
         raise RejectedError("no_cut_card")
     else:

@@ -19,7 +19,7 @@ from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.session import sent
 from controller.games.trijoker.settings import TrijokerSettings
-from controller.games.trijoker.turn import TrijokerRound, TrijokerState, TrijokerTurn
+from controller.games.trijoker.turn import TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
 
 
@@ -27,7 +27,7 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
     """A player withdraws a bet or leaves it, or withdraws that decision."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.stop_asks))
+        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     if given.action not in ("go", "withdraw"):
         raise RejectedError("action_not_allowed", action=given.action, actions=("go", "withdraw"))
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
@@ -54,12 +54,8 @@ class TrijokerGame(BankedGame):
         """The retained state."""
         return TrijokerShown(
             **self.common(state),
-            deck=(state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
-            withdrawn=dict(state.deal.withdrawn) if state.deal else {},
+            deck=(state.current.round - 1) % self.settings.decks + 1 if state.current else None,
+            withdrawn=dict(state.current.withdrawn) if state.current else {},
             pays=msgspec.to_builtins(self.book.pays),
             limits=tuple(self.book.limits),
         )
-
-    def stage(self, deal: TrijokerRound) -> str:
-        """The phase after the deal."""
-        return ("first_bet", "second_bet", "showdown")[deal.turned]

@@ -13,6 +13,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.phases import Phase
 from controller.games.hands.evaluator import Value, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker.correction import PokerOutcome
@@ -40,7 +41,7 @@ class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
 class TrijokerState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of trijoker between two inputs."""
 
-    deal: TrijokerRound | None = None
+    current: TrijokerRound | None = None
     played: tuple[TrijokerRound, ...] = ()
 
 
@@ -64,10 +65,14 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     @property
     def current(self) -> TrijokerRound:
         """The round in progress; there is one."""
-        assert self.state.deal is not None
-        return self.state.deal
+        assert self.state.current is not None
+        return self.state.current
 
-    def new_deal(self, number: int) -> TrijokerRound:
+    def after_deal(self) -> Phase:
+        """The first bet, the second, then the hands are shown."""
+        return (Phase.FIRST_BET, Phase.SECOND_BET, Phase.SHOWDOWN)[self.current.turned]
+
+    def new_round(self, number: int) -> TrijokerRound:
         """A round of the boxes in play."""
         return TrijokerRound(round=number, boxes=self.state.boxes)
 
@@ -79,11 +84,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def begin_deal(self) -> None:
         """Players, left common card, players, right common card, players."""
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
-        self.change_deal(order=tuple(order))
+        self.change_current(order=tuple(order))
 
-    def dealt_face_up(self, who: str) -> bool:
+    def faces_up(self, who: str) -> bool:
         """By the other reading, the first cards to the players and the left common card."""
-        first = not on_table.dealt(self.current.table, who)
+        first = not on_table.dealt(self.current.cards, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
 
     def exposed(self, who: str) -> None:
@@ -91,15 +96,15 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if who not in COMMON:
             self.irregular("card_exposed", detail=who)
             return
-        self.put(on_table.turn(self.current.table, who))
-        seen = on_table.up(self.current.table, who)
+        self.put(on_table.turn(self.current.cards, who))
+        seen = on_table.up(self.current.cards, who)
         if not seen:
             self.doubt("common_exposed", about=who, detail=who)
         else:
             self._seen(who, seen[0])
 
     def _seen(self, who: str, card: str) -> None:
-        self.settle("common_exposed")
+        self.resolve("common_exposed")
         self.irregular("common_exposed", detail=who)
         if voids(self.book, card):
             self.void(self.current.round, "card_exposed", self.book.laws["common_exposed"])
@@ -112,20 +117,20 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if given.error != "exposed" or given.who is None:
             self.doubt("deal_error", detail=given.error)
             return
-        if not on_table.hand(self.current.table, given.who):
+        if not on_table.hand(self.current.cards, given.who):
             raise RejectedError("no_cards", who=given.who)
         if given.who in COMMON[: self.current.turned] or self._by_rule(given.who):
             raise RejectedError("up_by_the_rules", who=given.who)
         if given.who not in COMMON and given.index is not None:
-            self.put(on_table.turn(self.current.table, given.who, given.index))
+            self.put(on_table.turn(self.current.cards, given.who, given.index))
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
         """A player who shows or tells cards loses all bets; the hand is not shown any more."""
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
-        self.change_deal(
-            told=(*self.current.told, who), table=on_table.drop(self.current.table, who)
+        self.change_current(
+            told=(*self.current.told, who), cards=on_table.drop(self.current.cards, who)
         )
         self.irregular("hand_told", detail=who)
 
@@ -144,9 +149,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         leaves the bet.
         """
         if self.state.doubt == "common_exposed":
-            self._seen(who, on_table.up(self.current.table, who)[0])
+            self._seen(who, on_table.up(self.current.cards, who)[0])
         elif who in COMMON[self.current.turned :] and not self.current.due:
-            self.change_deal(turned=self.current.turned + 1, spoke=())
+            self.change_current(turned=self.current.turned + 1, spoke=())
 
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """A player leaves the bet of this decision or withdraws it."""
@@ -158,11 +163,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             raise RejectedError("hand_lost", who=who)
         if who in self.current.spoke:
             raise RejectedError("already_acted", who=who)
-        self.change_deal(spoke=(*self.current.spoke, who))
+        self.change_current(spoke=(*self.current.spoke, who))
         self.decided(who, action, by)
         if action == "withdraw":
             bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
-            self.change_deal(withdrawn={**self.current.withdrawn, who: (*own, bet)})
+            self.change_current(withdrawn={**self.current.withdrawn, who: (*own, bet)})
             self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=True, by=by))
 
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
@@ -173,11 +178,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         said = "withdraw" if bet in own else "go"
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
-        self.change_deal(spoke=tuple(each for each in self.current.spoke if each != who))
+        self.change_current(spoke=tuple(each for each in self.current.spoke if each != who))
         self.decided(who, action, by, valid=False)
         if action == "withdraw":
             withdrawn = {**self.current.withdrawn, who: own[:-1]}
-            self.change_deal(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
+            self.change_current(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
             self.say(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
 
     def missing(self) -> tuple[str, ...]:
@@ -187,12 +192,12 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         return tuple(
             who
             for who in self.boxes
-            if who not in self.current.told and not on_table.is_up(self.current.table, who)
+            if who not in self.current.told and not on_table.is_up(self.current.cards, who)
         )
 
     def advance(self) -> None:
         """Ask for a card that must be face up; the result follows once all hands are."""
-        unread = [each for each in self.current.table if not each.up and self._by_rule(each.to)]
+        unread = [each for each in self.current.cards if not each.up and self._by_rule(each.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
         if (
@@ -203,11 +208,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         ):
             return
         lie = {
-            who: on_table.up(self.current.table, who)
+            who: on_table.up(self.current.cards, who)
             for who in self.boxes
             if who not in self.current.told
         }
-        common = tuple(card for who in COMMON for card in on_table.up(self.current.table, who))
+        common = tuple(card for who in COMMON for card in on_table.up(self.current.cards, who))
         self.result(self.outcome(self.current, lie | {BOTH: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:

@@ -286,7 +286,7 @@ def test_a_readers_word_tells_no_card(
     assert "Js" not in public(play)
     if answer == {"action": "accept"}:
         assert of_kind(play.events, CardDealt)[-1].card is None
-        assert play.state.deal.table[-1].card == "Js", "it lies where it belongs, face down"
+        assert play.state.current.cards[-1].card == "Js", "it lies where it belongs, face down"
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS[:3])

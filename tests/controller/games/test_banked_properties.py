@@ -77,8 +77,8 @@ class Evening:
     # What is there
 
     def unused(self) -> list[str]:
-        deal = self.state.deal
-        there = {each.card for each in deal.table} if deal else set()
+        deal = self.state.current
+        there = {each.card for each in deal.cards} if deal else set()
         cards = [card for card in deck(self.play.game.book.deck) if card not in there]
         self.chance.shuffle(cards)
         return cards
@@ -88,7 +88,7 @@ class Evening:
         then something else.
         """
         rest = iter(self.unused())
-        cards = [each.card or next(rest) for each in on_table.hand(self.state.deal.table, who)]
+        cards = [each.card or next(rest) for each in on_table.hand(self.state.current.cards, who)]
         if cards and self.lucky(0.03):
             cards[0] = self.chance.choice(deck(self.play.game.book.deck))
         return cards
@@ -108,7 +108,7 @@ class Evening:
             self.decide()
         number = self.state.round
         for _ in range(STEPS):
-            if self.state.deal is None:
+            if self.state.current is None:
                 break
             if self.lucky(0.06):
                 self.noise()
@@ -116,13 +116,13 @@ class Evening:
                 self.decide()
             else:
                 self.go_on()
-        if self.state.deal is not None:
+        if self.state.current is not None:
             assert self.say("round.void", reason="inspector")
         assert self.state.entry(number) is not None
 
     def go_on(self) -> None:
         """What comes next when all is as it should be, done in one of several ways."""
-        deal = self.state.deal
+        deal = self.state.current
         if not deal.closed:
             if self.lucky(0.4):
                 self.say("bet.place", who=f"box:{deal.boxes[0]}", bet="txb")
@@ -145,17 +145,17 @@ class Evening:
             self.say("hand.act", who=who, action=self.chance.choice(("go", "go", "pass")))
 
     def pai_gow(self) -> None:
-        deal = self.state.deal
+        deal = self.state.current
         if not deal.dice:
             values = tuple(self.chance.randint(1, 6) for _ in range(3))
             self.play.take(DiceRead(at=1.0, device="dice", values=values))
         elif not deal.left:
-            self.say("deck.check", cards=53 - len(deal.table))
+            self.say("deck.check", cards=53 - len(deal.cards))
         else:
             self.say("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="set")
 
     def deal(self) -> None:
-        due = self.state.deal.due
+        due = self.state.current.due
         size = due.count(due[0]) if self.id == "pai-gow" else 1
         match (
             "read"
@@ -190,7 +190,11 @@ class Evening:
             case "cards.show":
                 self.show()
             case "deck.check":
-                over = len(self.state.deal.table) if self.state.deal and self.id == "pai-gow" else 0
+                over = (
+                    len(self.state.current.cards)
+                    if self.state.current and self.id == "pai-gow"
+                    else 0
+                )
                 self.say(
                     "deck.check", cards=len(deck(self.play.game.book.deck)) - over - self.lucky(0.1)
                 )
@@ -221,13 +225,17 @@ class Evening:
             self.noise_of_cards(number, card)
 
     def noise_of_cards(self, number: int, card: str) -> None:
-        read = [each.card for each in self.state.deal.table if each.card] if self.state.deal else []
+        read = (
+            [each.card for each in self.state.current.cards if each.card]
+            if self.state.current
+            else []
+        )
         match number:
             case 0:
                 self.draw(card)
             case 18 if read:
                 self.draw(self.chance.choice(read))
-            case 19 if self.state.deal and self.state.deal.due:
+            case 19 if self.state.current and self.state.current.due:
                 self.draw(self.unused()[0], exposed=True)
             case 1:
                 self.draw(card, exposed=True)

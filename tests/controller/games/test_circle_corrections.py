@@ -13,7 +13,7 @@ from controller.contract.events import Frame, Hand, ResultCorrected, RoundResult
 from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.circle.streets import pack
-from controller.games.poker.state import SHOWN
+from controller.games.dealt.state import SHOWN
 from tests.controller.games.circle_draw_play import covered
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
 from tests.controller.games.play import confidential, of_kind

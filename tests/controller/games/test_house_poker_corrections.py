@@ -12,8 +12,9 @@ import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
 from controller.contract.refusals import RejectedError
+from controller.games.dealt.state import SHOWN
 from controller.games.games import make_game
-from controller.games.poker.state import REMEMBERED, SHOWN
+from controller.games.poker.state import REMEMBERED
 from controller.tables.table import Table
 from tests.controller.games.play import confidential, of_kind, said
 from tests.controller.games.poker_play import Play, dealt, go, result, table
