@@ -3,8 +3,8 @@
 A **card** (:class:`~controller.games.dealt.cards.Card`) lies in the place that it was dealt to: a
 hand, a row, a board. It is known or not, face up or not, it may have left its hand, and it has
 the frame of the device as evidence. The cards of a round stand in the order in which they came;
-the *index* of a card counts those of its place from 1. No other class holds a card. A **held**
-card is still a reading: it was drawn and has no place.
+the *index* of a card counts those of its place from 1. No other class of a game on this model
+holds a card. A **held** card is still a reading: it was drawn and has no place.
 
 A **round** (:class:`~controller.games.dealt.state.Round`) opens its bets, closes them, is dealt,
 and has one **outcome** (:class:`~controller.games.dealt.state.Entry`): a result, void, or
@@ -14,7 +14,8 @@ Where a table stands is its **phase** (:mod:`controller.games.dealt.phases`): on
 one table of what each phase refuses and what it makes of a card that comes. What **stops** the
 table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, never
 stored beside it, and names the commands that settle it. The phase is ``decision`` if and only if
-something stops the table, and ``asks`` is what the stop asks for: so the two cannot part.
+something stops the table, and ``asks`` is what the stop asks for: so the two cannot part. (Boxes
+that play one deck also ask for hands to be shown, which stops nothing.)
 
 A card **arrives** (:mod:`controller.games.dealt.arrivals`). It is refused where the table is
 closed; late, it is kept for a person and never acted upon; held, where another waits before it;
@@ -25,8 +26,8 @@ the first held card: it is accepted, read, given to a hand, removed, or kept for
 
 A game is its **course**, its settings and its marks. The course is a turn
 (:class:`~controller.games.dealt.turn.DealtTurn`) that answers few questions: where does the next
-card belong (``belongs``), why may this one not simply go there (``objection``), is it dealt
-face up (``faces_up``), what follows from the cards on the table (``advance``), which stage is it
+card belong (``belongs``), why may this one not simply go there (``objection``), is it dealt face
+up (``faces_up``), what follows from the cards on the table (``advance``), which stage is it
 (``stage``). The order of a deal is data where the decree gives an order (places, one per card),
 and a function where cards decide it (third cards, rows, splits).
 """
