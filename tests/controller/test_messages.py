@@ -40,6 +40,7 @@ from controller.contract.messages.messages import (
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import LinkState, Status
 from controller.games.chemin.state import Fate
+from controller.games.dealt.phases import Phase
 from controller.games.games import GAMES
 from controller.games.hands.rankings import Category
 from controller.games.pai_gow.turn import WRONGLY_SET
@@ -166,7 +167,7 @@ def phases() -> set[str]:
         and node.func.attr == "enter"
         for found in returned(node.args[0])
     }
-    return shown | entered | {"unknown"}
+    return shown | entered | {each.value for each in Phase} | {"unknown"}
 
 
 def laws(found: Any) -> Iterator[str]:
