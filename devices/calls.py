@@ -30,9 +30,14 @@ class Opened(Call, frozen=True, array_like=True, tag="opened"):
 
 
 class Heard(Call, frozen=True, array_like=True):
-    """Bytes arrived. Empty: a silence after which something may be due."""
+    """Bytes arrived. Empty: a silence after which something may be due.
+
+    ``since``: set if we were not scheduled for a while: they may have arrived at any time from then
+    to ``at``, and lay unread.
+    """
 
     data: bytes
+    since: float | None = None
 
 
 class Lost(Call, frozen=True, array_like=True, tag="lost"):
@@ -58,19 +63,26 @@ class _Written(Call, frozen=True, array_like=True, tag="heard"):
     data: str
 
 
+class _Delayed(Call, frozen=True, array_like=True, tag="delayed"):
+    """:class:`Heard` with ``since``, as stored."""
+
+    data: str
+    since: float
+
+
+_Stored = Opened | _Written | _Delayed | Lost | Missed
+
+
 class _Calls(msgspec.Struct, frozen=True):
     device: str
-    calls: list[Opened | _Written | Lost | Missed]
+    calls: list[_Stored]
 
 
 def write_calls(device: str, calls: Sequence[AnyCall]) -> bytes:
     """Encode the body of a ``bytes`` entry of the journal: the calls to one device's watch since
     the last entry.
     """
-    written = [
-        _Written(call.at, escape(call.data)) if isinstance(call, Heard) else call for call in calls
-    ]
-    return msgspec.json.encode(_Calls(device, written))
+    return msgspec.json.encode(_Calls(device, [_written(call) for call in calls]))
 
 
 def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
@@ -78,10 +90,23 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
     ``msgspec.DecodeError``.
     """
     read = msgspec.json.decode(body, type=_Calls)
-    return read.device, [
-        Heard(call.at, unescape(call.data)) if isinstance(call, _Written) else call
-        for call in read.calls
-    ]
+    return read.device, [_read(call) for call in read.calls]
+
+
+def _written(call: AnyCall) -> _Stored:
+    if not isinstance(call, Heard):
+        return call
+    data = escape(call.data)
+    return _Written(call.at, data) if call.since is None else _Delayed(call.at, data, call.since)
+
+
+def _read(call: _Stored) -> AnyCall:
+    match call:
+        case _Written():
+            return Heard(call.at, unescape(call.data))
+        case _Delayed():
+            return Heard(call.at, unescape(call.data), call.since)
+    return call
 
 
 def matters(watch: Watch, call: AnyCall) -> bool:
@@ -98,7 +123,11 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
         case Opened():
             return (partial(watch.opened, call.at),)
         case Heard():
-            return partial(watch.tick, call.at), partial(watch.hear, call.data, call.at)
+            looked = call.at if call.since is None else call.since
+            return (
+                partial(watch.tick, looked),
+                partial(watch.hear, call.data, call.at, call.since),
+            )
         case Lost():
             return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)
     return ()

@@ -8,7 +8,7 @@ a reading, never an exception. Its buffer is bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -68,6 +68,19 @@ class Codec(Protocol):
     def encode(self, command: str, argument: str = "") -> bytes:
         """The bytes of a device command. Raises ``ValueError`` if the driver does not have this
         command.
+        """
+        ...
+
+
+@runtime_checkable
+class JudgesDelay(Protocol):
+    """A codec that can tell our own delay from that of the wire. Without this, what arrives after
+    we were not scheduled is judged as if it had waited on the wire.
+    """
+
+    def delayed(self, since: float, now: float) -> None:
+        """What is fed next, at ``now``, arrived at any time from ``since`` on: nobody looked in
+        between. It may be taken for live only if that is proved.
         """
         ...
 

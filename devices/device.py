@@ -30,6 +30,11 @@ from devices.watch import CodecDefectError, Watch
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
+SHORTEST_WAIT, LONGEST_WAIT = 0.05, 5.0
+"""Seconds of the clock for which bytes waited to be read because the process was not scheduled. A
+shorter wait changes nothing. After a longer one, what arrived is judged as if it had waited on the
+wire: what was true five seconds ago must not be acted upon.
+"""
 MOST_WAITING = 16
 """Writes that may be queued for the port. When the queue is full a command is refused, never kept
 for later.
@@ -198,7 +203,7 @@ class Device:
             # Setting the system clock must not move chunks against each other.
             self._since_1970 = time.time() - now
             self._apply(Opened(now))
-            reader = Reader(opened[0], self._arrived, self._wait(now))
+            reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
             tasks = self._start_writing(reader)
             reason = await reader.ended
             return self._clock(), reason
@@ -216,12 +221,14 @@ class Device:
             for link in opened:
                 await in_thread(link.close, f"link {self.id}: close")
 
-    def _arrived(self, data: bytes) -> float | None:
-        """Take what was just read, or silence. Returns how long to wait for more, in seconds of the
-        event loop.
+    def _arrived(self, data: bytes, waited: float) -> float | None:
+        """Take what was just read, or silence: an empty descriptor proves it, however long nobody
+        looked. Returns how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
-        self._apply(Heard(now, data))
+        waited *= self._speed
+        told = bool(data) and SHORTEST_WAIT < waited <= LONGEST_WAIT
+        self._apply(Heard(now, data, now - waited if told else None))
         if data and self._recorder is not None:
             self._recorder.keep(self._since_1970 + now, data)
         return self._wait(now)

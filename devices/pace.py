@@ -7,6 +7,10 @@ draw them, the second is late. The first card of such a burst cannot be recognis
 
 :class:`Beat` is for a device that repeats itself at a steady pace, so that its silence means
 something.
+
+If we were not scheduled for a while, what we read then may have arrived at any time since we last
+looked (:meth:`devices.codec.JudgesDelay.delayed`). Each report is then given the earliest time at
+which it can have arrived at the device's own pace; it is late if there is no such time.
 """
 
 from __future__ import annotations
@@ -24,15 +28,20 @@ class Pace:
         self._report: float | None = None  # when anything last arrived
         self._quiet = 0.0  # the silence before the last live report
         self._late = 0
+        self._unseen: tuple[float, float] | None = None
 
     @property
     def deadline(self) -> float | None:
         """When the current burst is over, unless more of it arrives."""
         return self._report + self._min_draw if self._late and self._report is not None else None
 
+    def delayed(self, since: float, now: float) -> None:
+        """What arrives at ``now`` may have arrived at any time from ``since`` on."""
+        self._unseen = since, now
+
     def is_late(self, now: float, card: bool) -> bool:
         """Whether a report that arrives now is late. What follows immediately after a late card is
-        late too.
+        late too. Cards that lay unread are late only if no hand draws so many since we last looked.
         """
         before = self._card if card or self._late else None
         late = before is not None and now - before < self._min_draw
@@ -41,8 +50,15 @@ class Pace:
         self._late += late
         self._report = now
         if card:
-            self._card = now
+            self._card = now if late else self._earliest(now)
         return late
+
+    def _earliest(self, now: float) -> float:
+        """When a card that is not late arrived, at the earliest."""
+        if self._unseen is None or self._unseen[1] != now:
+            return now
+        since = self._unseen[0]
+        return since if self._card is None else max(since, self._card + self._min_draw)
 
     def burst(self, now: float) -> list[LinkLate]:
         """A burst that has ended by now; reported once."""
@@ -58,6 +74,8 @@ PACED = 0.8
 """In periods: a frame that follows another after at least this time cannot have waited in a buffer;
 it is live.
 """
+DRIFT = 0.1
+"""How far a device's pace may differ from its nominal one while nobody looks."""
 
 
 class Beat:
@@ -67,7 +85,11 @@ class Beat:
         self.late = False
         self._device = device
         self._period = period
-        self._last: float | None = None  # when the last frame arrived
+        # when the last frame arrived: at the earliest, and at the latest
+        self._last: float | None = None
+        self._read = 0.0
+        self._unseen: tuple[float, float] | None = None
+        self._slack = 0.0  # by how much its pace may have drifted while nobody looked
         self._reopened = False
         self._frames = 0
         self._silence = 0.0
@@ -76,14 +98,37 @@ class Beat:
         """The link was closed. What arrives next is late until the pace is normal again."""
         self._reopened = True
 
+    def delayed(self, since: float, now: float) -> None:
+        """What arrives at ``now`` may have arrived at any time from ``since`` on."""
+        self._unseen = since, now
+
+    def lay_unread(self, now: float) -> bool:
+        """Whether what arrives now may have arrived long before."""
+        return self._unseen is not None and self._unseen[1] == now
+
     def heard(self, now: float) -> list[LinkLate]:
-        """A frame arrived: update :attr:`late`, and report a burst that is over."""
+        """A frame arrived: update :attr:`late`, and report a burst that is over.
+
+        Frames that lay unread are live if the last one before them was, if no silence was seen
+        until we looked away, and if there are not more than the device sends in that time: then
+        they came after that one and waited for nobody but us. If fewer came, the silence shows at
+        the next frame.
+        """
         bursts = []
-        gap = 0.0 if self._last is None else now - self._last
-        if self._last is not None and (self._reopened or gap > SILENCE * self._period):
+        since, at = now, now
+        if self._unseen is not None and self.lay_unread(now):
+            since = self._unseen[0]
+            at = since if self._last is None else max(since, self._last + self._period)
+            self._slack = DRIFT * (now - since)
+        gap = 0.0 if self._last is None else at - self._last
+        if self._last is not None and (
+            self._reopened
+            or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
+            or at > now + self._period
+        ):
             self.late = True
             self._silence = max(self._silence, gap)
-        elif self.late and gap >= PACED * self._period:
+        elif self.late and since - self._read >= PACED * self._period:
             bursts = [
                 LinkLate(
                     at=now,
@@ -93,7 +138,8 @@ class Beat:
                 )
             ]
             self.late, self._frames, self._silence = False, 0, 0.0
-        self._last = now
+        self._last, self._read = min(at, now), now
+        self._slack = self._slack if since < now else 0.0
         self._reopened = False
         self._frames += self.late
         return bursts
@@ -102,8 +148,9 @@ class Beat:
         """Whether a frame outside the steady sequence is late now: if the sequence is late or
         missing.
         """
+        looked = self._unseen[0] if self._unseen is not None and self.lay_unread(now) else now
         silent = self._last is not None and (
-            self._reopened or now - self._last > SILENCE * self._period
+            self._reopened or looked - self._last > SILENCE * self._period + self._slack
         )
         self._frames += self.late or silent
         return self.late or silent

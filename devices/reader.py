@@ -12,6 +12,7 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT
 from devices.links.threaded import ThreadedLink
+from devices.looks import TICK, looks
 
 SOONEST, LATEST = 0.005, 1.0
 """Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
@@ -36,18 +37,29 @@ def open_to_read(url: str, name: str) -> OpenLink:
 class Reader:
     """Reads a link until it ends. Create and use it in a running event loop.
 
-    ``arrived`` is called with each chunk directly after it was read. It returns the seconds after
-    which it must be called even if nothing arrives, or None; it is then called with no bytes.
-    ``ended`` has the reason why the link ended, or an exception of ``arrived``.
+    ``arrived`` is called with each chunk directly after it was read, and the seconds that it may
+    have waited to be read. It returns the seconds after which it must be called even if nothing
+    arrives, or None; it is then called with no bytes; ``wait`` is the first. ``ended`` has the
+    reason why the link ended, or an exception of ``arrived``. ``speed``: of the clock on which
+    arrival counts.
     """
 
     def __init__(
-        self, link: OpenLink, arrived: Callable[[bytes], float | None], wait: float | None
+        self,
+        link: OpenLink,
+        arrived: Callable[[bytes, float], float | None],
+        wait: float | None,
+        speed: float = 1.0,
     ) -> None:
         self._link = link
         self._arrived = arrived
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._tick = TICK / max(speed, 1.0)
+        self._looks = looks()
+        self._looks.begin(self._tick)
+        self._empty = self._loop.time()  # when the descriptor was last known to be empty
+        self._drained = False  # bytes may have waited since before it was opened
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self._loop.add_reader(link.fileno(), self._read)
         self._wake_after(wait)
@@ -100,13 +112,24 @@ class Reader:
             self.end(f"{type(error).__name__}: {error}")
             return
         try:
-            wait = self._arrived(data)
+            wait = self._arrived(data, self._waited())
         except Exception as error:
             self._stop()
             if not self.ended.done():
                 self.ended.set_exception(error)
         else:
             self._wake_after(wait)
+
+    def _waited(self) -> float:
+        """For how many seconds, at most, what was just read was there."""
+        now = self._loop.time()
+        if self._drained:
+            self._empty = max(self._empty, self._looks.before)
+        waited = now - self._empty
+        self._drained = self._link.drained
+        if self._drained:
+            self._empty = now
+        return waited
 
     def _wake_after(self, wait: float | None) -> None:
         """Each line puts its deadline off, so a timer that is early enough stays as it is."""
@@ -124,7 +147,8 @@ class Reader:
         self._read()
 
     def _stop(self) -> None:
-        self._loop.remove_reader(self._link.fileno())
+        if self._loop.remove_reader(self._link.fileno()):
+            self._looks.end(self._tick)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

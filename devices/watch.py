@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Literal
 
-from devices.codec import Codec
+from devices.codec import Codec, JudgesDelay
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
 from devices.readings import (
@@ -57,6 +57,7 @@ class Watch:
         self.state: State = "connecting"
         self.last_frame: float | None = None
         self._codec = codec
+        self._delayed = codec.delayed if isinstance(codec, JudgesDelay) else None
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
@@ -105,11 +106,13 @@ class Watch:
             self._hear(data, now, readings)
         return readings
 
-    def hear(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``; call :meth:`tick` first. Raises
-        :class:`CodecDefectError`.
+    def hear(self, data: bytes, now: float, since: float | None = None) -> list[AnyReading]:
+        """Take bytes that arrived at ``now``, or at any time from ``since`` to ``now``; first call
+        :meth:`tick` with the earlier of them. Raises :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
+        if since is not None:
+            self._overlook(since, now)
         if data:
             self._hear(data, now, readings)
         return readings
@@ -173,6 +176,16 @@ class Watch:
             self._noise += len(data)
             self._noise_ended = now
         readings += self._garbage.pass_on(heard, now)
+
+    def _overlook(self, since: float, now: float) -> None:
+        """Time in which nobody looked is neither silence nor noise."""
+        self._latest = max(self._latest, now)
+        if self._quiet_since is not None:
+            self._quiet_since += now - since
+        self._noise_began += now - since
+        self._noise_ended += now - since
+        if self._delayed is not None:
+            self._delayed(since, now)
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now

@@ -125,6 +125,10 @@ class Board(ABC):
         self._pending = self._shortened(rest, now, out)
         return out
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`: its own clock tells when it sent a report."""
+        self._lateness.delayed(since, now)
+
     @abstractmethod
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
         """Handle a report."""

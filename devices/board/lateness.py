@@ -2,7 +2,8 @@
 
 Both clocks run at the same rate, so their difference is constant. A report that waited on its way
 has a greater difference, and is late by as much. A board's clock may be cheap, so some drift is
-allowed.
+allowed. If we were not scheduled for a while, a report may have arrived at any time since we last
+looked; only what it waited before that counts.
 """
 
 from __future__ import annotations
@@ -28,24 +29,32 @@ class Lateness:
         self._arrived = 0.0  # arrival of the last report
         self._sent = 0.0  # the board's time of the last report
         self._prompt = 0.0  # difference of the clocks for a report that did not wait
+        self._unseen: tuple[float, float] | None = None
+        self._gap_unknown = False  # the last report lay unread
 
     def began(self) -> None:
         """The board was restarted or the link reopened: its clock must be learned again."""
         self._began = None
+
+    def delayed(self, since: float, now: float) -> None:
+        """What arrives at ``now`` may have arrived at any time from ``since`` on."""
+        self._unseen = since, now
 
     def waited(self, sent: float, now: float) -> bool:
         """Whether a report with board time ``sent`` that arrived at ``now`` had waited. Neither may
         go back.
         """
         difference, gap = now - sent, now - self._arrived
+        unread = now - self._unseen[0] if self._unseen and self._unseen[1] == now else 0.0
         if self._began is None:
             self._began, self._prompt = now, difference
-        elif PACED <= gap <= SILENCE:
+        elif PACED <= gap <= SILENCE and unread == 0 and not self._gap_unknown:
             self._prompt = difference
         else:
             self._prompt = min(difference, self._prompt + DRIFT * (sent - self._sent))
         self._arrived, self._sent = now, sent
-        return difference - self._prompt > self._late_after
+        self._gap_unknown = unread > 0
+        return difference - unread - self._prompt > self._late_after
 
     def joined(self, now: float) -> bool:
         """Whether the first report arrived so recently that its promptness is unknown; it may have

@@ -22,6 +22,8 @@ class DescriptorLink(ABC):
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
+        self.drained = True
+        """Whether the last read took all that was there."""
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(fd, select.POLLIN)
         self._writable.register(fd, select.POLLOUT)
@@ -35,6 +37,7 @@ class DescriptorLink(ABC):
         try:
             # asked first: an empty read of a port that is ready means that it has hung up
             if not self._readable.poll(timeout * 1000):
+                self.drained = True
                 return b""
             data = os.read(self._fd, CHUNK)
         except BlockingIOError:
@@ -43,6 +46,7 @@ class DescriptorLink(ABC):
             raise self.unreadable(error) from error
         if not data:
             raise self.unreadable(None)
+        self.drained = len(data) < CHUNK
         return data
 
     def send(self, data: bytes) -> int:

@@ -27,6 +27,8 @@ class ThreadedLink:
         self._chunks: queue.Queue[bytes | LinkFailedError] = queue.Queue(ROOM)
         # counts the chunks that wait
         self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
+        self.drained = True
+        """Whether the last read took all that was there."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"reader {name}", daemon=True)
         self._thread.start()
@@ -44,6 +46,7 @@ class ThreadedLink:
         except BlockingIOError:
             return b""
         chunk = self._chunks.get_nowait()
+        self.drained = self._chunks.empty()
         if isinstance(chunk, LinkFailedError):
             raise chunk
         return chunk

@@ -141,6 +141,11 @@ class ProfileCodec:
         except ValueError as error:
             raise ValueError(f"{self._profile.name}: {command} {error}") from None
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`."""
+        self._pace.delayed(since, now)
+        self._beat.delayed(since, now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

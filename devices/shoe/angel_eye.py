@@ -102,6 +102,10 @@ class AngelEye:
             raise ValueError(f"angel-eye: {command} takes no argument, got {argument!r}")
         return frames.command(frames.COMMANDS[command])
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        self._pace.delayed(since, now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

@@ -101,6 +101,10 @@ class Barcode:
         """Always raises: it takes no commands."""
         raise ValueError(f"a barcode scanner has no command {command!r}; it takes no commands")
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        self._pace.delayed(since, now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         out: list[AnyReading] = [*self._pace.burst(now)]

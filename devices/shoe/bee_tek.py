@@ -95,6 +95,10 @@ class BeeTek:
         """Always raises: no command is known."""
         raise ValueError(f"bee-tek has no command {command!r}; no command of this shoe is known")
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        self._pace.delayed(since, now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

@@ -140,6 +140,10 @@ class CammeghSS2:
         self._pending = rest if len(rest) <= LONGEST_LINE else self._shortened(rest, now, readings)
         return readings
 
+    def delayed(self, since: float, now: float) -> None:
+        """See :class:`devices.codec.JudgesDelay`: its pace tells how many lines it sent since."""
+        self._beat.delayed(since, now)
+
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Cut a line that is too long, up to its last ``*`` so that no frame is lost."""
         while len(line) > LONGEST_LINE:
@@ -261,6 +265,7 @@ class CammeghSS2:
         self._reopened = False
         if self._beat.late:
             self.counters.late += 1
+        if self._beat.late or self._beat.lay_unread(now):
             self._warned.clear()
         bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
         confirmed = self._confirmation.heard(status, line, now, self._beat.late, bare)
@@ -295,7 +300,7 @@ class CammeghSS2:
             or status.state == frames.BALL_NOT_IN_TRACK
         )
         self._calm = not late and not wrong
-        if wrong and not late:
+        if wrong and not late and not self._beat.lay_unread(now):
             self._warn(status, line, confirmed.since, now, out)
 
     def _follow(

@@ -80,7 +80,7 @@ async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: P
 async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
     said: list[bytes] = []
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, said.append, None)
+    reader = Reader(link, lambda data, _: said.append(data), None)
     pty.say(b"ok\n")
     reader._due()  # the deadline is over and the loop has not yet seen the bytes
     assert said == [b"ok\n"]
@@ -93,7 +93,7 @@ async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
 async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
     calls = 0
 
-    def arrived(_: bytes) -> float | None:
+    def arrived(_: bytes, __: float) -> float | None:
         nonlocal calls
         calls += 1
         return -1.0
@@ -182,7 +182,7 @@ async def _run(url: str) -> None:
 
 async def test_a_write_in_portions_is_whole_and_in_order(peer: TcpPeer) -> None:
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
-    reader = Reader(link, lambda _: None, None)
+    reader = Reader(link, lambda _, __: None, None)
     data = random.Random(1).randbytes(20_000_000)
     with peer.accept() as other:
 
@@ -203,7 +203,7 @@ async def test_a_write_that_nothing_takes_ends_in_time_and_is_not_completed_late
     pty: Pty,
 ) -> None:
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, lambda _: None, None)
+    reader = Reader(link, lambda _, __: None, None)
     with pytest.raises(LinkFailedError, match="flow control"):
         await reader.write(b"x" * 1_000_000)
     await asyncio.to_thread(pty.hear, 1_000_000 if pty.hears() else 0)
