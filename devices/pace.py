@@ -85,7 +85,7 @@ class Beat:
         self.late = False
         self._device = device
         self._period = period
-        # when the last frame arrived: at the earliest, and at the latest
+        # when the last frame arrived: at the pace of the device, and at the latest
         self._last: float | None = None
         self._read = 0.0
         self._unseen: tuple[float, float] | None = None
@@ -138,7 +138,7 @@ class Beat:
                 )
             ]
             self.late, self._frames, self._silence = False, 0, 0.0
-        self._last, self._read = min(at, now), now
+        self._last, self._read = since if self.late else at, now
         self._slack = self._slack if since < now else 0.0
         self._reopened = False
         self._frames += self.late

@@ -1,0 +1,370 @@
+"""What arrives while the program is not scheduled: late only if the wire, and not we, kept it.
+
+A device, its wire and our process are played as three lists of times: when each frame was sent,
+when the wire delivered it, and when we read it. A frame is taken for live only if it is hardly
+older than our own delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from devices.board.lateness import Lateness
+from devices.board.report import write_report
+from devices.calls import AnyCall, Heard, Opened, read_calls, readings, write_calls
+from devices.device import LONGEST_WAIT
+from devices.drivers import driver
+from devices.pace import DRIFT, PACED, SILENCE, Beat, Pace
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkLate,
+    LinkStale,
+    LinkUnintelligible,
+    SlotCoin,
+    WheelNumber,
+    WheelPhase,
+)
+from devices.watch import NOISE, Watch
+from tests.devices.parts import Lines
+from tests.devices.shoe.pens import card, report
+
+PERIOD = 0.5
+ROUND = (*[2] * 8, *[3] * 6, *[4] * 4, *[5] * 6)
+LOOK = 0.04
+"""How long ago we looked, when we are scheduled."""
+
+Interval = tuple[float, float]
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """``sent`` by the device, ``arrived`` at our port."""
+
+    sent: float
+    arrived: float
+    data: bytes
+
+
+def number(spin: int) -> int:
+    return spin * 7 % 37
+
+
+def line(tick: int) -> bytes:
+    rounds, phase = divmod(tick, len(ROUND))
+    spin, state = rounds + 1, ROUND[phase]
+    shown = number(spin if state == 5 else spin - 1)
+    return b"*X;%d;%03d;%2d;0;150;%d\r\n" % (state, spin, shown, spin % 2)
+
+
+def frames(count: int, outages: Sequence[Interval] = (), pace: float = 1.0) -> list[Frame]:
+    """What a wheel sends. During an outage the wire keeps everything, and delivers it at its
+    end.
+    """
+    sent = [100.0 + tick * PERIOD * pace for tick in range(count)]
+    return [Frame(at, after(at, outages), line(tick)) for tick, at in enumerate(sent)]
+
+
+def after(moment: float, intervals: Sequence[Interval]) -> float:
+    """The end of the interval that it is in, or itself."""
+    for begin, end in intervals:
+        if begin <= moment < end:
+            moment = end
+    return moment
+
+
+def read(sent: Sequence[Frame], stalls: Sequence[Interval]) -> Iterator[tuple[Heard, list[Frame]]]:
+    """What we read, if we are not scheduled during the stalls. The calls are those of the
+    supervisor: a stall that is too long is not told.
+    """
+    waiting: list[Frame] = []
+    moments = [after(frame.arrived, stalls) for frame in sent]
+    last = 0.0
+    for frame, moment, later in zip(sent, moments, [*moments[1:], float("inf")], strict=True):
+        waiting.append(frame)
+        if later > moment:
+            began = min((b for b, e in stalls if e == moment and b <= moment), default=moment)
+            since = max(began - LOOK, last) if began < moment else None
+            told = since if since is not None and moment - since <= LONGEST_WAIT else None
+            yield Heard(moment, b"".join(each.data for each in waiting), told), waiting
+            waiting, last = [], moment
+
+
+def wheel() -> Watch:
+    found = driver("cammegh-ss2")
+    watch = Watch(found.make("wheel", found.options()), "wheel", 2.0)
+    readings(watch, Opened(100.0))
+    return watch
+
+
+def results(said: Sequence[AnyReading]) -> dict[int | None, tuple[object, bool]]:
+    return {each.spin: (each.number, each.late) for each in said if isinstance(each, WheelNumber)}
+
+
+def apart(intervals: list[tuple[float, float]], longest: float) -> list[Interval]:
+    """Intervals as (begin, length), made disjoint."""
+    placed: list[Interval] = []
+    for begin, length in sorted(intervals):
+        if not placed or begin > placed[-1][1] + 0.05:
+            placed.append((begin, begin + min(length, longest)))
+    return placed
+
+
+COUNT = 4 * len(ROUND)
+moments = st.floats(101.0, 100.0 + COUNT * PERIOD - 8.0)
+stalls = st.lists(st.tuples(moments, st.floats(0.06, 4.9)), max_size=6)
+outages = st.lists(st.tuples(moments, st.floats(0.06, 9.0)), max_size=3)
+
+
+@given(stalls, st.floats(1 - DRIFT / 2, 1 + DRIFT / 2))
+@settings(max_examples=300)
+def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
+    given_stalls: list[tuple[float, float]], pace: float
+) -> None:
+    """Nor if the wheel is a little faster or slower than it should be."""
+    sent = frames(COUNT, pace=pace)
+    watch, stalled = wheel(), wheel()
+    prompt = [each for call, _ in read(sent, ()) for each in readings(watch, call)]
+    held = [
+        each
+        for call, _ in read(sent, apart(given_stalls, LONGEST_WAIT - 2 * LOOK))
+        for each in readings(stalled, call)
+    ]
+    assert results(held) == results(prompt)
+    assert [each for each in held if isinstance(each, LinkStale | LinkLate)] == []
+
+
+@given(stalls, outages)
+@example([(110.25, 4.5)], [(101.0, 9.0), (111.5, 4.0)])
+@example([(105.0, 4.0)], [(101.0, 4.0), (106.0, 4.0)])
+@settings(max_examples=500)
+def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
+    given_stalls: list[tuple[float, float]], given_outages: list[tuple[float, float]]
+) -> None:
+    watch = wheel()
+    truth = {spin: number(spin) for spin in range(1, 10)}
+    for call, taken in read(
+        frames(COUNT, apart(given_outages, 20.0)), apart(given_stalls, LONGEST_WAIT + 2.0)
+    ):
+        unread = call.at - call.since if call.since is not None else 0.0
+        said = readings(watch, call)
+        for each in said:
+            if isinstance(each, WheelNumber):
+                assert each.number == truth[each.spin or 0]
+            if isinstance(each, WheelNumber | WheelPhase) and not each.late:
+                oldest = min(frame.sent for frame in taken)
+                assert call.at - oldest <= unread + SILENCE * PERIOD + DRIFT * LONGEST_WAIT + LOOK
+
+
+@given(stalls)
+@settings(max_examples=100)
+def test_without_being_told_a_result_may_be_late_but_is_never_another(
+    given_stalls: list[tuple[float, float]],
+) -> None:
+    """As in a journal from before stalls were told."""
+    watch = wheel()
+    for call, _ in read(frames(COUNT), apart(given_stalls, 20.0)):
+        for each in readings(watch, msgspec.structs.replace(call, since=None)):
+            if isinstance(each, WheelNumber):
+                assert each.number == number(each.spin or 0)
+
+
+def test_calls_are_stored_with_the_time_that_they_may_have_waited() -> None:
+    calls: list[AnyCall] = [
+        Opened(1.0),
+        Heard(2.0, b"a\xff"),
+        Heard(7.5, b"", 3.25),
+        Heard(8.0, b"b", 7.75),
+    ]
+    assert read_calls(write_calls("wheel", calls)) == ("wheel", calls)
+    before = b'{"device":"wheel","calls":[["opened",1.0],["heard",2.0,"a"]]}'
+    assert read_calls(before) == ("wheel", [Opened(1.0), Heard(2.0, b"a")])
+    assert write_calls("wheel", [Opened(1.0), Heard(2.0, b"a")]) == before
+
+
+class TestWatch:
+    def watch(self, codec: Lines) -> Watch:
+        watch = Watch(codec, "wheel", stale_after=2.0)
+        watch.opened(0.0)
+        watch.feed(b"ok\n", 0.0)
+        return watch
+
+    def test_a_silence_is_told_if_it_was_over_before_we_looked_away(self) -> None:
+        said = readings(self.watch(Lines()), Heard(9.0, b"ok\n", 5.0))
+        assert said[0] == LinkStale(at=2.0, device="wheel", age=2.0)
+
+    def test_time_in_which_nobody_looked_is_no_silence(self) -> None:
+        watch = self.watch(Lines())
+        assert not [e for e in readings(watch, Heard(5.0, b"o", 1.0)) if isinstance(e, LinkStale)]
+        assert watch.deadline == 6.0
+        assert readings(watch, Heard(6.0, b"")) == [LinkStale(at=6.0, device="wheel", age=2.0)]
+
+    def test_nor_is_it_noise(self) -> None:
+        watch = self.watch(Lines())
+        watch.feed(b"x" * NOISE, 1.0)
+        assert readings(watch, Heard(5.0, b"x", 1.5)) == []
+        assert watch.deadline == 5.5
+        assert isinstance(readings(watch, Heard(5.5, b""))[0], LinkUnintelligible)
+
+    def test_an_empty_port_proves_a_silence_however_long_nobody_looked(self) -> None:
+        assert readings(self.watch(Lines()), Heard(5.0, b"")) == [
+            LinkStale(at=2.0, device="wheel", age=2.0)
+        ]
+
+
+class TestBeat:
+    def beat(self) -> Beat:
+        beat = Beat("wheel", 1.0)
+        beat.heard(0.0)
+        beat.heard(1.0)
+        return beat
+
+    def late(self, beat: Beat, now: float, since: float | None = None, frames: int = 1) -> bool:
+        if since is not None:
+            beat.delayed(since, now)
+        for _ in range(frames):
+            beat.heard(now)
+        return beat.late
+
+    def test_as_many_as_the_pace_allows_are_live(self) -> None:
+        assert not self.late(self.beat(), 5.5, 1.1, frames=4)
+
+    def test_more_than_the_pace_allows_are_late(self) -> None:
+        assert self.late(self.beat(), 5.5, 1.1, frames=7)
+
+    def test_fewer_show_at_the_next_frame(self) -> None:
+        beat = self.beat()
+        assert not self.late(beat, 5.5, 1.1, frames=1)
+        assert self.late(beat, 5.9)
+
+    def test_a_silence_before_we_looked_away_is_one(self) -> None:
+        assert self.late(self.beat(), 5.5, 1.0 + SILENCE + 0.1, frames=4)
+
+    def test_what_was_late_stays_late_until_a_frame_is_seen_at_its_pace(self) -> None:
+        beat = self.beat()
+        assert self.late(beat, 9.0)
+        assert self.late(beat, 11.0, 9.0 + PACED - 0.1, frames=2)
+        assert self.late(beat, 11.0 + PACED - 0.1)
+        assert not self.late(beat, 12.0 + PACED)
+
+    def test_a_link_that_was_opened_again_is_late(self) -> None:
+        beat = self.beat()
+        beat.reopened()
+        assert self.late(beat, 2.0, 1.1)
+
+    def test_a_window_is_that_of_its_own_bytes_alone(self) -> None:
+        beat = self.beat()
+        beat.delayed(1.1, 5.5)
+        assert self.late(beat, 5.6)
+
+    def test_a_frame_beside_the_sequence(self) -> None:
+        beat = self.beat()
+        beat.delayed(2.0, 6.0)
+        assert not beat.beside(6.0)
+        beat.delayed(1.0 + SILENCE + 0.1, 7.0)
+        assert beat.beside(7.0)
+
+
+class TestPace:
+    def late(self, pace: Pace, now: float, since: float | None, cards: int) -> list[bool]:
+        if since is not None:
+            pace.delayed(since, now)
+        return [pace.is_late(now, card=True) for _ in range(cards)]
+
+    def test_cards_that_a_hand_can_have_drawn_are_live(self) -> None:
+        pace = Pace("shoe", 0.5)
+        assert self.late(pace, 0.0, None, 1) == [False]
+        assert self.late(pace, 2.0, 0.1, 4) == [False] * 4
+        assert self.late(pace, 2.1, None, 1) == [True]
+
+    def test_more_than_a_hand_can_have_drawn_are_late(self) -> None:
+        pace = Pace("shoe", 0.5)
+        assert self.late(pace, 0.0, None, 1) == [False]
+        assert self.late(pace, 2.0, 0.1, 6) == [False] * 4 + [True] * 2
+
+    def test_the_first_cards_of_all(self) -> None:
+        assert self.late(Pace("shoe", 0.5), 1.0, 0.0, 4) == [False] * 3 + [True]
+
+
+class TestLateness:
+    def lateness(self) -> Lateness:
+        lateness = Lateness(1.0)
+        for second in range(4):
+            assert not lateness.waited(second, 100.0 + second)
+        return lateness
+
+    def test_only_what_it_waited_before_we_looked_away_counts(self) -> None:
+        lateness = self.lateness()
+        lateness.delayed(103.1, 107.0)
+        assert not lateness.waited(4.0, 107.0)
+        assert not lateness.waited(6.9, 107.0)
+        assert not lateness.waited(8.0, 108.0)
+
+    def test_a_report_that_waited_on_the_wire_is_late(self) -> None:
+        lateness = self.lateness()
+        lateness.delayed(106.1, 107.0)
+        assert lateness.waited(4.0, 107.0)
+
+    def test_promptness_is_not_learned_from_what_lay_unread(self) -> None:
+        lateness = self.lateness()
+        lateness.delayed(103.1, 104.9)
+        assert not lateness.waited(4.0, 104.9)
+        assert not lateness.waited(4.9, 105.8)
+        assert lateness.waited(6.0, 108.0)
+
+
+@given(stalls)
+@settings(max_examples=100)
+def test_a_board_says_the_same_with_stalls_as_without(
+    given_stalls: list[tuple[float, float]],
+) -> None:
+    sent: list[tuple[float, tuple[Any, ...]]] = []
+    for second in range(48):
+        sent.append((100.0 + second, ("coins", second // 3, "ok")))
+        if second % 3 == 2:
+            sent.append((100.3 + second, ("coin", second // 3 + 1, 1 + second % 8, 500)))
+    frames = [
+        Frame(at, at, write_report(number, round((at - 100) * 1000), "slot", *fields))
+        for number, (at, fields) in enumerate(sent)
+    ]
+
+    def coins(stalls: Sequence[Interval]) -> list[tuple[int, bool]]:
+        found = driver("slot-board")
+        watch = Watch(found.make("board", found.options()), "board", 5.0)
+        readings(watch, Opened(99.0))
+        said = [each for call, _ in read(frames, stalls) for each in readings(watch, call)]
+        return [(each.box, each.late) for each in said if isinstance(each, SlotCoin)]
+
+    assert len(coins(())) == 16
+    assert coins(apart(given_stalls, LONGEST_WAIT - 2 * LOOK)) == coins(())
+
+
+def angel_eye(seq: int, name: str) -> bytes:
+    return 3 * report(seq % 9 + 1, card(name))
+
+
+@given(stalls, st.lists(st.floats(0.45, 4.0), min_size=20, max_size=40))
+@settings(max_examples=100)
+def test_cards_are_those_that_were_drawn_with_stalls_as_without(
+    given_stalls: list[tuple[float, float]], pauses: list[float]
+) -> None:
+    names = [rank + suit for rank in "A23456789TJQK" for suit in "dcsh"]
+    at, frames = 100.0, []
+    for number, pause in enumerate(pauses):
+        at += pause
+        frames.append(Frame(at, at, angel_eye(number, names[number])))
+    found = driver("angel-eye")
+    watch = Watch(found.make("shoe", found.options()), "shoe", 5.0)
+    readings(watch, Opened(99.0))
+    said = [
+        each
+        for call, _ in read(frames, apart(given_stalls, LONGEST_WAIT - 2 * LOOK))
+        for each in readings(watch, call)
+    ]
+    assert [(each.card, each.late) for each in said if isinstance(each, CardDrawn)] == [
+        (name, False) for name in names[: len(pauses)]
+    ]
