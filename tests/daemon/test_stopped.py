@@ -15,22 +15,31 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from devices.pace import SILENCE
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, until_open
 from tests.daemon.process import Daemon, configuration
-from tests.daemon.test_shoes import Shoe
+from tests.daemon.test_shoes import BURN, COUPS, WINNERS, Shoe
 
 PERIOD = 0.1
 """Seconds between two lines of a wheel."""
 ROUND = (*[2] * 10, *[3] * 8, *[4] * 4, *[5] * 10)
 """The state of each line."""
 WHEELS = 8
-SHOE_SPEED = 4
+ROOT = "novamas/v1/palma"
+SHOES = "novamas-sim/v1/palma"
 STOPS = (0.1, 0.3, 1.0, 2.5, 4.5)
 """Seconds. What is longer than five is judged as if the wire had been silent."""
+BETWEEN = 0.7
+SPEED = 4
+COUP_STOPS = (0.15, 0.3, 0.6, 1.2, 1.2)
+"""Seconds, in which a shoe deals four times as fast."""
+PAUSE = 0.1
+"""Seconds in which a shoe draws no two cards."""
 
 
 class Wheels:
@@ -39,6 +48,7 @@ class Wheels:
     def __init__(self, folder: Path) -> None:
         self.links = [folder / f"wheel{number}" for number in range(WHEELS)]
         self.played: list[dict[int, int]] = [{} for _ in self.links]
+        self.longest_pause = 0.0
         self._masters = []
         for link in self.links:
             master, slave = os.openpty()
@@ -52,8 +62,10 @@ class Wheels:
         self._thread.start()
 
     def _play(self) -> None:
-        begin, tick = time.monotonic(), 0
+        begin, tick, last = time.monotonic(), 0, time.monotonic()
         while not self._end.wait(max(0.0, begin + tick * PERIOD - time.monotonic())):
+            self.longest_pause = max(self.longest_pause, time.monotonic() - last)
+            last = time.monotonic()
             for wheel, master in enumerate(self._masters):
                 with suppress(BlockingIOError):
                     os.write(master, self._line(wheel, tick + wheel * len(ROUND) // WHEELS))
@@ -73,6 +85,26 @@ class Wheels:
         for link, master in zip(self.links, self._masters, strict=True):
             link.unlink()
             os.close(master)
+
+
+class Pauses:
+    """How long the machine keeps a program waiting that wants to run each hundredth of a second."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+
+    def _look(self) -> None:
+        last = time.monotonic()
+        while not self._end.wait(0.01):
+            last, before = time.monotonic(), last
+            self.longest = max(self.longest, last - before)
+
+    def close(self) -> None:
+        self._end.set()
+        self._thread.join()
 
 
 def number(wheel: int, spin: int) -> int:
@@ -95,14 +127,14 @@ options = {{ period = {PERIOD} }}
 """
 
 
-def shoe_table(id: str, protocol: str, link: Path) -> str:  # noqa: A002
+def shoe_table(protocol: str, link: Path) -> str:
     return f"""
 [[table]]
-id = "{id}"
+id = "{protocol}"
 game = "punto-banca"
 decree = "GAL07"
 simulated = true
-speed = {SHOE_SPEED}
+speed = {SPEED}
 settings.table = "mini"
 settings.rounds = "shoe"
 settings.dealt = "face_up"
@@ -122,43 +154,94 @@ def wheels(tmp_path: Path) -> Iterator[Wheels]:
     made.close()
 
 
-def test_a_daemon_that_was_stopped_reads_what_was_played(
+def stop(made: Daemon, seconds: float) -> None:
+    """Keep the daemon from being scheduled."""
+    made.signal(signal.SIGSTOP)
+    time.sleep(seconds)
+    made.signal(signal.SIGCONT)
+
+
+def test_wheels_give_what_they_showed(
     mosquitto: Mosquitto,
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
     wheels: Wheels,
-    tmp_path: Path,
-    ending: ExitStack,
 ) -> None:
     tables = [f"r{wheel}" for wheel in range(WHEELS)]
-    made = daemon(
-        configuration(
-            mosquitto.port,
-            *(wheel_table(id, link) for id, link in zip(tables, wheels.links, strict=True)),
-        )
-    )
+    made = daemon(configuration(mosquitto.port, *map(wheel_table, tables, wheels.links)))
     heard = subscribe(mosquitto.port)
     made.start()
     made.until_logged("device up", WHEELS)
     for table in tables:
-        assert command(heard, "session.open", f"novamas/v1/palma/{table}")["ok"]
-    until("a result at each table", lambda: len(results(heard)) >= WHEELS, made.log)
-    stopped = []
-    for stop in STOPS:
-        time.sleep(0.7)
-        begin = time.monotonic()
-        made.signal(signal.SIGSTOP)
-        time.sleep(stop)
-        made.signal(signal.SIGCONT)
-        stopped.append((begin, time.monotonic()))
-    known = len(results(heard))
-    until("results afterwards", lambda: len(results(heard)) >= known + 2 * WHEELS, made.log)
-    print("results", len(results(heard)), "unresolved", len(heard.events("round.unresolved")))
-    for event in heard.events("round.unresolved"):
-        print(event)
-    for table, event in results(heard):
-        assert event["outcome"]["number"] == number(int(table[1:]), event["spin"])
+        assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
+
+    def results() -> dict[str, list[dict[str, Any]]]:
+        found: dict[str, list[dict[str, Any]]] = {table: [] for table in tables}
+        for event in heard.events("round.result"):
+            found[event["table"]].append(event)
+        return found
+
+    def more(known: dict[str, list[dict[str, Any]]], count: int) -> bool:
+        return all(len(given) >= len(known[table]) + count for table, given in results().items())
+
+    until("a result at each table", lambda: all(results().values()), made.log)
+    joined = len(heard.events("round.unresolved"))  # a spin that we did not see from its beginning
+    for seconds in STOPS:
+        time.sleep(BETWEEN)
+        stop(made, seconds)
+    known = results()
+    until("a result of a spin that began afterwards", lambda: more(known, 2), made.log)
+    for wheel, table in enumerate(tables):
+        spins = [event["spin"] for event in results()[table]]
+        assert [event["outcome"]["number"] for event in results()[table]] == [
+            number(wheel, spin) for spin in spins
+        ]
+        assert len(set(spins)) == len(spins)
+    if wheels.longest_pause < SILENCE * PERIOD:  # else the machine held back the wheels too
+        assert heard.events("round.unresolved")[joined:] == []
+        for table in tables:
+            spins = [event["spin"] for event in results()[table]]
+            assert spins == list(range(spins[0], spins[0] + len(spins)))
 
 
-def results(heard: Subscriber) -> list[tuple[str, dict]]:
-    return [(event["table"], event) for event in heard.events("round.result")]
+def test_coups_are_those_that_were_dealt(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
+) -> None:
+    """Two shoes deal while the daemon is stopped in the middle of each coup."""
+    pauses = Pauses()
+    ending.callback(pauses.close)
+    protocols = "angel-eye", "bee-tek"
+    words = "--speed", str(SPEED), "--cards", ",".join((BURN, *COUPS * 3))
+    shoes = {protocol: Shoe(tmp_path / protocol, protocol, *words) for protocol in protocols}
+    for shoe in shoes.values():
+        ending.callback(shoe.close)
+    made = daemon(
+        configuration(mosquitto.port, *(shoe_table(id, tmp_path / id) for id in protocols))
+    )
+    heard = subscribe(mosquitto.port)
+    made.start()
+    for protocol, shoe in shoes.items():
+        until_open(heard, made, protocol, "shoe")
+        assert command(heard, "session.open", f"{SHOES}/{protocol}")["ok"]
+        assert command(heard, "shoe.start", f"{SHOES}/{protocol}", shoe="S1")["ok"]
+        shoe.start()
+
+    def dealt() -> int:
+        return sum(event["to"] in ("player", "banker") for event in heard.events("card.dealt"))
+
+    def ended() -> int:
+        return len(heard.events("round.result")) + len(heard.events("round.unresolved"))
+
+    for seconds in COUP_STOPS:
+        known = dealt()
+        until("a card of a coup", lambda: dealt() > known, made.log)  # noqa: B023
+        stop(made, seconds)
+    until("the coups are over", lambda: ended() >= 6, made.log)
+    for event in heard.events("round.result"):
+        assert event["outcome"]["winner"] == WINNERS[(event["round"] - 1) % 3]
+    if pauses.longest < PAUSE:  # else the machine held back the shoes too
+        assert heard.events("round.unresolved") == []
