@@ -72,6 +72,12 @@ class Codec(Protocol):
         ...
 
 
+LONGEST_WAIT = 5.0
+"""Seconds. If bytes lay unread for longer, what arrived is judged as if it had waited on the wire:
+what was true five seconds ago must not be acted upon.
+"""
+
+
 @runtime_checkable
 class JudgesDelay(Protocol):
     """A codec that can tell our own delay from that of the wire. Without this, what arrives after

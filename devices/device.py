@@ -18,10 +18,11 @@ from structlog.typing import FilteringBoundLogger
 
 from devices.blocking import in_thread, opening
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
-from devices.codec import Codec
+from devices.codec import LONGEST_WAIT, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
+from devices.looks import told_after
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recorder import Recorder
@@ -30,11 +31,6 @@ from devices.watch import CodecDefectError, Watch
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
-SHORTEST_WAIT, LONGEST_WAIT = 0.05, 5.0
-"""Seconds of the clock for which bytes waited to be read because the process was not scheduled. A
-shorter wait changes nothing. After a longer one, what arrived is judged as if it had waited on the
-wire: what was true five seconds ago must not be acted upon.
-"""
 MOST_WAITING = 16
 """Writes that may be queued for the port. When the queue is full a command is refused, never kept
 for later.
@@ -89,6 +85,7 @@ class Device:
         self._note = note
         self._clock = clock
         self._speed = speed
+        self._told_after = told_after(speed) * speed
         self._writer = recorder
         self._recorder: Recorder | None = None
         self._recording = recorder is not None
@@ -227,7 +224,7 @@ class Device:
         """
         now = self._clock()
         waited *= self._speed
-        told = bool(data) and SHORTEST_WAIT < waited <= LONGEST_WAIT
+        told = bool(data) and self._told_after < waited <= LONGEST_WAIT
         self._apply(Heard(now, data, now - waited if told else None))
         if data and self._recorder is not None:
             self._recorder.keep(self._since_1970 + now, data)

@@ -9,8 +9,20 @@ from __future__ import annotations
 import asyncio
 from weakref import WeakKeyDictionary
 
-TICK = 0.02
-"""Seconds between two looks of a loop that has nothing else to do, at the clock's own speed."""
+TICK, SHORTEST_TICK = 0.02, 0.005
+"""Seconds between two looks of a loop that has nothing else to do: at the speed of a real device,
+and at the least.
+"""
+
+
+def tick(speed: float) -> float:
+    """The seconds between two looks for a device that runs at that speed."""
+    return max(TICK / max(speed, 1.0), SHORTEST_TICK)
+
+
+def told_after(speed: float) -> float:
+    """Seconds: bytes that waited for no longer lay there between two looks, as always."""
+    return 2.5 * tick(speed)
 
 
 class Looks:

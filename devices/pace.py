@@ -15,6 +15,7 @@ which it can have arrived at the device's own pace; it is late if there is no su
 
 from __future__ import annotations
 
+from devices.codec import LONGEST_WAIT
 from devices.readings import LinkLate
 
 
@@ -91,6 +92,8 @@ class Beat:
         self._unseen: tuple[float, float] | None = None
         self._slack = 0.0  # by how much its pace may have drifted while nobody looked
         self._reopened = False
+        # while late: since when there was neither a silence nor a burst, and the frames since then
+        self._even_from, self._even = 0.0, 0
         self._frames = 0
         self._silence = 0.0
 
@@ -112,7 +115,8 @@ class Beat:
         Frames that lay unread are live if the last one before them was, if no silence was seen
         until we looked away, and if there are not more than the device sends in that time: then
         they came after that one and waited for nobody but us. If fewer came, the silence shows at
-        the next frame.
+        the next frame. If the last one before them was late, they are live if what was read before
+        had come neither in a burst nor after a silence.
         """
         bursts = []
         since, at = now, now
@@ -128,7 +132,11 @@ class Beat:
         ):
             self.late = True
             self._silence = max(self._silence, gap)
-        elif self.late and since - self._read >= PACED * self._period:
+            self._even_from, self._even = now, 0
+        elif self.late and (
+            since - self._read >= PACED * self._period
+            or (since < now and self._read < now and self._was_even(now))
+        ):
             bursts = [
                 LinkLate(
                     at=now,
@@ -138,11 +146,21 @@ class Beat:
                 )
             ]
             self.late, self._frames, self._silence = False, 0, 0.0
+        self._even += self.late and self._even_from < now
         self._last, self._read = since if self.late else at, now
         self._slack = self._slack if since < now else 0.0
         self._reopened = False
         self._frames += self.late
         return bursts
+
+    def _was_even(self, now: float) -> bool:
+        """Whether the frames read so far, while late, had come at the device's own pace. A burst
+        would be more than that, so nothing of it can be left.
+        """
+        if now - self._even_from > LONGEST_WAIT:
+            self._even_from, self._even = self._read, 0
+        seen = self._read - self._even_from
+        return seen >= self._period and 0 < self._even <= seen / self._period + 1
 
     def beside(self, now: float) -> bool:
         """Whether a frame outside the steady sequence is late now: if the sequence is late or

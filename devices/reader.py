@@ -12,7 +12,7 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT
 from devices.links.threaded import ThreadedLink
-from devices.looks import TICK, looks
+from devices.looks import looks, tick
 
 SOONEST, LATEST = 0.005, 1.0
 """Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
@@ -55,7 +55,7 @@ class Reader:
         self._arrived = arrived
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._tick = TICK / max(speed, 1.0)
+        self._tick = tick(speed)
         self._looks = looks()
         self._looks.begin(self._tick)
         self._empty = self._loop.time()  # when the descriptor was last known to be empty

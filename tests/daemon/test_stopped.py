@@ -220,7 +220,7 @@ def test_coups_are_those_that_were_dealt(
     for shoe in shoes.values():
         ending.callback(shoe.close)
     made = daemon(
-        configuration(mosquitto.port, *(shoe_table(id, tmp_path / id) for id in protocols))
+        configuration(mosquitto.port, *(shoe_table(each, tmp_path / each) for each in protocols))
     )
     heard = subscribe(mosquitto.port)
     made.start()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from devices.board.lateness import Lateness
 from devices.board.report import write_report
 from devices.calls import AnyCall, Heard, Opened, read_calls, readings, write_calls
-from devices.device import LONGEST_WAIT
+from devices.codec import LONGEST_WAIT
 from devices.drivers import driver
 from devices.pace import DRIFT, PACED, SILENCE, Beat, Pace
 from devices.readings import (
@@ -141,7 +141,7 @@ def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
 @given(stalls, outages)
 @example([(110.25, 4.5)], [(101.0, 9.0), (111.5, 4.0)])
 @example([(105.0, 4.0)], [(101.0, 4.0), (106.0, 4.0)])
-@settings(max_examples=500)
+@settings(max_examples=8000)
 def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
     given_stalls: list[tuple[float, float]], given_outages: list[tuple[float, float]]
 ) -> None:
@@ -150,7 +150,7 @@ def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
     for call, taken in read(
         frames(COUNT, apart(given_outages, 20.0)), apart(given_stalls, LONGEST_WAIT + 2.0)
     ):
-        unread = call.at - call.since if call.since is not None else 0.0
+        unread = LONGEST_WAIT + PERIOD if call.since is not None else 0.0
         said = readings(watch, call)
         for each in said:
             if isinstance(each, WheelNumber):

@@ -1,0 +1,125 @@
+"""A daemon that is hardly ever scheduled, and stopped on top of it: no number is wrong, nothing is
+lost, and every event can be derived again from the bytes and the times that they may have waited.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.archive import entries_of
+from tests.chaos.floor import Floor
+from tests.chaos.proof import sound
+from tests.chaos.report import tell
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command
+from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_stopped import ROOT, WHEELS, Wheels, number, wheel_table
+
+SPEED = 10.0
+LOWEST = 19
+"""The niceness of the daemon."""
+
+
+def starve(daemon: Daemon) -> None:
+    """Anybody who wants to run does so before it, with all of its threads."""
+    assert daemon.process is not None
+    for thread in Path(f"/proc/{daemon.process.pid}/task").iterdir():
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), LOWEST)
+
+
+@contextmanager
+def busy(programs: int) -> Iterator[None]:
+    """Programs that want all of the machine."""
+    running = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)
+    ]
+    try:
+        yield
+    finally:
+        for program in running:
+            program.kill()
+            program.wait()
+
+
+@pytest.mark.parametrize("programs", [2, 6])
+def test_wheels_that_play_while_the_daemon_is_starved(
+    tmp_path: Path, long: bool, programs: int
+) -> None:
+    """Eight wheels with a line each tenth of a second; their program is not starved."""
+    if programs != 2 and not long:
+        pytest.skip("in the long form")
+    with ExitStack() as ending:
+        broker = Mosquitto(tmp_path / "mosquitto")
+        ending.callback(broker.kill)
+        broker.start()
+        wheels = Wheels(tmp_path)
+        ending.callback(wheels.close)
+        heard = Subscriber(broker.port)
+        ending.callback(heard.close)
+        tables = [f"r{wheel}" for wheel in range(WHEELS)]
+        made = Daemon(tmp_path, configuration(broker.port, *map(wheel_table, tables, wheels.links)))
+        ending.callback(made.kill)
+        play(made, heard, tables, programs, 60 if long else 10)
+        unresolved = len(heard.events("round.unresolved"))
+        tell(
+            f"{programs} busy programs: {len(heard.events('round.result'))} results, "
+            f"{unresolved} unresolved; the wheels paused for {wheels.longest_pause:.2f} s at most"
+        )
+
+
+def play(made: Daemon, heard: Subscriber, tables: list[str], programs: int, seconds: int) -> None:
+    made.start()
+    made.until_logged("device up", WHEELS)
+    for table in tables:
+        assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
+    starve(made)
+    with busy(programs):
+        time.sleep(seconds)
+
+    def results() -> list[dict[str, Any]]:
+        return heard.events("round.result")
+
+    known = len(results())
+    until("results afterwards", lambda: len(results()) >= known + WHEELS, made.log)
+    for event in results():
+        assert event["outcome"]["number"] == number(int(event["table"][1:]), event["spin"])
+
+
+@pytest.mark.parametrize("programs", [0, 2])
+def test_a_starved_daemon_gives_no_wrong_number(
+    floor: Callable[..., Floor], long: bool, seed: int, programs: int
+) -> None:
+    if programs != 2 and not long:
+        pytest.skip("in the long form")
+    chance = random.Random(seed)
+    made = floor(tables=2, speed=SPEED, stale_after=600.0)
+    made.start()
+    made.until_results(1)
+    starve(made.daemon)
+    with busy(programs):
+        for _ in range(60 if long else 12):
+            time.sleep(chance.uniform(0.05, 1.0))
+            made.daemon.signal(signal.SIGSTOP)
+            time.sleep(chance.choice((0.02, 0.1, 0.3, 0.45)))
+            made.daemon.signal(signal.SIGCONT)
+    made.until_results(1)
+    events, _ = sound(made)
+    ends = [event["type"] for event in events]
+    tell(
+        f"{programs} busy programs: {ends.count('round.result')} results, "
+        f"{ends.count('round.unresolved')} unresolved"
+    )
+    assert any(
+        b'"delayed"' in entry.body for entry in entries_of(made.journal) if entry.kind == "bytes"
+    )
