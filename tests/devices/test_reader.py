@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from devices.calls import AnyCall, Heard
 from devices.device import Device
 from devices.drivers import driver
 from devices.links import LinkFailedError, open_link
+from devices.links.descriptor import CHUNK
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
@@ -107,6 +109,50 @@ async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
     assert turns > 10 * calls
     reader.end("closed")
     link.close()
+
+
+@pytest.mark.parametrize(("speed", "told"), [(1.0, True), (100.0, False)])
+async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told: bool) -> None:
+    """Up to five seconds of the table's clock; after more, they are judged as ever."""
+    calls: list[Heard] = []
+
+    def note(call: AnyCall) -> None:
+        if isinstance(call, Heard):
+            calls.append(call)
+
+    def clock() -> float:
+        return time.monotonic() * speed
+
+    async with running(pty.url, note=note, speed=speed, clock=clock) as floor:
+        await floor.until_open()
+        begin = clock()
+        time.sleep(0.1)  # noqa: ASYNC251 - the loop is kept from running
+        pty.say(b"ok\n")
+        time.sleep(0.1)  # noqa: ASYNC251
+        await floor.until_frames(1)
+        (call,) = calls
+        if told:
+            assert call.since is not None
+            assert call.since <= begin
+            assert call.at >= begin + 0.2
+        else:
+            assert call.since is None
+
+
+async def test_each_full_read_of_a_flood_may_have_waited_as_long_as_the_first(
+    peer: TcpPeer,
+) -> None:
+    waits: list[float] = []
+    link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
+    with peer.accept() as other:
+        reader = Reader(link, lambda _, waited: waits.append(waited), None)
+        await asyncio.sleep(0.1)
+        other.sendall(b"x" * 3 * CHUNK)
+        time.sleep(0.2)  # noqa: ASYNC251 - the loop is kept from running
+        await until(lambda: len(waits) >= 3)
+        assert [wait >= 0.2 for wait in waits[:3]] == [True] * 3
+        reader.end("closed")
+        link.close()
 
 
 async def test_a_flood_on_one_line_leaves_turns_to_the_others(peer: TcpPeer, pty: Pty) -> None:

@@ -141,7 +141,7 @@ def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
 @given(stalls, outages)
 @example([(110.25, 4.5)], [(101.0, 9.0), (111.5, 4.0)])
 @example([(105.0, 4.0)], [(101.0, 4.0), (106.0, 4.0)])
-@settings(max_examples=8000)
+@settings(max_examples=500)
 def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
     given_stalls: list[tuple[float, float]], given_outages: list[tuple[float, float]]
 ) -> None:
