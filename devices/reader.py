@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 
 from devices.blocking import in_thread
 from devices.links import LinkFailedError, open_link
@@ -58,8 +59,10 @@ class Reader:
         self._tick = tick(speed)
         self._looks = looks()
         self._looks.begin(self._tick)
-        self._empty = self._loop.time()  # when the descriptor was last known to be empty
-        self._drained = False  # bytes may have waited since before it was opened
+        self._opened = self._loop.time()
+        # when the descriptor was last known to be empty; not yet: bytes may wait from before
+        self._empty = -inf
+        self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self._loop.add_reader(link.fileno(), self._read)
         self._wake_after(wait)
@@ -123,7 +126,7 @@ class Reader:
     def _waited(self) -> float:
         """For how many seconds, at most, what was just read was there."""
         now = self._loop.time()
-        if self._drained:
+        if self._drained and self._looks.before > self._opened:
             self._empty = max(self._empty, self._looks.before)
         waited = now - self._empty
         self._drained = self._link.drained

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import random
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from devices.device import Device
 from devices.drivers import driver
 from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import CHUNK
+from devices.looks import looks
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
@@ -111,6 +114,29 @@ async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
     link.close()
 
 
+async def looked_again() -> None:
+    """The loop has looked at its ports since now, twice: it knows that they are empty."""
+    begin = asyncio.get_running_loop().time()
+    await until(lambda: looks().before > begin)
+
+
+async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpPeer) -> None:
+    waits: list[float] = []
+    link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
+    with peer.accept() as other:
+        other.sendall(b"x")
+        await asyncio.to_thread(select.select, [link], [], [])
+        reader = Reader(link, lambda _, waited: waits.append(waited), None)
+        await until(lambda: waits)
+        assert waits == [inf]
+        await looked_again()
+        other.sendall(b"x")
+        await until(lambda: len(waits) == 2)
+        assert waits[1] < inf
+        reader.end("closed")
+        link.close()
+
+
 @pytest.mark.parametrize(("speed", "told"), [(1.0, True), (100.0, False)])
 async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told: bool) -> None:
     """Up to five seconds of the table's clock; after more, they are judged as ever."""
@@ -125,6 +151,7 @@ async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told
 
     async with running(pty.url, note=note, speed=speed, clock=clock) as floor:
         await floor.until_open()
+        await looked_again()
         begin = clock()
         time.sleep(0.1)  # noqa: ASYNC251 - the loop is kept from running
         pty.say(b"ok\n")
@@ -146,7 +173,7 @@ async def test_each_full_read_of_a_flood_may_have_waited_as_long_as_the_first(
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
     with peer.accept() as other:
         reader = Reader(link, lambda _, waited: waits.append(waited), None)
-        await asyncio.sleep(0.1)
+        await looked_again()
         other.sendall(b"x" * 3 * CHUNK)
         time.sleep(0.2)  # noqa: ASYNC251 - the loop is kept from running
         await until(lambda: len(waits) >= 3)
