@@ -112,31 +112,26 @@ class Beat:
     def heard(self, now: float) -> list[LinkLate]:
         """A frame arrived: update :attr:`late`, and report a burst that is over.
 
-        Frames that lay unread are live if the last one before them was, if no silence was seen
-        until we looked away, and if there are not more than the device sends in that time: then
-        they came after that one and waited for nobody but us. If fewer came, the silence shows at
-        the next frame. If the last one before them was late, they are live if what was read before
-        had come neither in a burst nor after a silence.
+        Frames that lay unread are live if the last one before them was, and no silence was seen
+        until we looked away: then they were sent after that one, and are hardly older than our own
+        delay. If fewer came than the device sends in that time, the silence shows at the next
+        frame.
         """
         bursts = []
         since, at = now, now
         if self._unseen is not None and self.lay_unread(now):
             since = self._unseen[0]
             at = since if self._last is None else max(since, self._last + self._period)
+            at = min(at, now)
             self._slack = DRIFT * (now - since)
         gap = 0.0 if self._last is None else at - self._last
         if self._last is not None and (
-            self._reopened
-            or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
-            or at > now + self._period
+            self._reopened or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
         ):
             self.late = True
             self._silence = max(self._silence, gap)
             self._even_from, self._even = now, 0
-        elif self.late and (
-            since - self._read >= PACED * self._period
-            or (since < now and self._read < now and self._was_even(now))
-        ):
+        elif self.late and self._is_paced(since, now):
             bursts = [
                 LinkLate(
                     at=now,
@@ -153,10 +148,19 @@ class Beat:
         self._frames += self.late
         return bursts
 
-    def _was_even(self, now: float) -> bool:
-        """Whether the frames read so far, while late, had come at the device's own pace. A burst
-        would be more than that, so nothing of it can be left.
+    def _is_paced(self, since: float, now: float) -> bool:
+        """Whether a frame after a late one cannot be of the same burst: it came long enough after
+        that one, or what was read before had come evenly, so that nothing of a burst can be left.
         """
+        gap = now - self._read
+        return gap >= PACED * self._period and (
+            gap <= SILENCE * self._period
+            or since - self._read >= PACED * self._period
+            or self._was_even(now)
+        )
+
+    def _was_even(self, now: float) -> bool:
+        """Whether the frames read so far, while late, were not more than the device sends."""
         if now - self._even_from > LONGEST_WAIT:
             self._even_from, self._even = self._read, 0
         seen = self._read - self._even_from
