@@ -15,6 +15,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+import structlog
+
 from controller.cli import main
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Disconnected
@@ -26,6 +28,7 @@ from controller.service.daemon import Daemon
 from devices.device import Device
 
 STRUCK = threading.Event()
+TAKEN = "the event loop is taken"
 
 TASKS: dict[str, tuple[type, str]] = {
     "publisher": (Publisher, "run"),
@@ -143,6 +146,7 @@ def nothing_goes_on() -> None:
     """The event loop is taken, and never given back."""
 
     def takes() -> None:
+        structlog.get_logger().warning(TAKEN)
         while True:
             pass
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from controller.service.ending import SOFTWARE
-from tests.daemon.faults import TASKS
+from tests.daemon.faults import TAKEN, TASKS
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -117,6 +117,8 @@ def test_sigterm_always_ends_it(
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
+    if fault == "nothing goes on":
+        until("the fault strikes", lambda: made.logged(TAKEN), made.log)
     made.signal(signal.SIGTERM)
     assert made.wait() == SOFTWARE
     [told] = made.logged("the daemon did not stop in time; the process is ended")
