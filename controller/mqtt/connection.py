@@ -169,7 +169,8 @@ class Connection(aiomqtt.Client):
     :class:`BrokerUnusableError` if it cannot be made.
 
     ``thrown_away`` is called for each incoming message that is malformed or for which there is no
-    room.
+    room. ``heard`` is called for every message, in the order in which everything comes from the
+    broker, and says whether it has dealt with it.
     """
 
     def __init__(
@@ -179,6 +180,7 @@ class Connection(aiomqtt.Client):
         client_id: str,
         will: Message,
         thrown_away: Callable[[], None] = lambda: None,
+        heard: Callable[[MQTTMessage], bool] = lambda _: False,
     ) -> None:
         address = urlsplit(broker.url)
         context = tls(broker)
@@ -207,6 +209,7 @@ class Connection(aiomqtt.Client):
         )
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
+        self._heard = heard
         # the library creates its own client and offers no way to pass one
         self._client.__class__ = PublishingClient
         self._publishing = cast("PublishingClient", self._client)
@@ -218,20 +221,33 @@ class Connection(aiomqtt.Client):
         """The largest packet that the broker accepts, in bytes; None if it does not say."""
         return self._outgoing.largest
 
-    async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
+    async def listen(
+        self,
+        topics: Sequence[str],
+        *,
+        qos: int = 1,
+        retained: bool = True,
+        as_published: bool = True,
+    ) -> list[str]:
         """Subscribe, and return the topics that the broker refuses.
 
-        With MQTT 5, messages keep their retain flag, our own messages do not come back, and without
-        ``retained`` the broker does not send the messages that it already holds.
+        With MQTT 5, messages keep their retain flag (without ``as_published`` only those have it
+        that the broker already holds), our own messages do not come back, and without ``retained``
+        the broker does not send the messages that it already holds.
         """
         options = SubscribeOptions(
-            qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2
+            qos=qos,
+            noLocal=True,
+            retainAsPublished=as_published,
+            retainHandling=0 if retained else 2,
         )
         refused: list[str] = []
         for first in range(0, len(topics), SUBSCRIBED):
             some = topics[first : first + SUBSCRIBED]
             codes = await self.subscribe(
-                [(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some]
+                [(topic, options) for topic in some]
+                if self.v5
+                else [(topic, qos) for topic in some]
             )
             told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
@@ -302,6 +318,8 @@ class Connection(aiomqtt.Client):
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+        if self._heard(message):
+            return
         if self._queue.full():
             self._thrown_away()
         else:
