@@ -20,6 +20,13 @@ import msgspec
 import structlog
 from paho.mqtt.client import MQTTMessage
 
+from controller.broker.login import (
+    BrokerUnusableError,
+    Disconnected,
+    refuses_us,
+    taken_over,
+    told,
+)
 from controller.configuration.settings import Broker
 from controller.contract.node import BrokerConnection
 from controller.contract.notation import historical as marked
@@ -28,15 +35,7 @@ from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusableError
-from controller.mqtt.connection import (
-    BrokerUnusableError,
-    Connection,
-    Disconnected,
-    Incoming,
-    refuses_us,
-    taken_over,
-    told,
-)
+from controller.mqtt.connection import Connection, Incoming
 from controller.mqtt.intake import Intake
 from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import OwnTopics

@@ -197,7 +197,7 @@ def heard(claims: TableClaims, body: bytes, topic: str = "novamas/v1/palma/node/
 
 def test_only_a_claim_of_the_same_table_counts() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma"), "r2": Topics("palma", simulated=True)})
-    first = {"r1": "2020", "r2": "2020"}
+    first: dict[str, str | None] = {"r1": "2020", "r2": "2020"}
     for body in (b"", b"[]", b'{"boot":1}', b"\xff", b"[" * 10_000):
         assert heard(claims, body)
     assert heard(claims, msgspec.json.encode(NodeClaim(boot="a", tables={"r2": "2020"})))
