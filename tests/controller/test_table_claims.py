@@ -155,6 +155,7 @@ def test_a_restart_or_an_outage_takes_it_from_nobody(
     (one,) = floor.having()
     if how == 2:
         floor.forget(0)
+        floor.now += 2 * GONE  # without a broker
         for which in sorted(floor.daemons, key=lambda which: which == one):  # it comes last
             floor.link(which)
             floor.wait(RENEWED / 2)
