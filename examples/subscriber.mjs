@@ -5,6 +5,7 @@
 // - detect a gap in seq and request the missing events with recall, up to 100 at a time;
 // - hold back later events until the gap is filled.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import mqtt from 'mqtt'
 
@@ -14,6 +15,11 @@ const { values: given } = parseArgs({
     port: { type: 'string', default: '1883' },
     site: { type: 'string' },
     simulated: { type: 'boolean', default: false }, // the simulated tables of the site
+    username: { type: 'string' },
+    'password-file': { type: 'string' },
+    'ca-file': { type: 'string' }, // TLS: the CA of the broker's certificate
+    'cert-file': { type: 'string' }, // TLS: our certificate
+    'key-file': { type: 'string' }, // TLS: its private key
     count: { type: 'string' }, // stop after this many events
   },
 })
@@ -24,7 +30,19 @@ const clientId = `example-${randomUUID().slice(0, 8)}` // our name in reply/<cli
 const tables = new Map() // "table boot" -> { last: seq of the last event printed, waiting: events after a gap, by seq }
 let printed = 0
 
-const client = mqtt.connect({ host: given.host, port: Number(given.port), clientId, protocolVersion: 5 })
+const read = (name) => (given[name] ? readFileSync(given[name], 'utf8') : undefined)
+const client = mqtt.connect({
+  protocol: given['ca-file'] ? 'mqtts' : 'mqtt',
+  host: given.host,
+  port: Number(given.port),
+  clientId,
+  protocolVersion: 5,
+  username: given.username,
+  password: read('password-file')?.trimEnd(),
+  ca: read('ca-file'),
+  cert: read('cert-file'),
+  key: read('key-file'),
+})
 client.on('connect', () => client.subscribe([`${root}/+/event`, `${root}/+/reply/${clientId}`], { qos: 1 }))
 client.on('message', (topic, payload) => {
   const body = JSON.parse(payload)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import uuid
+from pathlib import Path
 from typing import Any
 
 import paho.mqtt.client as mqtt
@@ -51,6 +52,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=1883)
     parser.add_argument("--site", required=True)
     parser.add_argument("--simulated", action="store_true", help="the simulated tables of the site")
+    parser.add_argument("--username")
+    parser.add_argument("--password-file", help="file that contains the password")
+    parser.add_argument("--ca-file", help="TLS: the CA of the broker's certificate")
+    parser.add_argument("--cert-file", help="TLS: our certificate")
+    parser.add_argument("--key-file", help="TLS: its private key")
     parser.add_argument("--count", type=int, help="stop after this many events")
     given = parser.parse_args()
     root = f"{'novamas-sim' if given.simulated else 'novamas'}/v1/{given.site}"
@@ -88,6 +94,11 @@ def main() -> None:
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=CLIENT, protocol=mqtt.MQTTv5)
     client.on_connect = on_connect
     client.on_message = on_message
+    if given.username is not None:
+        password = given.password_file and Path(given.password_file).read_text().rstrip("\r\n")
+        client.username_pw_set(given.username, password)
+    if given.ca_file is not None:
+        client.tls_set(given.ca_file, given.cert_file, given.key_file)
     client.connect(given.host, given.port)
     client.loop_forever()
 

@@ -19,9 +19,10 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
+from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
-from subscribers.feed import Linked, Said, check_broker, table_feed
+from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
 from subscribers.floor import ROOM, TURN, TableOnFloor, floor
 from subscribers.screen import Trouble
 from subscribers.table_view import TableView
@@ -85,7 +86,9 @@ class Display:
                 self._nodes[node] = fields is not None and fields.get("status") == "online"
             elif fields:
                 self._told = True  # the daemon publishes the list of its tables
-                self._node = node if self.view.table in (fields.get("tables") or {}) else self._node
+                table = (fields.get("tables") or {}).get(self.view.table)
+                if table is not None and not table.get("elsewhere"):
+                    self._node = node
         else:
             self.view.retained(message.what, fields)
         return None
@@ -93,7 +96,7 @@ class Display:
     def trouble(self) -> Trouble:
         """Why the picture may be old."""
         if not self._linked.up:
-            return Trouble("no_broker")
+            return Trouble("no_broker", detail=self._linked.reason)
         if not self._nodes:
             return Trouble("no_daemon")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
@@ -126,13 +129,16 @@ async def watch(
 
 async def _read(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
-    wire = table_feed(
-        arguments.broker, topics, arguments.table, arguments.username, arguments.password
-    )
+    wire = table_feed(_login(arguments), topics, arguments.table)
+    told = ""
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, Linked) and message.up and arguments.ready:
                 _touch(arguments.ready)
+            if isinstance(message, Linked) and message.reason != told:
+                told = message.reason
+                if printing and told:
+                    print(f"display: no connection to {told}", file=sys.stderr, flush=True)  # noqa: T201
             for display in displays:
                 if isinstance(message, Said) and message.table not in (None, display.view.table):
                     continue
@@ -190,26 +196,50 @@ def screenshot(displays: list[Display], path: Path) -> None:
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
-def _password(file: str) -> str:
+def _login(arguments: argparse.Namespace) -> BrokerLogin:
+    return BrokerLogin(
+        url=arguments.broker,
+        username=arguments.username,
+        password_file=arguments.password_file,
+        ca_file=arguments.ca_file,
+        cert_file=arguments.cert_file,
+        key_file=arguments.key_file,
+    )
+
+
+def _mistake(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with how the broker is to be reached, or None."""
+    if wrong := check_broker(arguments.broker):
+        return f"--broker {wrong}"
+    if (arguments.cert_file is None) != (arguments.key_file is None):
+        return "--cert-file and --key-file go together; add the other"
+    files = (arguments.ca_file, arguments.cert_file)
+    if any(files) and not arguments.broker.startswith("mqtts:"):
+        return "--ca-file, --cert-file and --key-file are for mqtts://; change --broker"
     try:
-        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise argparse.ArgumentTypeError(
-            f"{file}: {error.strerror if isinstance(error, OSError) else 'is not UTF-8 text'}"
-        ) from None
+        password(_login(arguments))
+        tls(_login(arguments))
+    except BrokerUnusableError as error:
+        return str(error)
+    if arguments.password_file is not None and arguments.username is None:
+        return "--password-file needs --username; add it"
+    return None
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m subscribers.display", description=__doc__)
-    parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
+    parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt[s]://HOST:PORT")
     parser.add_argument("--username", help="user name for the broker")
     parser.add_argument(
-        "--password-file",
-        dest="password",
-        type=_password,
-        metavar="FILE",
-        help="file that contains the password and nothing else",
+        "--password-file", metavar="FILE", help="file that contains the password and nothing else"
     )
+    parser.add_argument(
+        "--ca-file",
+        metavar="FILE",
+        help="the CA of the broker's certificate (default: those that this system trusts)",
+    )
+    parser.add_argument("--cert-file", metavar="FILE", help="our certificate, where one is asked")
+    parser.add_argument("--key-file", metavar="FILE", help="the private key of our certificate")
     parser.add_argument("--site", required=True)
     parser.add_argument(
         "--table",
@@ -270,10 +300,8 @@ def main(argv: list[str] | None = None) -> int:
     """Watch the tables. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    if wrong := check_broker(arguments.broker):
-        parser.error(f"--broker {wrong}")
-    if arguments.password is not None and arguments.username is None:
-        parser.error("--password-file needs --username; add it")
+    if wrong := _mistake(arguments):
+        parser.error(wrong)
     return asyncio.run(_run(arguments))
 
 

@@ -11,10 +11,24 @@ from urllib.parse import urlsplit
 import aiomqtt
 import msgspec
 
+from controller.broker.client import BrokerClient
+from controller.broker.login import BrokerUnusableError, told
 from controller.contract.topics import Topics
 
 AGAIN = 0.5
 """Seconds between two attempts to connect."""
+
+
+class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
+    """How to connect: as ``[broker]`` of the daemon's configuration, with the files as paths."""
+
+    url: str
+    username: str | None = None
+    password_file: str | None = None
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    password_credential: None = None
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -39,7 +53,7 @@ def check_broker(url: str) -> str | None:
     try:
         address = urlsplit(url)
         fine = (
-            address.scheme == "mqtt"
+            address.scheme in ("mqtt", "mqtts")
             and address.hostname
             and (address.port is None or address.port > 0)
         )
@@ -50,32 +64,22 @@ def check_broker(url: str) -> str | None:
             )
     except ValueError as error:
         return f"{url}: {error}"
-    return None if fine else f"{url}: not a broker address; write mqtt://host:port"
+    return None if fine else f"{url}: not a broker address; write mqtt://host:port or mqtts://"
 
 
 async def table_feed(
-    broker: str,
-    topics: Topics,
-    tables: Sequence[str],
-    username: str | None = None,
-    password: str | None = None,
+    login: BrokerLogin, topics: Topics, tables: Sequence[str]
 ) -> AsyncGenerator[Said | Linked, None]:
-    """Yields messages forever. After each :class:`Linked`, retained topics come first."""
-    address = urlsplit(broker)
+    """Yields messages forever. After each :class:`Linked`, retained topics come first. Files are
+    read anew for each connection.
+    """
     leaves = ("info", "state", "result", "history", "alert/+", "event")
     wanted = [(topics.table(table, leaf), 1) for table in tables for leaf in leaves]
     wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health")]
     root = topics.root + "/"
     while True:
         try:
-            client = aiomqtt.Client(
-                address.hostname or "127.0.0.1",
-                address.port or 1883,
-                username=username,
-                password=password,
-                protocol=aiomqtt.ProtocolVersion.V311,
-                keepalive=10,
-            )
+            client = BrokerClient(login, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
                 await client.subscribe(wanted)
                 yield Linked(up=True)
@@ -84,6 +88,6 @@ async def table_feed(
                     what = str(message.topic).removeprefix(root)
                     table, _, leaf = what.partition("/")
                     yield Said(leaf, body, table) if table in tables else Said(what, body)
-        except aiomqtt.MqttError as error:
-            yield Linked(up=False, reason=str(error))
+        except (aiomqtt.MqttError, BrokerUnusableError) as error:
+            yield Linked(up=False, reason=f"{login.url}: {told(error, login)}")
         await asyncio.sleep(AGAIN)

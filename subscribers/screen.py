@@ -62,11 +62,12 @@ SLIM = 70
 class Trouble(msgspec.Struct, frozen=True):
     """Why the picture may be old. ``what``: the name of the text to show; empty if all is well.
 
-    ``seconds``: how long nothing has been received.
+    ``seconds``: how long nothing has been received. ``detail``: more about it, for a person.
     """
 
     what: str = ""
     seconds: int = 0
+    detail: str = ""
 
 
 class Family(NamedTuple):
@@ -242,6 +243,8 @@ def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> 
         devices.append("● ", style=LINK.get(state, "yellow")).append(
             f"{device} {word('link', state, view.language)}  "
         )
+    if trouble.detail:
+        devices = Text(trouble.detail, style="red")
     if view.missed:
         devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
     right = Text()

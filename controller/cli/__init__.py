@@ -40,6 +40,7 @@ SUBCOMMANDS = (
     "keygen",
     "unseal",
     "send",
+    "watch",
     "people",
     "acl",
 )

@@ -1,4 +1,4 @@
-"""The retained topics of a daemon: `status`, `health` and `checkpoint`."""
+"""The retained topics of a daemon: `status`, `claim`, `health` and `checkpoint`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ class NodeStatus(msgspec.Struct, frozen=True):
     """``online`` or ``offline``."""
     boot: str
     """The run of the daemon."""
+
+
+class NodeClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """The retained topic ``claim`` of a daemon: which tables it serves, so that no two serve the
+    same. It is published again every 10 seconds.
+    """
+
+    boot: str
+    """The run of the daemon."""
+    tables: dict[str, str | None]
+    """Table id to since when this daemon has the table, UTC, ISO 8601; null while another has
+    it.
+    """
+    left: bool = False
+    """The daemon has ended."""
 
 
 class BrokerConnection(msgspec.Struct):
@@ -99,6 +114,10 @@ class TableHealth(msgspec.Struct, kw_only=True):
     """Readings that were dropped because too many waited for the disk."""
     devices: dict[str, DeviceHealth]
     """Device id to its health."""
+    elsewhere: str | None = None
+    """The node that has the table, where it is not this one: nothing of the table is published
+    here, and no command is followed.
+    """
 
 
 class Health(msgspec.Struct, kw_only=True):

@@ -18,7 +18,7 @@ import msgspec
 from controller.contract.commands import COMMANDS, AnyCommand
 from controller.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from controller.contract.field_docs import field_docs
-from controller.contract.node import Checkpoint, Health, NodeStatus
+from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from controller.contract.orders import DeviceOrder, Recall, Reply
 from controller.contract.retained import Alert, History, Info, ShoeTopic, State
 from controller.contract.sealed import Opened, Sealed
@@ -66,7 +66,7 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
         "The retained topics of a table.",
         (Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert),
     ),
-    "node": ("The retained topics of a daemon.", (NodeStatus, Health, Checkpoint)),
+    "node": ("The retained topics of a daemon.", (NodeStatus, NodeClaim, Health, Checkpoint)),
     "sealed": ("The topic `sealed`, and what surveillance finds in it.", (Sealed, Opened)),
 }
 """The schema files: title and types."""
@@ -231,6 +231,7 @@ def _asyncapi() -> Schema:
         "status": _channel(
             topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}
         ),
+        "claim": _channel(topics.node("{node}", "claim"), NODE, {"claim": ("node", "NodeClaim")}),
         "health": _channel(topics.node("{node}", "health"), NODE, {"health": ("node", "Health")}),
         "checkpoint": _channel(
             topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}

@@ -38,7 +38,9 @@ class Topics(msgspec.Struct, frozen=True):
         return f"{self.root}/{table}/reply/{client}"
 
     def node(self, node: str, leaf: str) -> str:
-        """A daemon's own topic: ``status`` (also its last will), ``health``, ``checkpoint``."""
+        """A daemon's own topic: ``status`` (also its last will), ``claim``, ``health``,
+        ``checkpoint``.
+        """
         return f"{self.root}/node/{node}/{leaf}"
 
 

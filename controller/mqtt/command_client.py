@@ -10,8 +10,9 @@ import aiomqtt
 import msgspec
 from paho.mqtt.reasoncodes import ReasonCode
 
+from controller.broker.client import BrokerClient
+from controller.broker.login import BrokerUnusableError, Disconnected, told
 from controller.configuration.settings import Broker
-from controller.mqtt.connection import BrokerUnusableError, Disconnected, password, tls, told
 from devices.errors import NovamasError
 
 
@@ -27,20 +28,14 @@ async def ask(
     """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
     Raises :class:`NoAnswerError`, after ``patience`` seconds at the latest.
     """
-    address = urlsplit(broker.url)
     who = f"user {broker.username!r}" if broker.username else "a client without a user name"
-    v5 = broker.protocol == "5" and address.scheme != "embedded"
+    v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     try:
-        context = tls(broker)
         async with (
             asyncio.timeout(patience),
-            aiomqtt.Client(
-                address.hostname or "127.0.0.1",
-                address.port or (1883 if context is None else 8883),
-                username=broker.username,
-                password=password(broker),
+            BrokerClient(
+                broker,
                 protocol=aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311,
-                tls_context=context,
                 timeout=patience,
             ) as client,
         ):

@@ -1,6 +1,6 @@
-"""One connection to a broker: credentials, TLS, and an acknowledgement for each message.
+"""The daemon's connection to a broker, with an acknowledgement for each message.
 
-Only this module uses aiomqtt. Each connection object is used once: on reuse the library would queue
+Each connection object is used once: on reuse the library would queue
 and repeat messages itself, and the journal must be the only queue.
 """
 
@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -32,10 +29,11 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from controller.broker.client import BrokerClient
+from controller.broker.login import Disconnected
 from controller.configuration.settings import Broker
 from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
 from controller.mqtt.publishing_client import PublishingClient
-from devices.errors import NovamasError
 from devices.links.bounded_client import LARGEST_PACKET
 
 WINDOW = 64
@@ -46,19 +44,6 @@ SUBSCRIBED = 8
 """The most topics in one SUBSCRIBE packet; some brokers accept no more."""
 
 _Answer = TypeVar("_Answer")
-Disconnected = aiomqtt.MqttError
-"""The broker is gone, refuses us, or does not answer."""
-
-_REFUSALS = frozenset(
-    {0x86, 0x87, 0x8A, 0x8C}
-)  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
-LONGEST_PASSWORD = 65_535  # bytes (MQTT 5, 3.1.3.6)
-_WRONG_PROTOCOL = 0x84
-_TAKEN_OVER = 0x8E
-
-
-class BrokerUnusableError(NovamasError):
-    """A file that the connection needs cannot be read; the message names it."""
 
 
 class Incoming(msgspec.Struct, frozen=True):
@@ -71,92 +56,6 @@ class Incoming(msgspec.Struct, frozen=True):
     correlation: bytes | None = None
 
 
-def password(broker: Broker) -> str | None:
-    """The password, read anew for each connection so that it can change while the daemon runs.
-
-    Raises :class:`BrokerUnusableError` if it cannot be read.
-    """
-    if broker.password_file is not None:
-        path = Path(broker.password_file)
-    elif broker.password_credential is not None:
-        directory = os.environ.get("CREDENTIALS_DIRECTORY")
-        if directory is None:
-            raise BrokerUnusableError(
-                f"broker.password_credential {broker.password_credential!r}: no LoadCredential= "
-                "in the unit"
-            )
-        path = Path(directory, broker.password_credential)
-    else:
-        return None
-    try:
-        text = path.read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BrokerUnusableError(
-            f"the broker's password cannot be read from {path}: {_reason(error)}"
-        ) from None
-    if len(text.encode()) > LONGEST_PASSWORD:
-        raise BrokerUnusableError(
-            f"the broker's password in {path} is longer than MQTT allows: is it the right file?"
-        )
-    return text
-
-
-def tls(broker: Broker) -> ssl.SSLContext | None:
-    """The TLS context for ``mqtts://``; None for ``mqtt://``.
-
-    Raises :class:`BrokerUnusableError` if a certificate or key cannot be read.
-    """
-    if urlsplit(broker.url).scheme != "mqtts":
-        return None
-    try:
-        context = ssl.create_default_context(cafile=broker.ca_file)
-    except (OSError, ValueError) as error:
-        raise BrokerUnusableError(f"broker.ca_file {broker.ca_file}: {_reason(error)}") from None
-    if broker.cert_file is not None:
-        try:
-            context.load_cert_chain(broker.cert_file, broker.key_file)
-        except (OSError, ValueError) as error:
-            raise BrokerUnusableError(
-                f"broker.cert_file {broker.cert_file}, key_file {broker.key_file}: {_reason(error)}"
-            ) from None
-    return context
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
-def refuses_us(error: Exception) -> bool:
-    """Whether a person must change something before another attempt can succeed."""
-    return isinstance(error, BrokerUnusableError) or _code(error) in _REFUSALS or taken_over(error)
-
-
-def taken_over(error: Exception) -> bool:
-    """Whether the broker disconnected us because another client connected with our client id
-    (MQTT 5, 3.14.2.1).
-    """
-    return _code(error) == _TAKEN_OVER
-
-
-def told(error: Exception, broker: Broker) -> str:
-    """A description of the error for a person. It names the user but never the password."""
-    if _code(error) in _REFUSALS:
-        return (
-            f"{error}: the broker does not accept "
-            f"{f'user {broker.username!r}' if broker.username else 'us without a user name'}"
-        )
-    if taken_over(error):
-        return f"{error}: another client has our client id"
-    if _code(error) == _WRONG_PROTOCOL:
-        return f"{error}: set broker.protocol to 3.1.1"
-    return str(error) or type(error).__name__
-
-
-def _code(error: Exception) -> int | None:
-    rc = getattr(error, "rc", None)
-    return rc.value if isinstance(rc, ReasonCode) else None
-
-
 def _limits() -> Properties:
     """The CONNECT properties that tell the broker our limits."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
@@ -164,12 +63,13 @@ def _limits() -> Properties:
     return properties
 
 
-class Connection(aiomqtt.Client):
+class Connection(BrokerClient):
     """A connection to use with ``async with``. Raises :data:`Disconnected` or
-    :class:`BrokerUnusableError` if it cannot be made.
+    ``BrokerUnusableError`` if it cannot be made.
 
     ``thrown_away`` is called for each incoming message that is malformed or for which there is no
-    room.
+    room. ``heard`` is called for every message, in the order in which everything comes from the
+    broker, and says whether it has dealt with it.
     """
 
     def __init__(
@@ -179,9 +79,9 @@ class Connection(aiomqtt.Client):
         client_id: str,
         will: Message,
         thrown_away: Callable[[], None] = lambda: None,
+        heard: Callable[[MQTTMessage], bool] = lambda _: False,
     ) -> None:
         address = urlsplit(broker.url)
-        context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
         self._thread = threading.get_ident()
         self._outgoing = Outgoing(self._send)
@@ -189,10 +89,7 @@ class Connection(aiomqtt.Client):
         self._awaited: set[asyncio.Future[str | None]] = set()
         self._flushing = False
         super().__init__(
-            hostname=address.hostname or "127.0.0.1",
-            port=address.port or (1883 if context is None else 8883),
-            username=broker.username,
-            password=password(broker),
+            broker,
             identifier=client_id,
             protocol=aiomqtt.ProtocolVersion.V5 if self.v5 else aiomqtt.ProtocolVersion.V311,
             clean_session=None if self.v5 else True,
@@ -202,11 +99,11 @@ class Connection(aiomqtt.Client):
             keepalive=broker.keepalive,
             timeout=float(broker.keepalive),
             max_queued_incoming_messages=1000,
-            tls_context=context,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
+        self._heard = heard
         # the library creates its own client and offers no way to pass one
         self._client.__class__ = PublishingClient
         self._publishing = cast("PublishingClient", self._client)
@@ -218,20 +115,33 @@ class Connection(aiomqtt.Client):
         """The largest packet that the broker accepts, in bytes; None if it does not say."""
         return self._outgoing.largest
 
-    async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
+    async def listen(
+        self,
+        topics: Sequence[str],
+        *,
+        qos: int = 1,
+        retained: bool = True,
+        as_published: bool = True,
+    ) -> list[str]:
         """Subscribe, and return the topics that the broker refuses.
 
-        With MQTT 5, messages keep their retain flag, our own messages do not come back, and without
-        ``retained`` the broker does not send the messages that it already holds.
+        With MQTT 5, messages keep their retain flag (without ``as_published`` only those have it
+        that the broker already holds), our own messages do not come back, and without ``retained``
+        the broker does not send the messages that it already holds.
         """
         options = SubscribeOptions(
-            qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2
+            qos=qos,
+            noLocal=True,
+            retainAsPublished=as_published,
+            retainHandling=0 if retained else 2,
         )
         refused: list[str] = []
         for first in range(0, len(topics), SUBSCRIBED):
             some = topics[first : first + SUBSCRIBED]
             codes = await self.subscribe(
-                [(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some]
+                [(topic, options) for topic in some]
+                if self.v5
+                else [(topic, qos) for topic in some]
             )
             told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
@@ -302,6 +212,8 @@ class Connection(aiomqtt.Client):
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+        if self._heard(message):
+            return
         if self._queue.full():
             self._thrown_away()
         else:

@@ -18,7 +18,15 @@ from functools import partial
 
 import msgspec
 import structlog
+from paho.mqtt.client import MQTTMessage
 
+from controller.broker.login import (
+    BrokerUnusableError,
+    Disconnected,
+    refuses_us,
+    taken_over,
+    told,
+)
 from controller.configuration.settings import Broker
 from controller.contract.node import BrokerConnection
 from controller.contract.notation import historical as marked
@@ -27,18 +35,11 @@ from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusableError
-from controller.mqtt.connection import (
-    BrokerUnusableError,
-    Connection,
-    Disconnected,
-    Incoming,
-    refuses_us,
-    taken_over,
-    told,
-)
+from controller.mqtt.connection import Connection, Incoming
 from controller.mqtt.intake import Intake
 from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import OwnTopics
+from controller.mqtt.table_claims import RENEWED as CLAIMED
 from controller.mqtt.tables_api import TablesApi
 from controller.tables.stages import Stages
 
@@ -61,6 +62,8 @@ FOREIGN = "broker-topics"
 """The alert that another client publishes on our topics, cleared after a minute without such a
 message.
 """
+RIVAL = "second-daemon"
+"""The alert that another daemon serves a table of ours too, as long as its claim stands."""
 QUIET, RENEWED = 60.0, 600.0
 """Seconds: that minute, and the interval at which all retained topics are published again. We
 cannot see foreign messages that are too large for us.
@@ -73,6 +76,7 @@ class _Sent(msgspec.Struct):
     position: int
     mono_ns: int
     acknowledged: bool = False
+    """Or not to be published at all."""
 
 
 class Publisher:
@@ -110,6 +114,14 @@ class Publisher:
         self._historical = 0
         """Events up to this position happened while we were not connected."""
         self._unreadable = False
+        self._claiming: Connection | None = None
+        """The connection, once it is known which tables are ours."""
+        self._claimed: list[Message] = []
+        """Our claim as published on it."""
+        self._lost: dict[str, int] = {}
+        """Tables that were ours, with the position of their last entry as such."""
+        self._taken: set[str] = set()
+        """Tables that another daemon had and that are ours now."""
         self._stale: set[str] = set()
         """The tables of which a retained topic may have changed."""
         self._alerts: dict[str, Alert] = {}
@@ -165,6 +177,7 @@ class Publisher:
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
             lasted = self._lasted
+            self._claiming = None
             self.standing.connected = False
             self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
@@ -179,6 +192,7 @@ class Publisher:
             client_id=self._client_id,
             will=self._api.status(online=False),
             thrown_away=self._throw_away,
+            heard=self._hear_claim,
         )
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -228,6 +242,8 @@ class Publisher:
 
     async def _read(self, connection: Connection) -> None:
         async def answer(order: tuple[str, str, Incoming]) -> None:
+            if not self._api.claims.has(order[0]):
+                return  # the daemon that has the table answers
             await self._deliver(connection, await self._api.answer(*order, connection.largest))
 
         try:
@@ -262,6 +278,8 @@ class Publisher:
         """Handle a message on one of our own topics: if another client published it, publish our
         state again.
         """
+        if self._api.is_elsewhere(message.topic):
+            return
         if not self._api.is_alert(message.topic):
             held_before = message.retain and not v5  # MQTT 5 does not send it to us
             if held_before or not self.standing.connected:
@@ -304,12 +322,17 @@ class Publisher:
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # events up to here happened while we were not connected
         self._own.connected()
-        refused = await connection.listen(self._api.subscriptions()) + await connection.listen(
-            self._api.own(), retained=False
-        )
+        claims = self._api.claims
+        claims.connected(time.monotonic())
+        # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
+        refused = await connection.listen(claims.topics(), qos=0, as_published=False)
+        refused += await connection.listen(self._api.own(), retained=False)
+        self._claiming, self._claimed = connection, []
+        self._settle()
+        refused += await connection.listen(self._api.subscriptions())
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
-        self._shown = {}
+        self._shown, self._taken = {}, set()
         self._stale = set(self._api.tables)
         self._refresh(connection)
         while connection.pending:
@@ -325,11 +348,13 @@ class Publisher:
         loop = asyncio.get_running_loop()
         lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
         self._renewal = loop.call_later(RENEWED, self._renew)
+        self._claiming_again = loop.call_later(CLAIMED, self._claim_again)
         try:
             await self._publish(connection, backlog)
         finally:
             lasting.cancel()
             self._renewal.cancel()
+            self._claiming_again.cancel()
 
     def _lasts(self) -> None:
         """Clear the alert about a second client: the connection has lasted."""
@@ -346,12 +371,74 @@ class Publisher:
             while True:
                 self._send_events()
                 self._refresh(connection)
+                if self._taken:  # the broker may hold alerts of the daemon that had them
+                    await connection.listen(self._api.alerts_of(self._taken))
+                    self._taken = set()
                 if self._end.is_set() and not connection.pending:
                     break
                 await self._wait(connection)
         finally:
-            self._connection = None
-        await self._deliver(connection, [self._api.status(online=False)])
+            self._connection = self._claiming = None
+        left = self._api.claims.messages(left=True)
+        await self._deliver(connection, [*left, self._api.status(online=False)])
+
+    def _hear_claim(self, message: MQTTMessage) -> bool:
+        claims = self._api.claims
+        if not claims.heard(
+            message.topic, bytes(message.payload), time.monotonic(), stored=message.retain
+        ):
+            return False
+        self._settle()
+        return True
+
+    def _claim_again(self) -> None:
+        self._claimed = []
+        self._settle()
+        self._claiming_again = asyncio.get_running_loop().call_later(CLAIMED, self._claim_again)
+
+    def _settle(self) -> None:
+        """Decide which tables are ours, and publish our claim if it is another."""
+        connection, claims = self._claiming, self._api.claims
+        if connection is None:
+            return
+        taken, lost = claims.settle(time.monotonic(), utc(time.time()))
+        for table in lost:
+            self._lost[table] = self._outbox.head()
+        self._taken |= taken
+        for table in taken:
+            self._lost.pop(table, None)
+            for topic in self._api.retained(table):
+                self._shown.pop(topic, None)
+        self._stale |= taken
+        self._tell_rivals(claims.shared(), claims.elsewhere())
+        if (claimed := claims.messages()) != self._claimed:
+            self._claimed = claimed
+            for message in claimed:
+                connection.post(message, partial(self._note_retained, message))
+            connection.flush()
+            self._changed()
+            self._wake.set()
+
+    def _tell_rivals(self, shared: dict[str, str], elsewhere: dict[str, str]) -> None:
+        if not shared:
+            if self._api.alerts.pop(RIVAL, None) is not None:
+                self._log.info("no other daemon serves our tables any more")
+                self._wake.set()
+            return
+        told = [
+            f"table {table} is served by the daemon {node} too, and "
+            f"{'that one' if table in elsewhere else 'this one'} has it"
+            for table, node in sorted(shared.items())
+        ]
+        detail = (
+            f"{'; '.join(told)}. Remove the table from one of the two configurations, or stop "
+            "one daemon"
+        )
+        known = self._api.alerts.get(RIVAL)
+        if known is None or known.detail != detail:
+            self._api.alerts[RIVAL] = _alert(RIVAL, "table.second_daemon", detail)
+            self._log.error("another daemon serves a table of ours", reason=detail)
+            self._wake.set()
 
     async def _wait(self, connection: Connection) -> None:
         """Wait until there is something to do. Raises :data:`Disconnected` if the broker does not
@@ -378,10 +465,14 @@ class Publisher:
                 for event in events:
                     sent = _Sent(event.position, event.mono_ns)
                     self._unacknowledged.append(sent)
+                    if self._is_elsewhere(event):
+                        sent.acknowledged = True
+                        continue
                     historical = event.position <= self._historical
                     message = self._message(event, historical=historical)
                     connection.post(message, partial(self._note_event, message, sent))
                 self._sent = events[-1].position
+                self._advance()
             self._unreadable = False
         except JournalUnusableError as error:
             # the journal looks whether it is damaged, and goes on in another file
@@ -409,13 +500,22 @@ class Publisher:
         sent.acknowledged = True
         if sent.position > self._historical:
             self._stages.acknowledged.add(time.monotonic_ns() - sent.mono_ns)
+        self.standing.published += 1
+        self._advance()
+        self._wake.set()
+
+    def _is_elsewhere(self, event: Entry) -> bool:
+        """Whether it happened while another daemon had the table, which published what happened."""
+        if event.boot != self._api.boot or self._api.claims.has(event.table):
+            return False
+        return event.position > self._lost.get(event.table, 0)
+
+    def _advance(self) -> None:
         waiting, before = self._unacknowledged, self.position
         while waiting and waiting[0].acknowledged:
             self.position = waiting.popleft().position
-            self.standing.published += 1
         if self.position > before:
             self._outbox.move_cursor(self.position)
-        self._wake.set()
 
     def _refresh(self, connection: Connection) -> None:
         """Publish each retained topic that has changed since we last published it, or that another
@@ -426,8 +526,11 @@ class Publisher:
             self._stale.update(self._api.tables)
         self._show(connection, self._api.node_retained())
         while self._stale and connection.pending < 2 * connection.window:
-            self._show(connection, self._api.retained(self._stale.pop()))
+            if self._api.claims.has(table := self._stale.pop()):
+                self._show(connection, self._api.retained(table))
         for topic in self._own.take(time.monotonic()):
+            if self._api.is_elsewhere(topic):
+                continue
             # an unknown alert is cleared
             self._post(connection, topic, self._api.shown(topic).get(topic))
         connection.flush()

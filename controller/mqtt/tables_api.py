@@ -26,6 +26,7 @@ from controller.contract.topics import Topics, within
 from controller.journal.schema import JournalUnusableError
 from controller.mqtt.connection import Incoming
 from controller.mqtt.outgoing import Message
+from controller.mqtt.table_claims import TableClaims
 from controller.tables.device_orders import command_device
 from controller.tables.runner import TableRunner
 from devices.device import Device
@@ -75,8 +76,11 @@ class TablesApi:
         self.withheld = 0
         """Answers not sent to the response topic that their command named."""
         self._told = -SILENT
+        self.claims = TableClaims(
+            node, boot, {table: place.topics for table, place in places.items()}
+        )
+        self.boot = boot
         self._response_topics = response_topics
-        self._boot = boot
         self._node = node
         self._topics = topics
         self._places = places
@@ -86,7 +90,7 @@ class TablesApi:
 
     def status(self, *, online: bool) -> Message:
         """The node's status message: the birth if ``online``, else the farewell and last will."""
-        body = msgspec.json.encode(NodeStatus("online" if online else "offline", self._boot))
+        body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
         return Message(self._topics.node(self._node, "status"), body, retain=True)
 
     def subscriptions(self) -> list[str]:
@@ -100,6 +104,10 @@ class TablesApi:
             for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))
         ]
 
+    def alerts_of(self, tables: Iterable[str]) -> list[str]:
+        """The topics of all alerts of these tables."""
+        return [self.topic(table, "alert/+") for table in tables]
+
     def own(self) -> list[str]:
         """Our other retained topics, watched for messages that another client publishes there."""
         found = [*self.node_retained(), self.status(online=True).topic]
@@ -107,6 +115,11 @@ class TablesApi:
             alerts = self.topic(table, "alert/")
             found += [topic for topic in self.retained(table) if not topic.startswith(alerts)]
         return found
+
+    def is_elsewhere(self, topic: str) -> bool:
+        """Whether this topic is of a table that another daemon has."""
+        found = self._find(topic)
+        return found is not None and not self.claims.has(found[0])
 
     def is_alert(self, topic: str) -> bool:
         """Whether this topic is an alert of one of our tables, whether or not we know the alert."""

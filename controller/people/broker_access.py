@@ -25,7 +25,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 OUTCOMES = ("event", "info", "state", "result")
 RETAINED = ("history", "shoe", "alert/+")
 TABLE = (*OUTCOMES, *RETAINED)
-NODE = ("status", "health", "checkpoint")
+CLAIM = "claim"
+NODE = ("status", CLAIM, "health", "checkpoint")
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -46,7 +47,7 @@ ACCESS: Mapping[Kind, Access] = {
     "daemon": Access(
         read=("command/+", "info", "state", "result", *RETAINED),  # to put right what others forge
         write=(*TABLE, "sealed", "reply/+"),
-        node_read=NODE,
+        node_read=("status", "health", "checkpoint"),  # and the claims of all daemons
         node_write=NODE,
     ),
     "display": Access(read=TABLE, node_read=("status",)),
@@ -92,6 +93,9 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
     else:
         tables, nodes, node = [(root, "+") for root in roots], roots, "+"
     reads = (*access.read, *([f"reply/{user}"] if access.own else []))
+    # who has a table that two daemons serve
+    claims = [root.node("+", CLAIM) for root in roots] if kind == "daemon" else []
+    claim = [root.node(node, CLAIM) for root in roots if root not in nodes]
     answers = [f"{prefix}/#" for prefix in floor.response_topics] if kind == "daemon" else []
     return Client(
         user,
@@ -99,10 +103,12 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
         read=(
             *(root.table(table, leaf) for root, table in tables for leaf in reads),
             *(root.node(node, leaf) for root in nodes for leaf in access.node_read),
+            *claims,
         ),
         write=(
             *(root.table(table, leaf) for root, table in tables for leaf in access.write),
             *(root.node(node, leaf) for root in nodes for leaf in access.node_write),
+            *claim,
             *answers,
         ),
     )

@@ -37,7 +37,7 @@ from controller.rulebooks.rulebook import rulebook
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.keys import card_cipher
-from controller.service.privacy import exposed
+from controller.service.privacy import exposed, exposed_secrets
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
@@ -131,7 +131,8 @@ class Daemon:
             raise
         if self._journal.set_aside is not None or self._journal.lost is not None:
             self._journal_set_aside()
-        if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
+        found = exposed(Path(configuration.journal.path), Path(configuration.recordings.path))
+        if found := [*found, *exposed_secrets(configuration.broker)]:
             self._log.warning(
                 "other users of this machine can read these files; run chmod go= on them",
                 files=[str(path) for path in found],

@@ -57,6 +57,7 @@ class HealthReporter:
 
     def report(self) -> Health:
         """The health of everything, now."""
+        elsewhere = self._api.claims.elsewhere()
         return Health(
             boot=self._boot,
             time=utc(time.time()),
@@ -82,6 +83,7 @@ class HealthReporter:
             answers_withheld=self._api.withheld,
             tables={
                 id: TableHealth(
+                    elsewhere=elsewhere.get(id),
                     readings_lost=place.runner.lost,
                     devices={name: device.health() for name, device in place.devices.items()},
                 )
@@ -97,7 +99,7 @@ class HealthReporter:
             device.health() for place in self._places.values() for device in place.devices.values()
         )
         stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
-        return (*self.trouble(), *stand)
+        return (*self.trouble(), self._api.claims.elsewhere(), *stand)
 
     def trouble(self) -> tuple[Any, ...]:
         """The part of it that concerns no device: the journal, the log, the broker."""

@@ -8,6 +8,8 @@ import resource
 import stat
 from pathlib import Path
 
+from controller.configuration.settings import Broker
+
 _PR_SET_DUMPABLE = 4  # prctl(2)
 
 
@@ -26,21 +28,37 @@ def exposed(journal: Path, recordings: Path) -> list[Path]:
     """The files of the journal and the folder of recordings that other users can reach because they
     were created before, or by someone else.
     """
-    beside = sorted(
-        path
-        for path in journal.parent.iterdir()
-        if path.name.startswith(journal.name) and path.suffix != ".lock"
-    )
+    try:
+        beside = sorted(
+            path
+            for path in journal.parent.iterdir()
+            if path.name.startswith(journal.name) and path.suffix != ".lock"
+        )
+    except OSError:  # not made yet, or ours alone to see
+        beside = []
     return [path for path in (*beside, recordings) if _open_to_others(path)]
 
 
-def _open_to_others(path: Path) -> bool:
+def exposed_secrets(broker: Broker) -> list[Path]:
+    """The password and the private key for the broker, if any user of this machine can read them. A
+    group may: one that the daemon is in, where another user owns the file.
+    """
+    named = (broker.password_file, broker.key_file)
+    return [
+        Path(name)
+        for name in named
+        if name is not None and _open_to_others(Path(name), stat.S_IRWXO, stat.S_IXOTH)
+    ]
+
+
+def _open_to_others(
+    path: Path,
+    who: int = stat.S_IRWXG | stat.S_IRWXO,
+    through: int = stat.S_IXGRP | stat.S_IXOTH,
+) -> bool:
     try:
-        if not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if not path.stat().st_mode & who:
             return False
-        return all(
-            folder.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH)
-            for folder in path.resolve().parents
-        )
+        return all(folder.stat().st_mode & through for folder in path.resolve().parents)
     except OSError:  # it is not there
         return False

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller.contract.commands import COMMANDS, Command
-from controller.contract.node import Checkpoint, Health, NodeStatus
+from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from controller.contract.notation import read_event, read_input, write
 from controller.contract.orders import Reply, read_order
 from controller.contract.retained import Alert, History, Info, ShoeTopic, State
@@ -40,6 +40,7 @@ BODIES: dict[str, tuple[str, type[Any]]] = {
     "shoe": ("retained", ShoeTopic),
     "alert": ("retained", Alert),
     "status": ("node", NodeStatus),
+    "claim": ("node", NodeClaim),
     "health": ("node", Health),
     "checkpoint": ("node", Checkpoint),
     "reply": ("replies", Reply),

@@ -170,7 +170,7 @@ def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
         "command/recall",
     )
     tables = [topics.table("ruleta-1", leaf) for leaf in leaves]
-    nodes = [topics.node("node-1", leaf) for leaf in ("status", "health", "checkpoint")]
+    nodes = [topics.node("node-1", leaf) for leaf in ("status", "claim", "health", "checkpoint")]
     levels = {part for topic in (*commands, *tables, *nodes) for part in topic.split("/")}
     assert [part for part in sorted(levels) if not SPELLED.fullmatch(part)] == []
     assert len(set(commands)) == len(COMMANDS)

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 import structlog
 
+from controller.broker.login import Disconnected
 from controller.cli import main
 from controller.journal.journal import Journal
-from controller.mqtt.connection import Disconnected
 from controller.mqtt.publisher import Publisher
 from controller.proof import journal_upkeep
 from controller.proof.journal_upkeep import JournalUpkeep

@@ -40,7 +40,10 @@ SEALED = {f"{TABLE}/sealed"}
 COMMANDS = {f"{TABLE}/command/round-void", f"{TABLE}/command/device-command"}
 RECALL = {f"{TABLE}/command/recall"}
 STATUS = {f"{SITE}/node/node-1/status"}
-NODE = STATUS | {f"{SITE}/node/node-1/health", f"{SITE}/node/node-1/checkpoint"}
+NODE = STATUS | {f"{SITE}/node/node-1/{leaf}" for leaf in ("claim", "health", "checkpoint")}
+TRIAL_CLAIM = {"novamas-sim/v1/casino-mayor/node/node-1/claim"}
+FOREIGN_CLAIM = {f"{SITE}/node/node-2/claim"}
+CLAIMS = TRIAL_CLAIM | FOREIGN_CLAIM
 FOREIGN_TABLE = {f"{SITE}/ruleta-9/event"}  # of another daemon of the same site
 FOREIGN_NODE = {f"{SITE}/node/node-2/status"}
 TRIAL = {f"{SIMULATED}/event"}
@@ -65,7 +68,7 @@ def reply(*kinds: str) -> set[str]:
 
 
 READS = {
-    "daemon": (TOLD - {f"{TABLE}/event"}) | COMMANDS | RECALL | NODE | TRIAL_COMMAND,
+    "daemon": (TOLD - {f"{TABLE}/event"}) | COMMANDS | RECALL | NODE | TRIAL_COMMAND | CLAIMS,
     "display": TOLD | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL,
     "console": TOLD | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL | reply("console"),
     "surveillance": TOLD
@@ -73,13 +76,14 @@ READS = {
     | NODE
     | FOREIGN_TABLE
     | FOREIGN_NODE
+    | CLAIMS
     | TRIAL
     | reply("surveillance"),
     "carrousel": OUTCOMES | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL | reply("carrousel"),
-    "integrator": TOLD | NODE | FOREIGN_TABLE | FOREIGN_NODE | TRIAL | reply("integrator"),
+    "integrator": TOLD | NODE | FOREIGN_TABLE | FOREIGN_NODE | CLAIMS | TRIAL | reply("integrator"),
 }
 WRITES = {
-    "daemon": TOLD | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS,
+    "daemon": TOLD | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS | TRIAL_CLAIM,
     "display": set(),
     "console": COMMANDS | RECALL | TRIAL_COMMAND,
     "surveillance": RECALL,
@@ -94,6 +98,7 @@ TOPICS = sorted(
     | NODE
     | FOREIGN_TABLE
     | FOREIGN_NODE
+    | CLAIMS
     | TRIAL
     | TRIAL_COMMAND
     | NOBODYS

@@ -4,6 +4,8 @@ if nothing had come.
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +16,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, until_up
+from tests.daemon.play import HEAD, TABLE, command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
 BODIES = {
@@ -280,4 +282,52 @@ def test_the_flood_of_one_client_keeps_back_no_other(
     assert command(subscriber, "session.open", other)["ok"]
     running.until_logged("commands are discarded: too many wait")
     assert counted(subscriber, running, wheel)["commands_discarded"] >= 1
+    assert running.log().count("broker connected") == 1
+
+
+def test_large_commands_without_end_delay_neither_results_nor_others(
+    tmp_path: Path,
+    ending: ExitStack,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+) -> None:
+    """A thousand commands a second of 60 KB: every round has its result, in its order, and each
+    command of another client is answered.
+    """
+    broker = Mosquitto(
+        tmp_path / "roomy", "allow_anonymous true", "max_queued_messages 0", "max_queued_bytes 0"
+    )
+    ending.callback(broker.kill)
+    broker.start()
+    running = daemon(configuration(broker.port, table("r1", wheel)))
+    running.start()
+    subscriber = subscribe(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+    until_up(subscriber, running)
+    assert command(subscriber, "session.open")["ok"]
+    flooder = subscribe(broker.port, "nothing")
+    body = json.dumps({**HEAD, "client": "flood", "note": "x" * 60_000}).encode()
+    stop, said = threading.Event(), []
+
+    def flood() -> None:
+        while not stop.wait(0.001):
+            flooder.say_soon(f"{TABLE}/command/session-open", body)
+            said.append(1)
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    ending.callback(flooding.join)
+    ending.callback(stop.set)
+    numbers = ["17", "32", "11", "29", " 0"]
+    for count, number in enumerate(numbers, 1):
+        before = "  " if count == 1 else numbers[count - 2]
+        spin(wheel, subscriber, number, count, before)
+        assert command(subscriber, "session.open")["ok"] is False
+    until("the flood was one", lambda: len(said) >= 2000)
+    stop.set()
+    results = subscriber.events("round.result")
+    assert [result["outcome"]["number"] for result in results] == [int(each) for each in numbers]
+    seqs = [event["seq"] for event in subscriber.events()]
+    assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+    running.until_logged("commands are discarded: too many wait")
     assert running.log().count("broker connected") == 1

@@ -213,3 +213,23 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
         str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")
     ]  # they have its rights
     assert made.stop() == 0
+
+
+def test_the_daemon_warns_of_a_password_that_everybody_can_read(
+    reachable: Path, wheel: Wheel, daemon: Callable[[str], Daemon]
+) -> None:
+    secret = reachable / "password"
+    secret.write_text("of this test alone")
+    secret.chmod(0o644)
+    text = f'username = "pit"\npassword_file = "{secret}"'
+    made = daemon(configuration(free_port(), table("r1", wheel), broker=text))
+    made.start()
+    warned = made.until_logged(
+        "other users of this machine can read these files; run chmod go= on them"
+    )
+    assert str(secret) in warned["files"]
+    assert made.stop() == 0
+    secret.chmod(0o640)  # a group may: the daemon may be in it
+    made.start()
+    made.until_logged("daemon up", 2)
+    assert len(made.logged(warned["event"])) == 1

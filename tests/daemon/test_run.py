@@ -64,7 +64,7 @@ def test_a_late_subscriber_finds_everything_retained(
     )
     late = subscribe(mosquitto.port)
     leaves = [f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")]
-    topics = {*leaves, *(f"{NODE}/{leaf}" for leaf in ("status", "health", "checkpoint"))}
+    topics = {*leaves, *(f"{NODE}/{leaf}" for leaf in ("status", "claim", "health", "checkpoint"))}
     until("all retained topics", lambda: topics <= {heard.topic for heard in late.heard})
     assert late.latest("/info")["about"]["devices"] == {"wheel": "cammegh-ss2"}
     assert late.latest("/result")["seq"] == result["seq"]

@@ -1,0 +1,1 @@
+"""How any client gets into the broker: the daemon, ``novamas send`` and the displays."""

@@ -1,0 +1,67 @@
+"""A connection to a broker, made as a :class:`Login` says: of the daemon, of ``novamas send`` and
+of each display.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiomqtt
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.client import DisconnectFlags
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller.broker.login import EndedEarlyError, Login, password, tls
+
+
+class BrokerClient(aiomqtt.Client):
+    """To be used with ``async with``. ``options``: those of the library. Raises ``Disconnected``,
+    or ``BrokerUnusableError`` if a file cannot be read.
+    """
+
+    def __init__(self, login: Login, **options: Any) -> None:
+        address = urlsplit(login.url)
+        context: ssl.SSLContext | None = tls(login)
+        self._causes = _Causes()
+        # not one that prints: what is wrong is told once, in our words
+        logger = logging.Logger("mqtt", logging.ERROR)
+        logger.addHandler(self._causes)
+        super().__init__(
+            address.hostname or "127.0.0.1",
+            address.port or (1883 if context is None else 8883),
+            username=login.username,
+            password=password(login),
+            tls_context=context,
+            logger=logger,
+            **options,
+        )
+
+    def _on_disconnect(
+        self,
+        client: PahoClient,
+        userdata: Any,
+        flags: DisconnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        if not self._connected.done():  # the library would wait until its time is over
+            self._connected.set_exception(EndedEarlyError(self._causes.last))
+            return
+        super()._on_disconnect(client, userdata, flags, reason_code, properties)
+
+
+class _Causes(logging.Handler):
+    """Keeps the error that the library only logs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: Exception | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for each in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(each, Exception):
+                self.last = each

@@ -1,0 +1,110 @@
+"""``novamas watch``: shows the tables of a configuration on the terminal, from MQTT alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from controller.cli import CommandLineError
+
+HELP = "show the tables of a configuration on the terminal, or their events as JSON lines"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[CONFIG] [--table TABLE ...] [--username USER --password-file FILE] ..."""
+    parser.add_argument(
+        "config",
+        nargs="?",
+        type=Path,
+        default=Path("novamas.toml"),
+        metavar="CONFIG",
+        help="the configuration of the daemon, for the site, the tables, the broker and TLS "
+        "(default: novamas.toml)",
+    )
+    parser.add_argument(
+        "--table", action="append", metavar="TABLE", help="a table; may be repeated (default: all)"
+    )
+    parser.add_argument(
+        "--username", metavar="USER", help="the broker's user, where it is not the daemon's"
+    )
+    parser.add_argument(
+        "--password-file", metavar="FILE", help="the file with that user's password"
+    )
+    parser.add_argument(
+        "--cert-file", metavar="FILE", help="our certificate, where it is not the daemon's"
+    )
+    parser.add_argument("--key-file", metavar="FILE", help="the private key of that certificate")
+    parser.add_argument(
+        "--language", metavar="LANGUAGE", help="language of the picture (default: of each decree)"
+    )
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines")
+    parser.add_argument(
+        "--rounds", metavar="COUNT", help="stop after this many results at the first table"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Become the display, which knows nothing but MQTT. Raises :class:`CommandLineError`."""
+    words = display_words(arguments)
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "subscribers.display", *words])  # noqa: S606 - no shell is wanted
+
+
+def display_words(arguments: argparse.Namespace) -> list[str]:
+    """The command line of the display. No secret is in it."""
+    from controller.broker.login import BrokerUnusableError, password_path
+    from controller.configuration.file import load
+    from controller.configuration.settings import ConfigurationError
+    from devices.suggestions import unknown
+
+    try:
+        configuration = load(arguments.config)
+    except ConfigurationError as mistaken:
+        raise CommandLineError(str(mistaken)) from None
+    tables = {table.id: table.simulated for table in configuration.table}
+    for name in arguments.table or ():
+        if name not in tables:
+            raise CommandLineError(unknown("table", name, sorted(tables)), 2)
+    chosen = arguments.table or list(tables)
+    if len({tables[name] for name in chosen}) > 1:
+        if arguments.table:
+            raise CommandLineError(
+                "simulated tables have topics of their own: watch them apart from the others", 2
+            )
+        chosen = [name for name in chosen if not tables[name]]
+    broker = configuration.broker
+    address = urlsplit(broker.url)
+    scheme = "mqtt" if address.scheme == "embedded" else address.scheme
+    given = {
+        "username": broker.username,
+        "ca_file": broker.ca_file,
+        "cert_file": broker.cert_file,
+        "key_file": broker.key_file,
+    }
+    if arguments.username is not None:
+        given |= {"username": arguments.username, "password_file": arguments.password_file}
+    elif arguments.password_file is not None:
+        raise CommandLineError("--password-file is of --username USER", 2)
+    else:
+        try:
+            path = password_path(broker)
+        except BrokerUnusableError as error:
+            raise CommandLineError(
+                f"{error}; give --username and --password-file of a display"
+            ) from None
+        given["password_file"] = None if path is None else str(path)
+    if arguments.cert_file is not None or arguments.key_file is not None:
+        given |= {"cert_file": arguments.cert_file, "key_file": arguments.key_file}
+    words = [f"--broker={scheme}://{address.netloc}", f"--site={configuration.site.id}"]
+    words += [f"--table={name}" for name in chosen]
+    words += [f"--{key.replace('_', '-')}={value}" for key, value in given.items() if value]
+    words += [
+        f"--{key}={value}"
+        for key in ("language", "rounds")
+        if (value := getattr(arguments, key)) is not None
+    ]
+    words += ["--simulated"] if tables[chosen[0]] else []
+    return [*words, "--json"] if arguments.json else words

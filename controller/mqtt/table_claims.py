@@ -1,0 +1,174 @@
+"""Which of several daemons has a table, where more than one has it in its configuration.
+
+Each daemon publishes a retained claim: since when it has each of its tables, or that it waits for
+it. Whoever has had a table longest keeps it; where nobody has it, the smallest ``boot`` takes it.
+All come to the same conclusion from the same claims, whatever their clocks say.
+
+A claim stands for :data:`GONE` seconds after it was last heard, so that a restart, a crash or an
+outage of the broker takes no table from its daemon. A daemon goes on with what the previous run of
+its own node had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from controller.contract.node import NodeClaim
+from controller.contract.topics import Topics
+from controller.mqtt.outgoing import Message
+
+RENEWED, GONE = 10.0, 35.0
+"""Seconds between two messages with our claim, and after which a claim that is not heard any more
+does not stand.
+"""
+MOST = 256
+"""The most claims of others that are remembered."""
+LEAF = "claim"
+
+
+class Stake(msgspec.Struct, frozen=True):
+    """What one daemon claims of one table: since when it has it (UTC, ISO 8601), or None if it
+    waits.
+    """
+
+    boot: str
+    since: str | None = None
+
+
+def keeper(stakes: Iterable[Stake]) -> Stake:
+    """Who has the table."""
+    return min(stakes, key=lambda stake: (stake.since is None, stake.since or "", stake.boot))
+
+
+class _Rival(msgspec.Struct):
+    node: str
+    tables: dict[str, str | None]
+    """Those that are ours too."""
+    heard: float
+    """The monotonic time at which it was last heard."""
+
+
+class TableClaims:
+    """Our claim, and those of other daemons that have some of our tables too. ``tables``: each with
+    its topics.
+    """
+
+    def __init__(self, node: str, boot: str, tables: Mapping[str, Topics]) -> None:
+        self._node = node
+        self._boot = boot
+        self._roots = {topics.root: topics for topics in tables.values()}
+        self._root = {table: topics.root for table, topics in tables.items()}
+        self._since: dict[str, str | None] = dict.fromkeys(tables)
+        self._rivals: dict[tuple[str, str], _Rival] = {}
+        """By the root of the topic, and boot."""
+        self._before: dict[str, str] = {}
+        """Since when the previous run of our node had its tables."""
+        self._connections = 0
+
+    def has(self, table: str) -> bool:
+        """Whether we have this table."""
+        return self._since.get(table, "") is not None
+
+    def topics(self) -> list[str]:
+        """The topics of all claims."""
+        return [topics.node("+", LEAF) for topics in self._roots.values()]
+
+    def connected(self, now: float) -> None:
+        """A connection is made. Others may have lost theirs and need time to come back."""
+        self._connections += 1
+        for rival in self._rivals.values():
+            rival.heard = now
+
+    def heard(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
+        """Take a message; False if it is no claim. ``stored``: the broker had it before we came."""
+        root, _, node = topic.removesuffix(f"/{LEAF}").rpartition("/node/")
+        if root not in self._roots or not topic.endswith(f"/{LEAF}"):
+            return False
+        try:
+            claim = msgspec.json.decode(body, type=NodeClaim)
+        except ValueError:  # also a claim that was cleared
+            return True
+        key = root, claim.boot
+        shared = {
+            table: since for table, since in claim.tables.items() if self._root.get(table) == root
+        }
+        if claim.boot == self._boot:  # MQTT 3.1.1 sends us our own
+            return True
+        if stored and self._connections == 1 and node == self._node:
+            self._before = {table: since for table, since in shared.items() if since is not None}
+        elif claim.left:
+            if key in self._rivals:  # it may be back in a moment
+                self._rivals[key].heard = now
+        elif not shared:
+            self._rivals.pop(key, None)
+        elif key in self._rivals or len(self._rivals) < MOST:
+            self._rivals[key] = _Rival(node, shared, now)
+        return True
+
+    def settle(self, now: float, time: str) -> tuple[set[str], set[str]]:
+        """Decide anew. Returns the tables that are ours from now on, and those that are not any
+        more. ``time``: UTC, ISO 8601.
+        """
+        self._rivals = {
+            key: rival for key, rival in self._rivals.items() if now - rival.heard <= GONE
+        }
+        taken, lost = set(), set()
+        for table, since in self._since.items():
+            ours = keeper(self._stakes(table)).boot == self._boot
+            before = self._before.pop(table, None)
+            if ours and since is None:
+                taken.add(table)
+                self._since[table] = before or time
+            elif not ours and since is not None:
+                lost.add(table)
+                self._since[table] = None
+        return taken, lost
+
+    def _stakes(self, table: str) -> list[Stake]:
+        others = [
+            Stake(boot, rival.tables[table])
+            for (_, boot), rival in self._rivals.items()
+            if table in rival.tables
+        ]
+        ours = self._since[table]
+        if all(stake.since is None for stake in others):  # nobody has taken it meanwhile
+            ours = ours or self._before.get(table)
+        return [Stake(self._boot, ours), *others]
+
+    def messages(self, *, left: bool = False) -> list[Message]:
+        """Our claim as it is published; ``left``: we end."""
+        return [
+            Message(
+                topics.node(self._node, LEAF),
+                msgspec.json.encode(
+                    NodeClaim(
+                        boot=self._boot,
+                        tables={
+                            table: since
+                            for table, since in self._since.items()
+                            if self._root[table] == root
+                        },
+                        left=left,
+                    )
+                ),
+                retain=True,
+            )
+            for root, topics in self._roots.items()
+        ]
+
+    def elsewhere(self) -> dict[str, str]:
+        """The tables that another daemon has, with its node."""
+        nodes = {boot: rival.node for (_, boot), rival in self._rivals.items()}
+        return {
+            table: nodes.get(keeper(self._stakes(table)).boot, self._node)
+            for table, since in self._since.items()
+            if since is None
+        }
+
+    def shared(self) -> dict[str, str]:
+        """The tables that another daemon claims too, with its node."""
+        return {
+            table: rival.node for rival in self._rivals.values() for table in sorted(rival.tables)
+        }

@@ -1,0 +1,217 @@
+"""Two daemons with one table: who has it, whatever is lost or late between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.contract.node import NodeClaim
+from controller.contract.topics import Topics
+from controller.mqtt.table_claims import GONE, RENEWED, Stake, TableClaims, keeper
+
+TIMES = st.one_of(st.none(), st.integers(0, 9).map(lambda day: f"2026-11-0{day}T00:00:00.000000Z"))
+STAKES = st.lists(st.builds(Stake, st.text("abcdef", min_size=2, max_size=2), TIMES), min_size=1)
+
+
+@given(STAKES, st.randoms(use_true_random=False))
+def test_all_who_know_the_same_claims_agree(stakes: list[Stake], order: object) -> None:
+    shuffled = sorted(stakes, key=lambda _: order.random())  # type: ignore[attr-defined]
+    assert keeper(stakes) == keeper(shuffled)
+    assert keeper(stakes) in stakes
+
+
+@given(STAKES, STAKES)
+def test_nobody_who_waits_takes_it_from_who_has_it(stakes: list[Stake], late: list[Stake]) -> None:
+    if keeper(stakes).since is not None:
+        waiting = [msgspec.structs.replace(stake, since=None) for stake in late]
+        assert keeper([*stakes, *waiting]) == keeper(stakes)
+
+
+class Floor:
+    """Some daemons and one broker, which keeps the last claim of each node, in a time of our own.
+    Each daemon may run, be cut off, or be dead.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.now = 0.0
+        self.boots = 0
+        self.kept: dict[str, bytes] = {}
+        self.daemons: dict[int, TableClaims | None] = dict.fromkeys(range(count))
+        self.linked: set[int] = set()
+        self.said: dict[int, bytes] = {}
+        self.skew = [0.0, 1e6, -1e6]
+
+    def start(self, which: int) -> None:
+        if self.daemons[which] is None:
+            self.boots += 1
+            boot = f"{self.boots * 7 % 16:x}{self.boots}"  # neither rising nor falling
+            self.daemons[which] = TableClaims(f"n{which}", boot, {"r1": Topics("palma")})
+            self.link(which)
+
+    def link(self, which: int) -> None:
+        daemon = self.daemons[which]
+        if daemon is not None and which not in self.linked:
+            self.linked.add(which)
+            daemon.connected(self.now)
+            for topic, body in self.kept.items():
+                daemon.heard(topic, body, self.now, stored=True)
+            self.said.pop(which, None)
+            self.settle(which)
+
+    def settle(self, which: int) -> None:
+        daemon = self.daemons[which]
+        if daemon is not None and which in self.linked:
+            daemon.settle(self.now, f"{1e9 + self.now + self.skew[which % 3]:020.3f}")
+            (claim,) = daemon.messages()
+            if self.said.get(which) != claim.payload:
+                self.said[which] = claim.payload
+                self.publish(which, claim.topic, claim.payload)
+
+    def publish(self, which: int, topic: str, body: bytes) -> None:
+        self.kept[topic] = body
+        for other in sorted(self.linked - {which}):
+            daemon = self.daemons[other]
+            if daemon is not None:
+                daemon.heard(topic, body, self.now, stored=False)
+                self.settle(other)
+
+    def cut(self, which: int) -> None:
+        self.linked.discard(which)
+
+    def kill(self, which: int) -> None:
+        self.cut(which)
+        self.daemons[which] = None
+
+    def stop(self, which: int) -> None:
+        daemon = self.daemons[which]
+        if daemon is not None and which in self.linked:
+            (claim,) = daemon.messages(left=True)
+            self.publish(which, claim.topic, claim.payload)
+        self.kill(which)
+
+    def forget(self, _: int) -> None:
+        """The broker is started anew and has kept nothing."""
+        self.kept.clear()
+        self.linked.clear()
+
+    def wait(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now += min(RENEWED, end - self.now)
+            for which in sorted(self.linked):
+                self.said.pop(which, None)
+                self.settle(which)
+
+    def having(self) -> list[int]:
+        return [n for n, daemon in self.daemons.items() if daemon is not None and daemon.has("r1")]
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["start", "link", "cut", "kill", "stop", "forget", "wait"]),
+        st.integers(0, 2),
+    ),
+    max_size=30,
+)
+
+
+def happen(floor: Floor, steps: Sequence[tuple[str, int]]) -> None:
+    for step, which in steps:
+        if step == "wait":
+            floor.wait((1.0, RENEWED, GONE + 1)[which])
+        else:
+            getattr(floor, step)(which)
+
+
+@settings(max_examples=500)
+@given(STEPS)
+def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None:
+    floor = Floor(3)
+    happen(floor, steps)
+    for which in floor.daemons:
+        floor.link(which)
+    running = [which for which, daemon in floor.daemons.items() if daemon is not None]
+    floor.wait(2 * GONE)
+    assert len(floor.having()) == min(1, len(running))
+    before = floor.having()
+    floor.wait(2 * GONE)
+    assert floor.having() == before, "and it stays so"
+
+
+@settings(max_examples=500)
+@given(STEPS, st.integers(0, 2))
+def test_a_restart_or_an_outage_takes_it_from_nobody(
+    steps: list[tuple[str, int]], how: int
+) -> None:
+    floor = Floor(3)
+    happen(floor, steps)
+    for which in floor.daemons:
+        floor.start(which)
+        floor.link(which)
+    floor.wait(2 * GONE)
+    (one,) = floor.having()
+    if how == 2:
+        floor.forget(0)
+        floor.now += 2 * GONE  # without a broker
+        for which in sorted(floor.daemons, key=lambda which: which == one):  # it comes last
+            floor.link(which)
+            floor.wait(RENEWED / 2)
+    else:
+        (floor.kill, floor.stop)[how](one)
+        floor.wait(RENEWED)
+        floor.start(one)
+    floor.wait(2 * GONE)
+    assert floor.having() == [one]
+
+
+@given(st.integers(0, 2))
+def test_whoever_waits_takes_over_when_the_other_is_gone(how: int) -> None:
+    floor = Floor(2)
+    floor.start(0)
+    floor.start(1)
+    assert floor.having() == [0]
+    (floor.kill, floor.stop, floor.cut)[how](0)
+    floor.wait(2 * GONE)
+    assert 1 in floor.having()
+    floor.start(0)
+    floor.link(0)
+    floor.wait(RENEWED)
+    assert floor.having() == [0 if how == 2 else 1], "what was only cut off takes it back"
+
+
+def test_a_clean_end_lets_a_new_node_take_the_table_at_once() -> None:
+    floor = Floor(2)
+    floor.start(0)
+    floor.stop(0)
+    floor.start(1)
+    assert floor.having() == [1]
+
+
+def heard(claims: TableClaims, body: bytes, topic: str = "novamas/v1/palma/node/x/claim") -> bool:
+    found = claims.heard(topic, body, 1.0, stored=False)
+    claims.settle(1.0, "now")
+    return found
+
+
+def test_only_a_claim_of_the_same_table_counts() -> None:
+    claims = TableClaims("n", "b", {"r1": Topics("palma"), "r2": Topics("palma", simulated=True)})
+    first: dict[str, str | None] = {"r1": "2020", "r2": "2020"}
+    for body in (b"", b"[]", b'{"boot":1}', b"\xff", b"[" * 10_000):
+        assert heard(claims, body)
+    assert heard(claims, msgspec.json.encode(NodeClaim(boot="a", tables={"r2": "2020"})))
+    assert not heard(claims, b"{}", "novamas/v1/elsewhere/node/x/claim")
+    assert not heard(claims, b"{}", "novamas/v1/palma/r1/state")
+    assert (claims.has("r1"), claims.has("r2"), claims.has("unheard-of")) == (True, True, True)
+    assert claims.shared() == {}
+    assert heard(claims, msgspec.json.encode(NodeClaim(boot="a", tables=first)))
+    assert (claims.has("r1"), claims.has("r2"), claims.elsewhere()) == (False, True, {"r1": "x"})
+
+
+def test_nobody_fills_the_memory_with_claims() -> None:
+    claims = TableClaims("n", "b", {"r1": Topics("palma")})
+    for number in range(1000):
+        heard(claims, msgspec.json.encode(NodeClaim(boot=f"{number}", tables={"r1": None})))
+    assert len(claims._rivals) == 256

@@ -1,0 +1,159 @@
+"""Two real daemons with one table at one real broker: one has it, both say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.journal.reader import JournalReader
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import HEAD, TABLE, command, spin, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+FIRST, SECOND = (f"novamas/v1/palma/node/pit-{number}" for number in (1, 2))
+LEAVES = ("info", "state", "result", "history", "event", "sealed")
+
+
+class Pair:
+    """The daemon that had the table first, and one that came later, each with its wheel."""
+
+    def __init__(
+        self, port: int, wheels: tuple[Wheel, Wheel], daemons: tuple[Daemon, Daemon]
+    ) -> None:
+        self.port, self.wheels = port, wheels
+        self.first, self.second = daemons
+
+    def log(self) -> str:
+        return f"{self.first.log()}\n--- second\n{self.second.log()}"
+
+
+@pytest.fixture(params=["5", "3.1.1"])
+def pair(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    ending: ExitStack,
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    tell: Callable[[str, Callable[[], str]], None],
+) -> Pair:
+    other = Wheel(tmp_path / "other")
+    ending.callback(other.close)
+    daemons = []
+    for number, each in ((1, wheel), (2, other)):
+        folder = tmp_path / f"pit-{number}"
+        folder.mkdir()
+        text = configuration(
+            mosquitto.port, table("r1", each), broker=f'protocol = "{request.param}"'
+        )
+        made = Daemon(folder, text.replace("pit-1", f"pit-{number}"))
+        ending.callback(tell, f"log of pit-{number}", made.log)
+        ending.callback(made.kill)
+        daemons.append(made)
+    return Pair(mosquitto.port, (wheel, other), (daemons[0], daemons[1]))
+
+
+def boots(heard: Subscriber, since: int) -> set[Any]:
+    """Who has published at the table what is happening there, not what happened before."""
+    found = list(heard.heard)[since:]
+    bodies = [each.body for each in found if each.topic.removeprefix(f"{TABLE}/") in LEAVES]
+    told = [body for body in bodies if isinstance(body, dict) and not body.get("historical")]
+    return {body["boot"] for body in told if "boot" in body}
+
+
+def read(daemon: Daemon, what: bytes) -> bool:
+    """Whether its journal has this."""
+    with closing(JournalReader(daemon.folder / "journal.sqlite3")) as reader:
+        return any(what in entry.body for entry in reader.entries() if entry.kind == "input")
+
+
+def elsewhere(heard: Subscriber, node: str) -> Any:
+    health = heard.latest(f"{node}/health")
+    return health and health["tables"]["r1"]["elsewhere"]
+
+
+def test_the_first_has_the_table_and_both_say_so(
+    pair: Pair, subscribe: Callable[..., Subscriber]
+) -> None:
+    heard = subscribe(pair.port)
+    pair.first.start()
+    until_up(heard, pair.first)
+    assert command(heard, "session.open")["ok"]
+    since = len(heard.heard)
+    pair.second.start()
+    pair.first.until_logged("another daemon serves a table of ours")
+    pair.second.until_logged("another daemon serves a table of ours")
+    alert = until("an alert", lambda: heard.latest(f"{TABLE}/alert/second-daemon"), pair.log)
+    assert (alert["what"], alert["severity"]) == ("table.second_daemon", "fault")
+    assert "table r1 is served by the daemon pit-2 too, and this one has it" in alert["detail"]
+    until("the second says who has it", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    pair.second.until_logged("broker connected")
+    for state in (2, 3, 4, 5):
+        pair.wheels[1].show(state, 9, "23" if state == 5 else "  ")
+    until("the second has read it", partial(read, pair.second, b'"number":23'), pair.log)
+    result = spin(pair.wheels[0], heard, "17", 1)
+    assert (result["boot"], result["outcome"]["number"]) == (pair.first.boot(), 17)
+    known = len(heard.on("/reply/t"))
+    for number in range(10):
+        heard.say(f"{TABLE}/command/bets-close", {**HEAD, "client": "t", "id": f"once {number}"})
+    until("ten answers", lambda: len(heard.on("/reply/t")) >= known + 10, pair.log)
+    assert command(heard, "session.close")["ok"]
+    ids = [reply.body["id"] for reply in heard.on("/reply/t")[known:-1]]
+    assert ids == [f"once {number}" for number in range(10)], "each is answered once, in order"
+    assert boots(heard, since) == {pair.first.boot()}
+    assert heard.number() == 17
+    assert pair.first.logged("somebody else publishes on our topics") == []
+
+
+def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_comes_back(
+    pair: Pair, subscribe: Callable[..., Subscriber]
+) -> None:
+    """With a claim that stands for seconds, not for half a minute."""
+    for daemon in (pair.first, pair.second):
+        hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 4.0"
+        daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
+    heard = subscribe(pair.port)
+    pair.first.start()
+    until_up(heard, pair.first)
+    assert command(heard, "session.open")["ok"]
+    pair.second.start()
+    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    pair.wheels[0].unplug()
+    until("an alert of the first", lambda: heard.latest(f"{TABLE}/alert/wheel-link"), pair.log)
+    pair.first.kill()
+    until_up(heard, pair.second)
+    until("it has the table", lambda: elsewhere(heard, SECOND) is None, pair.log)
+    until("that alert is cleared", lambda: heard.gone(f"{TABLE}/alert/wheel-link"), pair.log)
+    since = len(heard.heard)
+    assert command(heard, "session.open")["ok"]
+    assert spin(pair.wheels[1], heard, "23", 1)["boot"] == pair.second.boot()
+    pair.wheels[0].plug()
+    pair.first.start()
+    until("it waits now", lambda: elsewhere(heard, FIRST) == "pit-2", pair.log)
+    assert spin(pair.wheels[1], heard, "32", 2, before="23")["outcome"]["number"] == 32
+    assert pair.first.stop() == 0
+    until("the alert is over", lambda: heard.gone(f"{TABLE}/alert/second-daemon"), pair.log)
+    assert command(heard, "session.close")["ok"]
+    assert boots(heard, since) == {pair.second.boot()}
+    assert heard.number() == 32
+
+
+def test_a_restart_takes_the_table_from_nobody(
+    pair: Pair, subscribe: Callable[..., Subscriber]
+) -> None:
+    heard = subscribe(pair.port)
+    pair.first.start()
+    until_up(heard, pair.first)
+    pair.second.start()
+    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    for end in (pair.first.kill, pair.first.stop):
+        end()
+        pair.first.start()
+        until_up(heard, pair.first)
+        assert command(heard, "session.open")["ok"]
+        assert command(heard, "session.close")["ok"]
+    assert pair.second.boot() not in boots(heard, 0)

@@ -1,0 +1,227 @@
+"""A real Mosquitto with TLS and client certificates: the daemon, ``novamas send``, the display and
+the example get in with what the configuration names, and say clearly why where they do not.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.cli import main
+from tests.daemon.certificates import Authority
+from tests.daemon.mosquitto import Mosquitto, until
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+PASSWORD = "of this test alone"
+REPOSITORY = Path(__file__).parents[2]
+
+
+class Guarded:
+    """A broker that asks for a certificate of its CA and a password, and the files of a client."""
+
+    def __init__(self, folder: Path, ending: ExitStack) -> None:
+        self.folder, self._ending = folder, ending
+        self.authority, self.other = Authority(folder, "casino"), Authority(folder, "elsewhere")
+        self.secret = folder / "secret"
+        self.secret.write_text(f"{PASSWORD}\n")
+        self.secret.chmod(0o600)
+        self.users = folder / "users"
+        subprocess.run(
+            ["mosquitto_passwd", "-c", "-b", str(self.users), "pit", PASSWORD],
+            check=True,
+            capture_output=True,
+        )
+        self.certificate, self.key = self.authority.sign("pit")
+
+    def broker(self, certificate: Path, key: Path) -> Mosquitto:
+        made = Mosquitto(
+            self.folder / "mosquitto",
+            "allow_anonymous false",
+            f"password_file {self.users}",
+            f"cafile {self.authority.file}",
+            f"certfile {certificate}",
+            f"keyfile {key}",
+            "require_certificate true",
+        )
+        self._ending.callback(made.kill)
+        made.start()
+        return made
+
+    def text(self, **changed: object) -> str:
+        """The keys of ``[broker]``."""
+        keys = {
+            "username": "pit",
+            "password_file": self.secret,
+            "ca_file": self.authority.file,
+            "cert_file": self.certificate,
+            "key_file": self.key,
+        }
+        return "\n".join(
+            f'{key} = "{value}"' for key, value in {**keys, **changed}.items() if value is not None
+        )
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, ending: ExitStack) -> Guarded:
+    return Guarded(tmp_path, ending)
+
+
+def program(*words: str) -> list[str]:
+    return [
+        *(sys.executable, "-c", "import sys; from controller.cli import main; sys.exit(main())"),
+        *words,
+    ]
+
+
+def test_everybody_gets_in_with_one_configuration(
+    guarded: Guarded,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    ending: ExitStack,
+) -> None:
+    broker = guarded.broker(*guarded.authority.sign("broker"))
+    made = daemon(
+        configuration(broker.port, table("r1", wheel), broker=guarded.text(), scheme="mqtts")
+    )
+    made.start()
+    made.until_logged("broker connected")
+    made.until_logged("device up")
+    display = subprocess.Popen(program("watch", str(made.file), "--json"), stdout=subprocess.PIPE)
+    example = subprocess.Popen(
+        [
+            *(sys.executable, str(REPOSITORY / "examples/subscriber.py"), "--site", "palma"),
+            *("--port", str(broker.port), "--username", "pit"),
+            *("--password-file", str(guarded.secret), "--ca-file", str(guarded.authority.file)),
+            *("--cert-file", str(guarded.certificate), "--key-file", str(guarded.key)),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    for each in (display, example):
+        ending.enter_context(each)
+        ending.callback(each.kill)
+    until("both are in", lambda: broker.log().count("u'pit'") >= 3, broker.log)
+    head = ["--by", "M. Lasa", "--role", "table_head", "--config", str(made.file)]
+    opened = b""
+    while b"session.opened" not in opened:  # they may have subscribed after the first one
+        assert main(["send", "r1", "session.open", *head]) == 0
+        assert main(["send", "r1", "session.close", *head]) == 0
+        assert display.stdout is not None
+        opened = display.stdout.readline()
+    assert json.loads(opened)["table"] == "r1"
+    assert example.stdout is not None
+    assert example.stdout.readline().startswith(b"r1 ")
+    assert PASSWORD not in made.log()
+
+
+WRONG: dict[str, tuple[Callable[[Guarded], dict[str, object]], str]] = {
+    "wrong CA": (
+        lambda guarded: {"ca_file": guarded.other.file},
+        "the certificate of 127.0.0.1 is not signed by a CA that we trust: ca_file ",
+    ),
+    "wrong password": (
+        lambda guarded: {"password_file": guarded.users},
+        "the broker does not accept user 'pit'",
+    ),
+    "expired": (
+        lambda guarded: dict(
+            zip(("cert_file", "key_file"), guarded.authority.sign("old", expired=3), strict=True)
+        ),
+        "the broker ended the connection: ",
+    ),
+    "of another CA": (
+        lambda guarded: dict(
+            zip(("cert_file", "key_file"), guarded.other.sign("stranger"), strict=True)
+        ),
+        "the broker ended the connection: ",
+    ),
+    "no certificate": (
+        lambda _: {"cert_file": None, "key_file": None},
+        "the broker ended the connection: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_why_there_is_no_connection_is_told(
+    guarded: Guarded,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    ending: ExitStack,
+    what: str,
+) -> None:
+    broker = guarded.broker(*guarded.authority.sign("broker"))
+    change, words = WRONG[what]
+    text = guarded.text(**change(guarded))
+    made = daemon(configuration(broker.port, table("r1", wheel), broker=text, scheme="mqtts"))
+    everybody_says(made, broker, words, ending)
+    if what == "expired":
+        assert "old.pem has expired on " in made.log()
+
+
+@pytest.mark.parametrize(
+    ("expired", "address", "words"),
+    [
+        (3, "127.0.0.1", "the certificate of 127.0.0.1, or of its CA, has expired"),
+        (0, "127.0.0.2", "the certificate is of another host than 127.0.0.1"),
+    ],
+)
+def test_a_broker_with_a_wrong_certificate_is_told(
+    guarded: Guarded,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    ending: ExitStack,
+    expired: int,
+    address: str,
+    words: str,
+) -> None:
+    broker = guarded.broker(*guarded.authority.sign("broker", expired=expired, address=address))
+    made = daemon(
+        configuration(broker.port, table("r1", wheel), broker=guarded.text(), scheme="mqtts")
+    )
+    everybody_says(made, broker, words, ending)
+
+
+def test_a_port_without_tls_is_told(
+    guarded: Guarded,
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    ending: ExitStack,
+) -> None:
+    text = configuration(mosquitto.port, table("r1", wheel), broker=guarded.text(), scheme="mqtts")
+    everybody_says(daemon(text), mosquitto, "no TLS connection to 127.0.0.1", ending)
+
+
+def everybody_says(
+    made: Daemon,
+    broker: Mosquitto,
+    words: str,
+    ending: ExitStack,
+) -> None:
+    """The daemon in its log, `send` and the display on their standard errors, with the address."""
+    display = subprocess.Popen(program("watch", str(made.file), "--json"), stderr=subprocess.PIPE)
+    ending.enter_context(display)
+    ending.callback(display.kill)
+    assert display.stderr is not None
+    said = display.stderr.readline().decode()
+    assert said.startswith(f"display: no connection to mqtts://127.0.0.1:{broker.port}: ")
+    assert words in said
+    made.start()
+    refused = made.until_logged("broker not reached")
+    assert words in refused["reason"]
+    assert f":{broker.port}" in refused["broker"]
+    head = ["--by", "M. Lasa", "--role", "table_head", "--config", str(made.file)]
+    sent = subprocess.run(
+        program("send", "r1", "session.open", *head), capture_output=True, check=False
+    )
+    assert sent.returncode == 1
+    error = sent.stderr.decode()
+    assert words in error
+    assert f"mqtts://127.0.0.1:{broker.port}" in error
+    assert PASSWORD not in made.log() + error + said
