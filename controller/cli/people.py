@@ -1,45 +1,232 @@
-"""``novamas people``: what each role may say."""
+"""``novamas people``: who may act, in a file that the site signs; and what each role may say."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from controller.cli import CommandLineError
 
-HELP = "show what each role may say at a table"
+if TYPE_CHECKING:
+    from nacl.signing import SigningKey
+
+    from controller.people.register import People
+
+T = TypeVar("T", bound=msgspec.Struct)
+LARGEST = 5_000_000
+"""The most bytes that are read of any of these files."""
+KEY = 32
+"""The bytes of a public key."""
+HELP = (
+    "who may act: make keys, enrol people, revoke, rotate keys, list, sign; what each role may say"
+)
+
+ACTIONS = {
+    "key": "make a secret key, and print its public part",
+    "add": "enrol a person; begins the file, with --site",
+    "revoke": "revoke a person, or with --kid one key",
+    "rotate": "give a person a new key; the old ones end",
+    "list": "print who is enrolled",
+    "sign": "sign the file again, after a change by hand",
+    "may": "print what may be said at a table, and by whom",
+}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """May --game G --decree D [--role R]."""
-    parser.add_argument("action", choices=("may",), help="may: what may be said, and by whom")
+    """ACTION [FILE] and its options."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "actions:\n" + "\n".join(f"  {name:8}{what}" for name, what in ACTIONS.items())
+    parser.add_argument("action", choices=tuple(ACTIONS), metavar="ACTION", help="see below")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="the people file; for key, the key's file",
+    )
+    parser.add_argument("--site-key", type=Path, metavar="FILE", help="the site's secret key")
+    parser.add_argument(
+        "--passphrase-file",
+        type=Path,
+        metavar="FILE",
+        help="the passphrase of the secret key; without it, it is asked for",
+    )
+    parser.add_argument("--signer", metavar="KEY", help="for list: the site's public key")
+    parser.add_argument("--site", metavar="SITE", help="for the first add: the site's id")
+    parser.add_argument("--id", metavar="ID", help="the person's id: a-z, 0-9, hyphens")
+    parser.add_argument("--name", metavar="NAME", help="the person's name, as events have it")
+    parser.add_argument("--role", action="append", metavar="ROLE", help="may be repeated")
+    parser.add_argument(
+        "--table", action="append", metavar="TABLE", help="a table's id, or * for all; repeatable"
+    )
+    parser.add_argument("--public", metavar="KEY", help="the public part of the person's key")
+    parser.add_argument("--kid", metavar="KID", help="the id of a key, as list shows it")
+    parser.add_argument("--from", dest="since", metavar="TIME", help="in force from then on")
+    parser.add_argument("--until", metavar="TIME", help="in force until then")
     parser.add_argument("--game", metavar="G", help="for may: the game; `novamas games` lists them")
     parser.add_argument("--decree", metavar="D", help="for may: the decree")
-    parser.add_argument("--role", metavar="R", help="for may: only what this role may say")
     parser.add_argument("--json", action="store_true", help="print JSON lines, also on a terminal")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print who may say what."""
-    return _may(arguments)
+    """Do what is asked."""
+    from controller.people.private_key import PrivateKeyError
+    from controller.people.register import PeopleError
+
+    try:
+        return RUN[arguments.action](arguments)
+    except PrivateKeyError as error:
+        raise CommandLineError(str(error)) from None
+    except PeopleError as error:
+        where = f"{arguments.file}: " if arguments.file is not None else ""
+        raise CommandLineError(f"{where}{error}") from None
+
+
+def _key(arguments: argparse.Namespace) -> int:
+    from controller.people.private_key import make_private_key
+    from controller.people.register import spelled, thumbprint
+
+    path = _given(arguments, "file")
+    key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
+    public = spelled(key.verify_key.encode())
+    print(msgspec.json.encode({"public": public, "kid": thumbprint(public)}).decode())
+    return 0
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    from controller.contract.times import utc
+    from controller.people.enrolment import added
+    from controller.people.register import Head, PeopleError, Person, enrolled
+
+    path, now = _given(arguments, "file"), time.time()
+    _given(arguments, "id", "name", "role", "table", "public")
+    key = _site_key(arguments)
+    if path.exists():
+        people = _read(path, key)
+    else:
+        _given(arguments, "site")
+        people = enrolled(Head(site=arguments.site, number=1, time=utc(now)), ())
+    person = _converted(
+        Person,
+        {
+            "id": arguments.id,
+            "name": arguments.name,
+            "roles": arguments.role,
+            "tables": arguments.table,
+            "keys": [{"x": arguments.public}],
+            "from": arguments.since,
+            "until": arguments.until,
+        },
+    )
+    if person.id in {each.id for each in people.persons}:
+        raise PeopleError(f"{person.id} is enrolled already; revoke or rotate, or use another id")
+    _write(path, added(people, person, now), key)
+    return 0
+
+
+def _revoke(arguments: argparse.Namespace) -> int:
+    from controller.people.enrolment import revoked
+
+    path = _given(arguments, "file")
+    _given(arguments, "id")
+    key = _site_key(arguments)
+    changed = revoked(_read(path, key), arguments.id, arguments.kid, time.time())
+    _write(path, changed, key)
+    return 0
+
+
+def _rotate(arguments: argparse.Namespace) -> int:
+    from controller.contract.times import moment
+    from controller.people.enrolment import rotated
+    from controller.people.register import Key
+
+    path, now = _given(arguments, "file"), time.time()
+    _given(arguments, "id", "public")
+    try:
+        until = now if arguments.until is None else moment(arguments.until)
+    except ValueError as error:
+        raise CommandLineError(f"--until: {error}", 2) from None
+    key = _site_key(arguments)
+    new = _converted(Key, {"x": arguments.public, "from": arguments.since})
+    _write(path, rotated(_read(path, key), arguments.id, new, until, now), key)
+    return 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from controller.people.register import read_people, read_unsigned, unspelled
+
+    path = _given(arguments, "file")
+    data = _bytes(path)
+    if arguments.signer is None:
+        people = read_unsigned(data)
+        print(
+            "novamas: the signature was not looked at; give the site's key: --signer KEY",
+            file=sys.stderr,
+        )
+    else:
+        try:
+            signer = unspelled(arguments.signer)
+            if len(signer) != KEY:
+                raise ValueError
+        except ValueError:
+            raise CommandLineError("--signer: not a key as `people key` prints it", 2) from None
+        people = read_people(data, read_unsigned(data).head.site, signer)
+    if arguments.json or not sys.stdout.isatty():
+        for person in people.persons:
+            keys = [{"kid": key.id, **msgspec.to_builtins(key)} for key in person.keys]
+            print(msgspec.json.encode({**msgspec.to_builtins(person), "keys": keys}).decode())
+        return 0
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("id", "name", "roles", "tables", "keys", "revoked")
+    for person in people.persons:
+        table.add_row(
+            person.id,
+            person.name,
+            ", ".join(person.roles),
+            ", ".join((*person.tables, *(f"pit {pit}" for pit in person.pits))),
+            "\n".join(f"{key.id}{' revoked' if key.revoked else ''}" for key in person.keys),
+            person.revoked or "",
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"{people.head.site}, number {people.head.number}, signed {people.head.time}")
+    return 0
+
+
+def _sign(arguments: argparse.Namespace) -> int:
+    from controller.people.enrolment import signed_again
+    from controller.people.register import read_unsigned
+
+    path = _given(arguments, "file")
+    key = _site_key(arguments)
+    _write(path, signed_again(read_unsigned(_bytes(path)), time.time()), key)
+    return 0
 
 
 def _may(arguments: argparse.Namespace) -> int:
-    import msgspec
-
     from controller.people.authority import HELD, rights
     from devices.suggestions import unknown
 
-    for name in ("game", "decree"):
-        if getattr(arguments, name) is None:
-            raise CommandLineError(f"--{name} is missing", 2)
-    if arguments.role is not None and arguments.role not in HELD:
-        raise CommandLineError(unknown("role", arguments.role, HELD), 2)
+    _given(arguments, "game", "decree")
+    roles = arguments.role or []
+    for role in roles:
+        if role not in HELD:
+            raise CommandLineError(unknown("role", role, HELD), 2)
     try:
         found = [
             right
             for right in rights(arguments.game, arguments.decree).values()
-            if arguments.role in (None, *right.roles)
+            if not roles or set(roles) & set(right.roles)
         ]
     except ValueError as error:
         raise CommandLineError(str(error)) from None
@@ -55,3 +242,97 @@ def _may(arguments: argparse.Namespace) -> int:
         table.add_row(right.command, ", ".join(right.roles), right.law or "default: no decree says")
     Console().print(table)
     return 0
+
+
+RUN: dict[str, Callable[[argparse.Namespace], int]] = {
+    "key": _key,
+    "add": _add,
+    "revoke": _revoke,
+    "rotate": _rotate,
+    "list": _list,
+    "sign": _sign,
+    "may": _may,
+}
+
+
+def passphrase(path: Path | None, *, new: bool = False) -> bytes:
+    """The passphrase in a file, or the one that a person types."""
+    from getpass import getpass
+
+    if path is not None:
+        found = _bytes(path).rstrip(b"\r\n")
+        if path.stat().st_mode & 0o077:
+            raise CommandLineError(f"{path} can be read by others; chmod 600 {path}")
+        return found
+    if not sys.stdin.isatty():
+        raise CommandLineError("there is no terminal to ask on; use --passphrase-file FILE", 2)
+    given = getpass("passphrase: ")
+    if new and getpass("again: ") != given:
+        raise CommandLineError("the two are not the same; nothing was written")
+    return given.encode()
+
+
+def _given(arguments: argparse.Namespace, *names: str) -> Path:
+    """The file; it and these options must be given."""
+    for name in names:
+        if not getattr(arguments, name):
+            option = "FILE" if name == "file" else f"--{name.replace('_', '-')}"
+            raise CommandLineError(f"{option} is missing", 2)
+    path: Path = arguments.file
+    return path
+
+
+def _site_key(arguments: argparse.Namespace) -> SigningKey:
+    from controller.people.private_key import open_private_key
+
+    _given(arguments, "site_key")
+    return open_private_key(arguments.site_key, passphrase(arguments.passphrase_file))
+
+
+def _read(path: Path, key: SigningKey) -> People:
+    """The people in a file that this key signed."""
+    from controller.people.register import read_people, read_unsigned
+
+    data = _bytes(path)
+    return read_people(data, read_unsigned(data).head.site, key.verify_key.encode())
+
+
+def _write(path: Path, people: People, key: SigningKey) -> None:
+    """Replace the file at once: a reader finds the old one or the new one."""
+    from controller.people.register import write_people
+
+    new = path.with_name(f".{path.name}.new")
+    try:
+        with new.open("wb") as file:
+            file.write(write_people(people, key))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            new.chmod(path.stat().st_mode & 0o777)
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink()
+        raise CommandLineError(f"{path}: {error.strerror}") from None
+    print(f"{path}: number {people.head.number}, {len(people.persons)} enrolled")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST)
+    except OSError as error:
+        raise CommandLineError(f"{path}: {error.strerror}") from None
+
+
+def _converted(kind: type[T], fields: dict[str, Any]) -> T:
+    """A line of the file from what was typed."""
+    from controller.people.register import PeopleError
+    from devices.sections import worded
+
+    try:
+        return msgspec.convert(
+            {name: value for name, value in fields.items() if value is not None}, kind
+        )
+    except msgspec.ValidationError as error:
+        raise PeopleError(worded(error, kind)) from None

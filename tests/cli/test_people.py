@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.cli import main
+from controller.people.private_key import make_private_key, open_private_key
+from controller.people.register import People, PeopleError, read_people, spelled
+from tests.controller.people.staff import public
+from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+
+LASA = ("--id", "m-lasa", "--name", "M. Lasa", "--role", "table_head", "--table", "ruleta-1")
 
 
 def may(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
@@ -62,3 +69,171 @@ def test_what_is_wrong_is_told(
 ) -> None:
     assert main(["people", "may", *asked]) == status
     assert told in capsys.readouterr().err
+
+
+class Site:
+    """A site with its key, and its people file."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.file, self.words, self.key = folder / "people.jsonl", folder / "words", folder / "key"
+        self.words.touch(mode=0o600)
+        self.words.write_bytes(PASSPHRASE + b"\n")
+        self.signer = make_private_key(self.key, PASSPHRASE, *LEAST).verify_key.encode()
+        self._capsys = capsys
+
+    def do(self, action: str, *options: str) -> tuple[int, str, str]:
+        keys = ("--site-key", str(self.key), "--passphrase-file", str(self.words))
+        status = main(["people", action, str(self.file), *options, *keys])
+        told = self._capsys.readouterr()
+        return status, told.out, told.err
+
+    def people(self) -> People:
+        return read_people(self.file.read_bytes(), "palma", self.signer)
+
+
+@pytest.fixture
+def site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Site:
+    made = Site(tmp_path, capsys)
+    assert made.do("add", *LASA, "--public", public("lasa").x, "--site", "palma")[0] == 0
+    return made
+
+
+def test_a_key_is_made_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, file = tmp_path / "words", tmp_path / "lasa.key"
+    words.touch(mode=0o600)
+    words.write_text("three zeros in a row\n")
+    assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    key = open_private_key(file, b"three zeros in a row")
+    assert told["public"] == spelled(key.verify_key.encode())
+    assert file.stat().st_mode & 0o777 == 0o600
+    words.chmod(0o644)
+    assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 1
+    assert "can be read by others" in capsys.readouterr().err
+
+
+def test_a_person_is_enrolled(site: Site) -> None:
+    people = site.people()
+    assert people.head.number == 2
+    assert [(each.id, each.name, each.roles, each.tables) for each in people.persons] == [
+        ("m-lasa", "M. Lasa", ("table_head",), ("ruleta-1",))
+    ]
+    assert people.owners[public("lasa").id][0].id == "m-lasa"
+    person = ("--id", "a-riera", "--name", "A. Riera", "--role", "croupier", "--table", "*")
+    term = ("--from", "2026-01-01T00:00:00Z", "--until", "2027-01-01T00:00:00Z")
+    status, told, _ = site.do("add", *person, "--public", public("riera").x, *term)
+    assert (status, told) == (0, f"{site.file}: number 3, 2 enrolled\n")
+    riera = site.people().persons[1]
+    assert (riera.since, riera.until) == (term[1], term[3])
+
+
+def test_nobody_is_enrolled_twice(site: Site) -> None:
+    before = site.file.read_bytes()
+    status, _, told = site.do("add", *LASA, "--public", public("other").x)
+    assert status == 1
+    assert "m-lasa is enrolled already" in told
+    other = ("--id", "x", "--name", "X", "--role", "director", "--table", "*")
+    status, _, told = site.do("add", *other, "--public", public("lasa").x)
+    assert status == 1
+    assert "is in line 2 too" in told
+    assert site.file.read_bytes() == before
+
+
+def test_a_person_is_revoked_and_stays_known(site: Site) -> None:
+    assert site.do("revoke", "--id", "m-lasa")[0] == 0
+    assert site.people().persons[0].revoked is not None
+    assert public("lasa").id in site.people().owners
+    status, _, told = site.do("revoke", "--id", "nobody")
+    assert status == 1
+    assert "nobody has the id nobody" in told
+
+
+def test_one_key_is_revoked(site: Site) -> None:
+    assert site.do("rotate", "--id", "m-lasa", "--public", public("lasa-tablet").x)[0] == 0
+    assert site.do("revoke", "--id", "m-lasa", "--kid", public("lasa").id)[0] == 0
+    person = site.people().persons[0]
+    assert person.revoked is None
+    assert [key.revoked is not None for key in person.keys] == [True, False]
+    status, _, told = site.do("revoke", "--id", "m-lasa", "--kid", "other")
+    assert status == 1
+    assert "has no key other" in told
+
+
+def test_a_key_is_rotated(site: Site) -> None:
+    until = "2999-01-01T00:00:00.000000Z"
+    told = site.do("rotate", "--id", "m-lasa", "--public", public("next").x, "--until", until)
+    assert told[0] == 0
+    old, new = site.people().persons[0].keys
+    assert (old.until, new.until, new.x) == (until, None, public("next").x)
+    assert site.do("rotate", "--id", "m-lasa", "--public", public("third").x)[0] == 0
+    first, second, third = site.people().persons[0].keys
+    assert first.until == second.until != until
+    assert third.until is None
+
+
+def test_what_was_changed_by_hand_is_told_and_can_be_signed(site: Site) -> None:
+    site.file.write_bytes(site.file.read_bytes().replace(b"table_head", b"inspector"))
+    with pytest.raises(PeopleError, match="changed after it was signed"):
+        site.people()
+    status, _, told = site.do("revoke", "--id", "m-lasa")
+    assert status == 1
+    assert "changed after it was signed" in told
+    assert site.do("sign")[0] == 0
+    assert site.people().persons[0].roles == ("inspector",)
+
+
+def test_who_is_enrolled(
+    site: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing = ["people", "list", str(site.file)]
+    assert main([*listing, "--signer", spelled(site.signer)]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    line = json.loads(told.out)
+    assert (line["id"], line["keys"][0]["kid"]) == ("m-lasa", public("lasa").id)
+    assert main(listing) == 0
+    assert "the signature was not looked at" in capsys.readouterr().err
+    assert main([*listing, "--signer", public("lasa").x]) == 1
+    assert "not with the site's" in capsys.readouterr().err
+    assert main([*listing, "--signer", "abc"]) == 2
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main([*listing, "--signer", spelled(site.signer)]) == 0
+    assert "palma, number 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("action", "options", "status", "told"),
+    [
+        ("add", LASA[2:], 2, "--id is missing"),
+        ("add", LASA, 2, "--public is missing"),
+        ("add", (*LASA[:5], "owner", *LASA[6:], "--public", public("x").x), 1, "owner"),
+        ("add", ("--id", "A B", *LASA[2:], "--public", public("x").x), 1, "id"),
+        ("rotate", ("--id", "m-lasa"), 2, "--public is missing"),
+        ("rotate", ("--id", "m-lasa", "--public", "x", "--until", "soon"), 2, "--until: 'soon'"),
+        ("rotate", ("--id", "m-lasa", "--public", "x"), 1, "x"),
+        ("revoke", (), 2, "--id is missing"),
+    ],
+)
+def test_wrong_changes_change_nothing(
+    action: str, options: tuple[str, ...], status: int, told: str, site: Site
+) -> None:
+    before = site.file.read_bytes()
+    found = site.do(action, *options)
+    assert found[0] == status
+    assert told in found[2]
+    assert site.file.read_bytes() == before
+    assert sorted(each.name for each in site.file.parent.iterdir()) == [
+        "key",
+        "people.jsonl",
+        "words",
+    ]
+
+
+def test_another_key_changes_nothing(site: Site, tmp_path: Path) -> None:
+    site.key = tmp_path / "stranger"
+    make_private_key(site.key, PASSPHRASE, *LEAST)
+    before = site.file.read_bytes()
+    status, _, told = site.do("revoke", "--id", "m-lasa")
+    assert status == 1
+    assert "not with the site's" in told
+    assert site.file.read_bytes() == before

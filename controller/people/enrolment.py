@@ -1,0 +1,73 @@
+"""Changes of the people file: each gives the next one, with the number after.
+
+Nobody is ever removed: who was revoked stays in the file, so that it says whose a signature of last
+year is.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.contract.times import moment, utc
+from controller.people.register import Key, People, PeopleError, Person, enrolled
+
+
+def added(people: People, person: Person, now: float) -> People:
+    """With one more person."""
+    return _next(people, (*people.persons, person), now)
+
+
+def revoked(people: People, person_id: str, kid: str | None, now: float) -> People:
+    """Without the right of this person to act, or without one key of theirs."""
+    person = find(people, person_id)
+    if kid is None:
+        changed = replace(person, revoked=utc(now))
+    else:
+        _key(person, kid)
+        keys = tuple(
+            replace(key, revoked=utc(now)) if key.id == kid else key for key in person.keys
+        )
+        changed = replace(person, keys=keys)
+    return _next(people, _with(people, changed), now)
+
+
+def rotated(people: People, person_id: str, key: Key, until: float, now: float) -> People:
+    """With a new key of this person; the others are in force until then."""
+    person = find(people, person_id)
+    kept = tuple(
+        each
+        if each.revoked is not None or (each.until is not None and moment(each.until) < until)
+        else replace(each, until=utc(until))
+        for each in person.keys
+    )
+    return _next(people, _with(people, replace(person, keys=(*kept, key))), now)
+
+
+def signed_again(people: People, now: float) -> People:
+    """As it is."""
+    return _next(people, people.persons, now)
+
+
+def find(people: People, person_id: str) -> Person:
+    """The person with this id. Raises :class:`PeopleError`."""
+    person = next((each for each in people.persons if each.id == person_id), None)
+    if person is None:
+        raise PeopleError(f"nobody has the id {person_id}; novamas people list shows who there is")
+    return person
+
+
+def _key(person: Person, kid: str) -> Key:
+    key = next((each for each in person.keys if each.id == kid), None)
+    if key is None:
+        raise PeopleError(
+            f"{person.id} has no key {kid}; there are: {', '.join(key.id for key in person.keys)}"
+        )
+    return key
+
+
+def _with(people: People, changed: Person) -> tuple[Person, ...]:
+    return tuple(changed if each.id == changed.id else each for each in people.persons)
+
+
+def _next(people: People, persons: tuple[Person, ...], now: float) -> People:
+    return enrolled(replace(people.head, number=people.head.number + 1, time=utc(now)), persons)
