@@ -18,6 +18,9 @@ from controller.configuration.settings import BROKER_FILES, Broker, Configuratio
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.mqtt.embedded_broker import NotLoopbackError, loopback
+from controller.people.authority import rights
+from controller.people.register import LARGEST, PeopleError, read_people, unspelled
+from controller.people.two_persons import MARKED
 from controller.rulebooks.rulebook import decrees, rulebook
 from devices.codec import Driver
 from devices.drivers import driver
@@ -25,6 +28,7 @@ from devices.links import check_link
 from devices.places import Path
 from devices.profiles import profile
 from devices.sections import Notes, read
+from devices.suggestions import unknown
 
 Flaws = Iterator[tuple[Path, str]]
 
@@ -39,6 +43,9 @@ SERVE: Mapping[str, tuple[str, ...]] = {
     "pai-gow": ("dice", *CARDS),
 }
 """The kinds of devices that a game accepts; a game not listed here accepts ``CARDS``."""
+
+KEY = 32
+"""The bytes of a public key."""
 
 CREDENTIALS = "/run/credentials/"
 """systemd shows the files below this folder to the running service only."""
@@ -56,6 +63,7 @@ def flaws(configuration: Configuration) -> Notes:
         *([] if tables else [(("table",), "no table is configured; add [[table]]")]),
         *_broker(configuration.broker),
         *_surveillance(configuration),
+        *_people(configuration),
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
@@ -139,6 +147,78 @@ def _surveillance(configuration: Configuration) -> Flaws:
                     "keygen` makes one)"
                 ),
             )
+
+
+def _people(configuration: Configuration) -> Flaws:
+    """Whether it is known who may act, or the site may do without."""
+    people, at = configuration.people, ("people",)
+    if people is None:
+        return
+    if people.required is False and not _harmless(configuration):
+        yield (
+            (*at, "required"),
+            (
+                "without signatures, whoever may publish at the broker is anybody; allowed with an "
+                'embedded:// broker or simulated tables only. Write true, or "accept-the-risk"'
+            ),
+        )
+    for key in ("file", "key"):
+        if getattr(people, key) is None and people.required is True:
+            yield at, f"the key `{key}` is missing; docs/security.md says how to make it"
+    if people.key is not None and people.file is not None:
+        yield from _people_file(people.file, people.key, configuration.site.id)
+    for index, mark in enumerate(people.two_persons):
+        if mark not in MARKED:
+            yield (*at, "two_persons", index), unknown("command", mark, MARKED)
+    yield from _narrowed(people.may, configuration.table)
+
+
+def _people_file(file: str, key: str, site: str) -> Flaws:
+    try:
+        signer = unspelled(key)
+        if len(signer) != KEY:
+            raise ValueError
+    except ValueError:
+        yield ("people", "key"), "is not a public key as `novamas people key` prints it"
+        return
+    try:
+        with open(file, "rb") as opened:  # noqa: PTH123
+            read_people(opened.read(LARGEST + 1), site, signer)
+    except OSError as error:
+        yield ("people", "file"), f"{file}: {error.strerror}"
+    except PeopleError as error:
+        yield ("people", "file"), f"{file}: {error}"
+
+
+def _harmless(configuration: Configuration) -> bool:
+    """Whether nobody but this machine can give commands, or none is to a real table."""
+    return configuration.broker.url.startswith("embedded://") or all(
+        table.simulated for table in configuration.table
+    )
+
+
+def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[Table, ...]) -> Flaws:
+    """Whether each command is one of some table, and each role may have it there."""
+    known = [table for table in tables if _made(table) is not None]
+    of = [rights(table.game, table.decree) for table in known]
+    for command, roles in may.items():
+        at = ("people", "may", command)
+        found = [each[command] for each in of if command in each]
+        if not found:
+            yield at, unknown("command", command, sorted({name for each in of for name in each}))
+        for role in roles:
+            if found and not any(role in right.roles for right in found):
+                law = next((f"; {right.law}" for right in found if right.law), "")
+                yield at, f"{role} may not have it at any table{law}"
+        for table, each in zip(known, of, strict=True):
+            if command in each and not set(roles) & set(each[command].roles):
+                yield (
+                    at,
+                    (
+                        f"nobody could give it at {table.id}; name one of "
+                        f"{', '.join(each[command].roles)}"
+                    ),
+                )
 
 
 def deals_face_down(table: Table) -> bool:

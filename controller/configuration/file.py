@@ -74,7 +74,7 @@ def _within(folder: Path, name: str | None) -> str | None:
 
 def _absolute(configuration: Configuration, folder: Path) -> Configuration:
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
-    broker = configuration.broker
+    broker, people = configuration.broker, configuration.people
     return msgspec.structs.replace(
         configuration,
         journal=msgspec.structs.replace(
@@ -90,4 +90,5 @@ def _absolute(configuration: Configuration, folder: Path) -> Configuration:
             cert_file=_within(folder, broker.cert_file),
             key_file=_within(folder, broker.key_file),
         ),
+        people=people and msgspec.structs.replace(people, file=_within(folder, people.file)),
     )

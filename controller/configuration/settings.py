@@ -123,6 +123,21 @@ class Broker(_Section, frozen=True):
     ] = ()
 
 
+class People(_Section, frozen=True):
+    """``[people]``: who may act. ``file``: the people file, which the site's key signed; ``key``:
+    the public part of that key, as ``novamas people key`` prints it.
+
+    ``required``: whether a command must be signed. ``two_persons``: what takes two. ``may``: for
+    each command named here, the roles that keep it.
+    """
+
+    file: Name | None = None
+    key: Name | None = None
+    required: bool | Literal["accept-the-risk"] = True
+    two_persons: tuple[Name, ...] = ("result.correct", "round.confirm", "round.void")
+    may: dict[str, tuple[Name, ...]] = {}
+
+
 class Log(_Section, frozen=True):
     """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
@@ -166,6 +181,7 @@ class Configuration(_Section, frozen=True):
     surveillance: Surveillance = Surveillance()
     recordings: Recordings = Recordings()
     broker: Broker = Broker()
+    people: People | None = None
     log: Log = Log()
 
 

@@ -305,7 +305,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     ) == [
         (
             "line 1: colour: unknown key; there are: site, table, journal, surveillance, "
-            "recordings, broker, log"
+            "recordings, broker, people, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -527,6 +527,7 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
         ("[surveillance]", settings.Surveillance),
         ("[recordings]", settings.Recordings),
         ("[broker]", settings.Broker),
+        ("[people]", settings.People),
         ("[log]", settings.Log),
         ("[[table]]", settings.Table),
         ("[[table.device]]", settings.Device),
@@ -551,5 +552,6 @@ def test_the_document_has_every_section() -> None:
         settings.Surveillance,
         settings.Recordings,
         settings.Broker,
+        settings.People,
         settings.Log,
     }

@@ -1,0 +1,106 @@
+"""``[people]`` of the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from controller.configuration.file import load
+from controller.configuration.settings import ConfigurationError, People
+from controller.people.register import spelled, write_people
+from controller.people.two_persons import MARKED, Mark
+from tests.controller.people.staff import SIGNER, SITE_KEY, people, public
+
+BEGIN = """\
+[site]
+id = "casino-mayor"
+[broker]
+url = "URL"
+"""
+TABLE = """
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "ARA02"
+simulated = SIMULATED
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:4001"
+"""
+FILE = f'file = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n'
+REAL, EMBEDDED = "mqtt://127.0.0.1:1883", "embedded://127.0.0.1:1883"
+
+
+def mistakes(folder: Path, text: str, url: str = REAL, simulated: bool = False) -> list[str]:
+    (folder / "people.jsonl").write_bytes(write_people(people(), SITE_KEY))
+    file = folder / "novamas.toml"
+    table = TABLE.replace("SIMULATED", str(simulated).lower())
+    file.write_text(BEGIN.replace("URL", url) + text + table)
+    try:
+        load(file)
+    except ConfigurationError as error:
+        return [f"{m.place.partition(': ')[2] or m.place}: {m.what}" for m in error.mistakes]
+    return []
+
+
+def test_a_site_with_its_people(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, f"[people]\n{FILE}") == []
+
+
+def test_without_the_section_nothing_is_asked(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, "") == []
+
+
+@pytest.mark.parametrize(
+    ("url", "simulated", "required", "refused"),
+    [
+        (REAL, False, "false", True),
+        (REAL, True, "false", False),
+        (EMBEDDED, False, "false", False),
+        ("mqtts://127.0.0.1:8883", False, "false", True),
+        (REAL, False, '"accept-the-risk"', False),
+    ],
+)
+def test_who_may_do_without_signatures(
+    url: str, simulated: bool, required: str, refused: bool, tmp_path: Path
+) -> None:
+    found = mistakes(tmp_path, f"[people]\nrequired = {required}\n", url, simulated)
+    assert bool(found) == refused
+    assert [each for each in found if "accept-the-risk" not in each] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "people: the key `file` is missing"),
+        (f'key = "{spelled(SIGNER)}"', "people: the key `file` is missing"),
+        ('file = "people.jsonl"', "people: the key `key` is missing"),
+        ('file = "people.jsonl"\nkey = "abc"', "people.key: is not a public key"),
+        (
+            f'file = "people.jsonl"\nkey = "{public("lasa").x}"',
+            "not with the site's",
+        ),
+        (f'file = "nobody"\nkey = "{spelled(SIGNER)}"', "nobody: No such file"),
+        (FILE + 'required = "no"', "people.required: "),
+        (FILE + 'two_persons = ["round.viod"]', "people.two_persons[0]: "),
+        (FILE + '[people.may]\n"round.viod" = ["inspector"]', "round.void"),
+        (FILE + '[people.may]\n"round.void" = ["croupier"]', "croupier may not have it"),
+        (FILE + '[people.may]\n"round.void" = ["croupier"]', "nobody could give it at ruleta-1"),
+        (FILE + '[people.may]\n"round.void" = []', "nobody could give it at ruleta-1"),
+        (FILE + '[people.may]\n"bets.open" = ["owner"]', "owner may not have it"),
+    ],
+)
+def test_each_mistake_is_told_with_its_place(text: str, told: str, tmp_path: Path) -> None:
+    assert told in "\n".join(mistakes(tmp_path, f"[people]\n{text}\n"))
+
+
+def test_a_site_narrows(tmp_path: Path) -> None:
+    may = '[people.may]\n"round.void" = ["inspector"]\n"recall" = ["reader", "inspector"]\n'
+    assert mistakes(tmp_path, f"[people]\n{FILE}two_persons = []\n{may}") == []
+
+
+def test_what_takes_two_unless_the_site_says() -> None:
+    assert People().two_persons == MARKED == get_args(Mark)
