@@ -6,20 +6,25 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from controller.cli import CommandLineError
 from controller.cli.numbers import seconds
 
+if TYPE_CHECKING:
+    from controller.configuration.settings import Configuration
+
 HELP = "send a command to a table and wait for its answer"
 
+LIFE = 30
+"""Seconds for which a signed command is valid."""
 REFUSED = 3
 """The exit status of a command that was refused."""
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """TABLE COMMAND [FIELD=VALUE ...] --by NAME --role ROLE [--config FILE] ..."""
+    """TABLE COMMAND [FIELD=VALUE ...] --key FILE [--role ROLE] [--config FILE] ..."""
     parser.add_argument("table", metavar="TABLE", help="the table's id")
     parser.add_argument("command", metavar="COMMAND", help="its name, as round.void")
     parser.add_argument(
@@ -29,7 +34,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="its fields; a value is JSON where it can be read so, else text",
     )
-    parser.add_argument("--by", metavar="NAME", help="the person's name")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the person's secret key")
+    parser.add_argument(
+        "--passphrase-file",
+        type=Path,
+        metavar="FILE",
+        help="the passphrase of the key; without it, it is asked for",
+    )
+    parser.add_argument("--by", metavar="NAME", help="unsigned commands: the person's name")
     parser.add_argument(
         "--role", metavar="ROLE", help="the person's role: table_head, inspector ..."
     )
@@ -67,7 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
-    from controller.contract.orders import RECALL
     from controller.contract.topics import Topics, level
     from controller.mqtt.command_client import NoAnswerError, ask
     from devices.suggestions import unknown
@@ -79,9 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
     tables = {table.id: table for table in configuration.table}
     if arguments.table not in tables:
         raise CommandLineError(unknown("table", arguments.table, sorted(tables)), 2)
-    name = level(arguments.command)
-    if name != RECALL and (arguments.by is None or arguments.role is None):
-        raise CommandLineError("--by NAME and --role ROLE say who gives the command", 2)
     broker = configuration.broker
     if arguments.username is not None:
         broker = msgspec.structs.replace(
@@ -96,15 +104,18 @@ def run(arguments: argparse.Namespace) -> int:
     number = secrets.token_urlsafe(12)
     user = broker.username or ""
     client = user if _CLIENT.fullmatch(user) else f"send-{number}"
-    who = {} if name == RECALL else {"by": arguments.by, "role": arguments.role}
-    body: dict[str, Any] = {**dict(arguments.field), **who, "client": client, "id": number}
+    if arguments.key is None:
+        body = _typed(arguments, client, number)
+    else:
+        audience = f"{topics.root}/{arguments.table}"
+        body = _signed(arguments, configuration, audience, client, number)
     try:
         reply = asyncio.run(
             ask(
                 broker,
-                topics.command(arguments.table, name),
+                topics.command(arguments.table, level(arguments.command)),
                 topics.reply(arguments.table, client),
-                msgspec.json.encode(body),
+                body,
                 number,
                 arguments.timeout,
             )
@@ -116,6 +127,71 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"novamas: refused: {reply.get('error')}", file=sys.stderr)
         return REFUSED
     return 0
+
+
+def _typed(arguments: argparse.Namespace, client: str, number: str) -> bytes:
+    """A command in which name and role are typed."""
+    import msgspec
+
+    from controller.contract.orders import RECALL
+    from controller.contract.topics import level
+
+    name = level(arguments.command)
+    if name != RECALL and (arguments.by is None or arguments.role is None):
+        raise CommandLineError(
+            "who gives the command? --key FILE signs it; unsigned: --by NAME and --role ROLE", 2
+        )
+    who = {} if name == RECALL else {"by": arguments.by, "role": arguments.role}
+    return msgspec.json.encode({**dict(arguments.field), **who, "client": client, "id": number})
+
+
+def _signed(
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    audience: str,
+    client: str,
+    number: str,
+) -> bytes:
+    """A command that a person signed."""
+    import time
+
+    from controller.cli.people import passphrase
+    from controller.people.private_key import PrivateKeyError, open_private_key
+    from controller.people.register import PeopleError, read_unsigned, spelled, thumbprint
+    from controller.people.signed_command import Claims, sign
+
+    if configuration.people is None or configuration.people.file is None:
+        raise CommandLineError(f"{arguments.config}: a signed command needs [people] with `file`")
+    if arguments.by is not None:
+        raise CommandLineError("--by: leave it out; the key says who it is", 2)
+    try:
+        key = open_private_key(arguments.key, passphrase(arguments.passphrase_file))
+        people = read_unsigned(Path(configuration.people.file).read_bytes())  # checked by load
+    except (PrivateKeyError, PeopleError) as error:
+        raise CommandLineError(str(error)) from None
+    kid = thumbprint(spelled(key.verify_key.encode()))
+    if kid not in people.owners:
+        raise CommandLineError(f"{arguments.key}: nobody is enrolled with this key ({kid})")
+    person = people.owners[kid][0]
+    held = {str(role): role for role in person.roles}
+    chosen = arguments.role or (person.roles[0] if len(person.roles) == 1 else None)
+    if chosen not in held:
+        raise CommandLineError(
+            f"--role: {person.name} is enrolled as {', '.join(held)}; name one of them", 2
+        )
+    now = int(time.time())
+    claims = Claims(
+        iss=person.id,
+        aud=audience,
+        iat=now,
+        exp=now + LIFE,
+        jti=number,
+        command=arguments.command,
+        role=held[chosen],
+        fields=dict(arguments.field),
+        client=client,
+    )
+    return sign(key.encode(), claims).encode()
 
 
 def _field(text: str) -> tuple[str, Any]:

@@ -1,0 +1,39 @@
+"""The commands that docs/security.md signs in a shell, in Python and in Node.js."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from controller.contract.commands import RoundVoid
+from controller.people.seen import Seen
+from controller.people.signed_command import order, verify
+from tests.controller.people.staff import AUDIENCE, LASA, TABLE, people, secret
+
+PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("language", "program"),
+    [("sh", ["sh", "-c"]), ("python", [sys.executable, "-c"]), ("js", ["node", "-e"])],
+)
+def test_each_example_signs_a_command_that_is_followed(
+    language: str, program: list[str], tmp_path: Path
+) -> None:
+    key = Ed25519PrivateKey.from_private_bytes(secret("lasa"))
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "lasa.pem").write_bytes(pem)
+    (code,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    done = subprocess.run([*program, code], cwd=tmp_path, capture_output=True, check=True)
+    told = verify(done.stdout, time.time(), AUDIENCE, TABLE, people(), Seen())
+    assert told.person == LASA
+    assert order(told, "round-void", 1.0) == RoundVoid(
+        at=1.0, by="M. Lasa", role="table_head", reason="ball_out"
+    )

@@ -1,0 +1,156 @@
+"""``novamas send --key``, to a table that follows only what is signed: the proof and the roles as
+the daemon has them, at a real Mosquitto.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as paho
+import pytest
+from msgspec.structs import replace
+from nacl.signing import SigningKey
+from paho.mqtt.enums import CallbackAPIVersion
+
+from controller.cli import main
+from controller.contract.orders import Reply
+from controller.contract.refusals import RejectedError
+from controller.people import private_key
+from controller.people.authority import allow, rights
+from controller.people.private_key import make_private_key
+from controller.people.register import Key, enrolled, spelled, write_people
+from controller.people.seen import Seen
+from controller.people.signed_command import claims_of, order, verify
+from tests.controller.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
+from tests.controller.people.test_people_setting import BEGIN, FILE
+from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
+from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from tests.daemon.mosquitto import Mosquitto
+
+PEOPLE = ("m-lasa", "a-riera")
+
+
+class Floor:
+    """A configuration, its people with their keys, and the table."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.words = folder / "words"
+        self.words.touch(mode=0o600)
+        self.words.write_bytes(PASSPHRASE)
+        keys = {name: make_private_key(folder / name, PASSPHRASE, *LEAST) for name in PEOPLE}
+        self.people = enrolled(
+            HEAD,
+            [
+                replace(LASA, keys=(_key(keys["m-lasa"]),)),
+                replace(RIERA, keys=(_key(keys["a-riera"]),)),
+            ],
+        )
+        (folder / "people.jsonl").write_bytes(write_people(self.people, SITE_KEY))
+        self.file = folder / "novamas.toml"
+        text = BEGIN.replace("URL", f"mqtt://127.0.0.1:{port}") + f"[people]\n{FILE}" + TABLE_TEXT
+        self.file.write_text(text.replace("SIMULATED", "false"))
+        self.followed: list[tuple[Any, bytes]] = []
+        self._seen, self._rights = Seen(), rights("roulette-french", "ARA02")
+        self._client = paho.Client(CallbackAPIVersion.VERSION2)
+        self._client.on_message = self._answer
+        self._client.connect("127.0.0.1", port)
+        self._client.subscribe(f"{AUDIENCE}/command/+", 1)
+        self._client.loop_start()
+
+    def close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _answer(self, client: paho.Client, _: Any, message: paho.MQTTMessage) -> None:
+        """What a daemon does with a signed command."""
+        import msgspec
+
+        token = bytes(message.payload)
+        claims = claims_of(token)
+        try:
+            told = verify(token, time.time(), AUDIENCE, TABLE, self.people, self._seen)
+            given = order(told, message.topic.rsplit("/", 1)[1], 0.0)
+            allow(self._rights, given, told.claims.role)
+        except RejectedError as error:
+            reply = Reply(claims.jti, ok=False, error=str(error), refusal=error.refusal)
+        else:
+            self.followed.append((given, token))
+            reply = Reply(claims.jti, ok=True)
+        client.publish(f"{AUDIENCE}/reply/{claims.client}", msgspec.json.encode(reply), 1)
+
+
+def _key(key: SigningKey) -> Key:
+    return Key(x=spelled(key.verify_key.encode()))
+
+
+@pytest.fixture
+def floor(tmp_path: Path, mosquitto: Mosquitto) -> Iterator[Floor]:
+    made = Floor(tmp_path, mosquitto.port)
+    yield made
+    made.close()
+
+
+def send(
+    floor: Floor, who: str, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, Any, str]:
+    keys = ("--key", str(floor.folder / who), "--passphrase-file", str(floor.words))
+    status = main(["send", TABLE, *words, "--config", str(floor.file), *keys])
+    told = capsys.readouterr()
+    return status, json.loads(told.out) if told.out else None, told.err
+
+
+def test_who_holds_the_key_gives_the_command(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("session.open", "minimum=500", "--role", "table_head")
+    status, reply, told = send(floor, "m-lasa", capsys, *words)
+    assert (status, reply["ok"], told) == (0, True, "")
+    given, token = floor.followed[0]
+    assert (given.by, given.role, given.minimum) == ("M. Lasa", "table_head", 500)
+    assert claims_of(token).iss == "m-lasa"
+
+
+def test_a_croupier_is_refused_what_the_head_of_table_may(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, reply, told = send(floor, "a-riera", capsys, "round.void", "reason=ball_out")
+    assert (status, reply["refusal"]["key"]) == (3, "role_not_allowed")
+    assert "allowed: table_head, inspector: Decreto 159/2002" in told
+    assert floor.followed == []
+    assert send(floor, "a-riera", capsys, "bets.open")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("who", "words", "status", "told"),
+    [
+        ("m-lasa", ("session.open",), 2, "is enrolled as table_head, inspector; name one"),
+        ("m-lasa", ("session.open", "--role", "director"), 2, "is enrolled as table_head"),
+        ("a-riera", ("bets.open", "--by", "M. Lasa"), 2, "the key says who it is"),
+        ("nobody", ("bets.open",), 1, "No such file"),
+        ("words", ("bets.open",), 1, "holds no key"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    who: str,
+    words: tuple[str, ...],
+    status: int,
+    told: str,
+    floor: Floor,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found, reply, said = send(floor, who, capsys, *words)
+    assert (found, reply) == (status, None)
+    assert told in said
+    assert floor.followed == []
+
+
+def test_a_stranger_sends_nothing(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
+    private_key.make_private_key(floor.folder / "stranger", PASSPHRASE, *LEAST)
+    status, reply, told = send(floor, "stranger", capsys, "bets.open")
+    assert (status, reply) == (1, None)
+    assert "nobody is enrolled with this key" in told
