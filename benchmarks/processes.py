@@ -37,6 +37,8 @@ path = "{folder}/journal.sqlite3"
 path = "{folder}/recordings"
 [broker]
 url = "mqtt://127.0.0.1:{broker}"
+[people]
+required = "accept-the-risk"
 [log]
 format = "json"
 level = "error"

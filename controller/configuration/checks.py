@@ -153,6 +153,14 @@ def _people(configuration: Configuration) -> Flaws:
     """Whether it is known who may act, or the site may do without."""
     people, at = configuration.people, ("people",)
     if people is None:
+        if not _harmless(configuration):
+            yield (
+                at,
+                (
+                    "is missing: who may give commands? docs/security.md says how to enrol people; "
+                    'required = "accept-the-risk" lets whoever may publish at the broker command'
+                ),
+            )
         return
     if people.required is False and not _harmless(configuration):
         yield (

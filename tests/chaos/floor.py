@@ -154,6 +154,8 @@ path = "{self.folder / "recordings"}"
 url = "mqtt://127.0.0.1:{self.broker.port}"
 keepalive = 2
 {broker}
+[people]
+required = "accept-the-risk"
 """
         for table in self.tables:
             text += f"""

@@ -16,6 +16,8 @@ id = "palma"
 [broker]
 url = "{url}"
 {more}
+[people]
+required = "accept-the-risk"
 """
 
 

@@ -206,8 +206,13 @@ def table(
     return text
 
 
-def configuration(port: int, *tables: str, broker: str = "", scheme: str = "mqtt") -> str:
-    """A whole configuration file."""
+UNSIGNED = '[people]\nrequired = "accept-the-risk"\n'
+
+
+def configuration(
+    port: int, *tables: str, broker: str = "", scheme: str = "mqtt", people: str = UNSIGNED
+) -> str:
+    """A whole configuration file. Without ``people`` of its own, commands need no signature."""
     return f"""[site]
 id = "palma"
 node = "pit-1"
@@ -216,4 +221,4 @@ node = "pit-1"
 url = "{scheme}://127.0.0.1:{port}"
 keepalive = 2
 {broker}
-""" + "".join(tables)
+{people}""" + "".join(tables)

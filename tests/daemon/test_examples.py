@@ -17,7 +17,7 @@ import pytest
 
 from controller.cli import main
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.process import Daemon
+from tests.daemon.process import UNSIGNED, Daemon
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -108,7 +108,7 @@ def test_ten_tables_are_served(
     """The example's own file; the broker is that of the test, and no device is there."""
     assert main(["check", str(EXAMPLES / "ten-tables.toml")]) == 0
     text = (EXAMPLES / "ten-tables.toml").read_text()
-    broker = f'[broker]\nurl = "mqtt://127.0.0.1:{mosquitto.port}"\n\n[[table]]'
+    broker = f'[broker]\nurl = "mqtt://127.0.0.1:{mosquitto.port}"\n{UNSIGNED}\n[[table]]'
     head, _, rest = text.partition("[broker]")
     made = daemon(
         (head + broker + rest.partition("[[table]]")[2]).replace("tcp://10.20.0.", "tcp://127.0.0.")

@@ -50,8 +50,16 @@ def test_a_site_with_its_people(tmp_path: Path) -> None:
     assert mistakes(tmp_path, f"[people]\n{FILE}") == []
 
 
-def test_without_the_section_nothing_is_asked(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, "") == []
+@pytest.mark.parametrize(
+    ("url", "simulated", "refused"),
+    [(REAL, False, True), (REAL, True, False), (EMBEDDED, False, False)],
+)
+def test_the_section_is_wanted_where_others_reach_the_broker(
+    url: str, simulated: bool, refused: bool, tmp_path: Path
+) -> None:
+    found = mistakes(tmp_path, "", url, simulated)
+    assert bool(found) == refused
+    assert all("who may give commands?" in each for each in found)
 
 
 @pytest.mark.parametrize(
