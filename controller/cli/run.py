@@ -26,6 +26,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
     from controller.journal.schema import JournalUnusableError
+    from controller.people.register import PeopleError
     from controller.service.daemon import serve
     from controller.service.ending import SOFTWARE, Deadline, TaskDiedError
     from controller.service.logs import configure, drain
@@ -42,7 +43,8 @@ def run(given: argparse.Namespace) -> int:
     deadline = Deadline()
     try:
         asyncio.run(serve(configuration, deadline))
-    except UnrestorableStateError as error:  # a restart would not help; a person has to decide
+    except (UnrestorableStateError, PeopleError) as error:
+        # a restart would not help; a person has to decide
         tell(f"novamas: {error}")
         return CONFIGURATION
     except (JournalUnusableError, KeyFileError) as error:

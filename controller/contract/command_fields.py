@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from controller.contract.bounds import Name, Note
+from controller.contract.bounds import Name, Note, Word
 
 Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
 """The role of the person who gives a command. ``table_head``: jefe de mesa, cap de taula,
@@ -41,6 +42,24 @@ VoidReason = Literal[
 ]
 
 
+class Signer(msgspec.Struct, frozen=True, kw_only=True):
+    """A person who signed a command."""
+
+    id: Word
+    """The person's id in the people file."""
+    name: Name
+    """The person's name then."""
+    role: Role
+    """The role in which the person signed it."""
+
+
+class Signature(Signer, frozen=True, kw_only=True):
+    """What a person signed."""
+
+    token: Annotated[str, Meta(max_length=16_384)]
+    """The command as it came: a JWS (RFC 7515), the proof of who said it."""
+
+
 class Command(
     msgspec.Struct,
     frozen=True,
@@ -61,3 +80,7 @@ class Command(
     """The person's role. The rulebook of the decree says what a role may do."""
     note: Note | None = None
     """Anything the person wants written down."""
+    signed: Annotated[tuple[Signature, ...], Meta(max_length=2)] = ()
+    """Who signed it, and what; where it takes two persons, the first of them stands first. Not sent
+    over MQTT: there the whole command is signed.
+    """

@@ -24,6 +24,8 @@ from controller.contract.bounds import (
 )
 from controller.contract.command_fields import Command as Command
 from controller.contract.command_fields import Role as Role
+from controller.contract.command_fields import Signature as Signature
+from controller.contract.command_fields import Signer as Signer
 from controller.contract.command_fields import VoidReason as VoidReason
 
 
@@ -453,6 +455,17 @@ class DeviceCommand(Command, frozen=True, tag="device.command"):
     """Why it was not sent after all. The daemon adds it; absent in what a person sends."""
 
 
+class CommandRefused(Command, frozen=True, tag="command.refused"):
+    """A command that a known person signed and that was not followed. Nobody sends it: the daemon
+    keeps it, so that the journal shows who tried what.
+    """
+
+    command: Word
+    """The command's name."""
+    refusal: Word
+    """Why: the key of the refusal, as in the reply; ``unreadable``: its fields were wrong."""
+
+
 AnyCommand = (
     SessionOpen
     | SessionClose
@@ -492,11 +505,12 @@ AnyCommand = (
     | LastRoundsAnnounce
     | AlertAcknowledge
     | DeviceCommand
+    | CommandRefused
 )
 
 COMMANDS: tuple[type[Command], ...] = tuple(
-    kind for kind in get_args(AnyCommand) if kind is not DeviceCommand
+    kind for kind in get_args(AnyCommand) if kind not in (DeviceCommand, CommandRefused)
 )
 """The commands that are sent under their own name. A command to a device has the name that its
-driver gives it.
+driver gives it; that a command was refused, nobody sends.
 """

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from controller.contract.command_fields import Signer
+
 Announcement = dict[str, str]
 """What is called at the table, in the decree's own words, by language: ``{"es": "no va más"}``."""
 
@@ -49,6 +51,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     round: int = 0
     """The number of the round, counted per session from 1; absent where the event belongs to no
     round.
+    """
+    signed_by: tuple[Signer, ...] = ()
+    """Who signed the command that led to the event: one person, or both where it took two. Absent
+    where a device did, or where commands need no signature.
     """
 
 

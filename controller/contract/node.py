@@ -120,6 +120,21 @@ class TableHealth(msgspec.Struct, kw_only=True):
     """
 
 
+class PeopleHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The people file in force."""
+
+    number: int
+    """Its number, which each change raises."""
+    sha256: str
+    """Its digest, in hexadecimal."""
+    since: str
+    """When the daemon took it over: UTC, ISO 8601."""
+    persons: int
+    """How many people are in it and not revoked."""
+    trouble: str | None
+    """Why a later file was refused, for a person; null if none was."""
+
+
 class Health(msgspec.Struct, kw_only=True):
     """The retained topic ``health`` of a daemon."""
 
@@ -145,6 +160,10 @@ class Health(msgspec.Struct, kw_only=True):
     """Commands followed since the start."""
     commands_refused: int
     """Commands refused since the start."""
+    refusals: dict[str, int]
+    """The same by reason: the key of the refusal, or ``unreadable`` and ``failed``."""
+    people: PeopleHealth | None
+    """Who may act; null: commands need no signature."""
     commands_discarded: int
     """Commands discarded without an answer since the start, because too many waited."""
     answers_withheld: int

@@ -8,7 +8,13 @@ import difflib
 
 import msgspec
 
-from controller.contract.commands import COMMANDS, AnyCommand, Command, DeviceCommand
+from controller.contract.commands import (
+    COMMANDS,
+    AnyCommand,
+    Command,
+    CommandRefused,
+    DeviceCommand,
+)
 from controller.contract.events import AnyEvent
 from controller.contract.json_bodies import ENDLESS, read_body
 from devices.readings import READINGS, AnyReading, Reading
@@ -16,7 +22,12 @@ from devices.sections import worded
 
 Input = AnyReading | AnyCommand
 
-_KINDS: tuple[type[Reading | Command], ...] = (*READINGS, *COMMANDS, DeviceCommand)
+_KINDS: tuple[type[Reading | Command], ...] = (
+    *READINGS,
+    *COMMANDS,
+    DeviceCommand,
+    CommandRefused,
+)
 KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
 """The types of a line, by the value of ``type``."""
 

@@ -147,10 +147,10 @@ def read_order(
         raise UnreadableCommandError(
             "client: use 1 to 64 letters, digits, hyphens and underscores", sender
         )
-    if given := sorted({"at", "type"} & set(fields)):
+    if given := sorted({"at", "type", "signed"} & set(fields)):
         raise UnreadableCommandError(
-            f"{', '.join(given)}: leave out of the body; the topic names the command and the table "
-            "stamps the time",
+            f"{', '.join(given)}: leave out of the body; the topic names the command, the table "
+            "stamps the time, and who signs sends a JWS",
             sender,
         )
     kind: type[msgspec.Struct]

@@ -92,6 +92,10 @@ class State(Leaf, frozen=True, kw_only=True):
     """The ids of the open alerts."""
     shown: AnyShown
     """What the game shows of itself; ``view`` names its shape."""
+    unsigned: bool = False
+    """At a real table, whoever may publish at the broker may give commands in any name: the site
+    has accepted that risk.
+    """
 
 
 class History(Leaf, frozen=True, kw_only=True):

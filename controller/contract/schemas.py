@@ -168,7 +168,7 @@ def _order_bodies(family: Schema) -> None:
         left = {
             name: field
             for name, field in component["properties"].items()
-            if name not in ("at", "type")
+            if name not in ("at", "type", "signed")
         }
         component["properties"] = left | SENDER
         component["required"] = [name for name in component["required"] if name in left]

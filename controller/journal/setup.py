@@ -75,11 +75,25 @@ class Removed(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
+class PeopleSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who may act from here on. ``file``: the people file as it was read; null: there is none.
+    ``key``: the public key of the site that signed it. ``required``, ``two_persons`` and
+    ``may``: as in the configuration.
+    """
+
+    file: str | None = None
+    key: str | None = None
+    required: bool | Literal["accept-the-risk"] = True
+    two_persons: tuple[str, ...] = ()
+    may: dict[str, tuple[str, ...]] = {}
+
+
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
     hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
-    or a new day while it ran, of a doubt about the clock or its end, or of the removal of days,
-    which are ``removed`` then. ``clock``: null in a release that did not look at it.
+    or a new day while it ran, of a doubt about the clock or its end, of the removal of days,
+    which are ``removed`` then, or of another people file. ``clock``: null in a release that did not
+    look at it; ``people``: null where no command needs a signature.
     """
 
     software: str
@@ -91,6 +105,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     continues: bool = False
     clock: Clock | None = None
     removed: tuple[Removed, ...] = ()
+    people: PeopleSetup | None = None
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +122,7 @@ def boot(
     continues: bool = False,
     clock: Clock | None = None,
     removed: tuple[Removed, ...] = (),
+    people: PeopleSetup | None = None,
 ) -> bytes:
     """The body of a ``boot`` entry: the setup of this run of the daemon."""
     made = Boot(
@@ -118,6 +134,7 @@ def boot(
         continues=continues,
         clock=clock,
         removed=removed,
+        people=people,
         tables=tuple(
             TableSetup(
                 id=table.id,

@@ -1,10 +1,10 @@
 """Queues commands per client, so that one client's flood delays no other.
 
-MQTT does not say who published a message, so a client is the name in the body's ``client``, at one
-table; messages without a name share one queue. Anybody can use any name, and only the broker can
-keep strangers out. So each table has few queues, each queue is short, and all together are limited
-in rate. Recalls have their own queues and one rate for all tables, because each reads a hundred
-events from disk.
+MQTT does not say who published a message, so a client is the name in the body's ``client``, or the
+key that a signed command names, at one table; messages without a name share one queue. Anybody can
+use any name, and only the broker can keep strangers out. So each table has few queues, each queue
+is short, and all together are limited in rate. Recalls have their own queues and one rate for all
+tables, because each reads a hundred events from disk.
 """
 
 from __future__ import annotations

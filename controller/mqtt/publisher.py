@@ -30,7 +30,7 @@ from controller.broker.login import (
 from controller.configuration.settings import Broker
 from controller.contract.node import BrokerConnection
 from controller.contract.notation import historical as marked
-from controller.contract.orders import RECALL, client_of
+from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.journal import Journal
@@ -40,7 +40,7 @@ from controller.mqtt.intake import Intake
 from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import RENEWED as CLAIMED
-from controller.mqtt.tables_api import TablesApi
+from controller.mqtt.tables_api import TablesApi, line_of
 from controller.tables.stages import Stages
 
 BACKLOG = 64
@@ -142,6 +142,13 @@ class Publisher:
         if table is not None:
             self._stale.add(table)
         self._wake.set()
+
+    def tell(self, messages: list[Message]) -> None:
+        """Send these now; without a connection they are dropped."""
+        if (connection := self._connection) is not None and messages:
+            for message in messages:
+                connection.post(message, partial(self._note_refusal, message))
+            connection.flush()
 
     def end(self) -> None:
         """Make :meth:`run` send what is pending, publish ``offline`` and return."""
@@ -270,7 +277,7 @@ class Publisher:
                 continue
             table, name = named
             if not intake.put(
-                table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL
+                table, line_of(incoming.payload), (table, name, incoming), recall=name == RECALL
             ):
                 self._api.discard(table, name)
 

@@ -9,26 +9,31 @@ from typing import cast
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 
+from controller.contract.commands import CommandRefused, Signature
 from controller.contract.events import AnyEvent
-from controller.contract.node import NodeStatus
+from controller.contract.node import NodeStatus, PeopleHealth
 from controller.contract.orders import (
     DeviceOrder,
     Recall,
     Reply,
     Sender,
     UnreadableCommandError,
+    client_of,
     read_order,
 )
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
-from controller.contract.topics import Topics, within
+from controller.contract.topics import Topics, level, within
 from controller.journal.schema import JournalUnusableError
 from controller.mqtt.connection import Incoming
 from controller.mqtt.outgoing import Message
 from controller.mqtt.table_claims import TableClaims
+from controller.people.gate import Gate, said, signature
+from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
-from controller.tables.runner import TableRunner
+from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import Device
 
 ANSWER = 262_144
@@ -37,8 +42,40 @@ ENVELOPE = 4096
 """Bytes reserved for the rest of that packet."""
 CORRELATION = 1024
 """The most bytes of correlation data that are returned."""
+UNREADABLE, FAILED = "unreadable", "failed"
+"""Reasons of refusals that are no key of a text: the body is no such command; the daemon or its
+journal failed.
+"""
 SILENT = 60.0
 """Seconds between two log lines about discarded commands."""
+
+
+def is_token(body: bytes) -> bool:
+    """Whether a body can be a signed command: it is no JSON object."""
+    return not body.lstrip().startswith(b"{")
+
+
+def line_of(body: bytes) -> str | None:
+    """Whose commands this one queues behind: those of the key that it names, or of the client."""
+    if not is_token(body):
+        return client_of(body)
+    try:
+        return kid_of(body)
+    except RejectedError:
+        return None
+
+
+def sender_of(name: str, body: bytes) -> Sender:
+    """Whom to answer, as far as the body can be read, though nobody has looked at a signature."""
+    try:
+        claims = claims_of(body)
+        return Sender(claims.client, claims.jti)
+    except RejectedError:
+        pass
+    try:
+        return read_order(name, body, 0.0)[0]
+    except UnreadableCommandError as bad:
+        return bad.sender
 
 
 class ServedTable(msgspec.Struct, frozen=True):
@@ -50,6 +87,10 @@ class ServedTable(msgspec.Struct, frozen=True):
     """The devices by id."""
     silence: float
     """Seconds on the table's clock after which a silent device counts as down."""
+    gate: Gate | None = None
+    """Who may give commands; None where it is not known."""
+    required: bool = True
+    """With a gate: whether commands must be signed."""
 
 
 class TablesApi:
@@ -71,6 +112,12 @@ class TablesApi:
         """The bodies of the node's own retained topics, ``health`` and ``checkpoint``."""
         self.followed = 0
         self.refused = 0
+        self.refusals: dict[str, int] = {}
+        """The refused commands by reason: the key of the refusal, or :data:`UNREADABLE` and
+        :data:`FAILED`.
+        """
+        self.people: PeopleHealth | None = None
+        """Who may act; None where nobody need sign."""
         self.discarded = 0
         """Commands discarded unanswered because too many were waiting."""
         self.withheld = 0
@@ -200,11 +247,25 @@ class TablesApi:
             return []
         place = self._places[table]
         log = self._log.bind(table=table, command=name[:64])
-        sender = Sender()
+        sender, why = Sender(), FAILED
+        proof: Signature | None = None
         try:
-            sender, given = read_order(name, message.payload, place.runner.clock())
-            if message.retain:
-                raise RejectedError("retained_command")
+            if place.gate is None or not (place.required or is_token(message.payload)):
+                sender, given = read_order(name, message.payload, place.runner.clock())
+                if message.retain:
+                    raise RejectedError("retained_command")
+                signed: tuple[Signature, ...] = ()
+            else:
+                sender = sender_of(name, message.payload)
+                if message.retain:
+                    raise RejectedError("retained_command")
+                now, at = time.time(), place.runner.clock()
+                by = place.gate.signer(message.payload, now)
+                log = log.bind(by=by.person.name, role=by.claims.role)
+                proof = signature(by, message.payload)
+                standing = place.runner.table.standing
+                passed = place.gate.permit(by, message.payload, name, now, at, standing)
+                given, signed = passed.command, passed.signed
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
                 stored = cast("tuple[AnyEvent, ...]", place.runner.recall(given, room))
@@ -212,13 +273,18 @@ class TablesApi:
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
-                    await command_device(place.runner, place.devices, given)
+                    await command_device(place.runner, place.devices, given, signed)
                 else:
-                    await place.runner.follow(given)
+                    await place.runner.follow(replace(given, signed=signed))
                 reply = Reply(id=sender.id, ok=True)
         except UnreadableCommandError as bad:
-            sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
+            sender = sender if proof else bad.sender
+            reply, why = Reply(id=sender.id, ok=False, error=str(bad)), UNREADABLE
+        except NotStoredError as no:  # it may still be followed
+            why, proof = no.refusal.key, None
+            reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
         except RejectedError as no:
+            why = no.refusal.key
             reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
         except JournalUnusableError as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
@@ -241,8 +307,43 @@ class TablesApi:
             log.info("command followed")
         else:
             self.refused += 1
+            self.refusals[why] = self.refusals.get(why, 0) + 1
             log.info("command refused", reason=reply.error)
+            if proof is not None:
+                self._keep(place, name, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
+
+    def late(self, now: float) -> list[Message]:
+        """What to tell the first persons of commands that no second person gave in time (``now``:
+        seconds since 1970). They are counted and kept as refused.
+        """
+        messages = []
+        for table, place in self._places.items():
+            for each in place.gate.expired(now) if place.gate is not None else ():
+                token = each.first.token.encode()
+                claims, refusal = claims_of(token), RejectedError("second_person_late").refusal
+                name = level(claims.command)
+                self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
+                self._log.info("no second person", table=table, command=name, by=each.first.name)
+                if (first := said(each.first)) is not None:
+                    self._keep(place, name, first, refusal.key)
+                if claims.client is not None:
+                    reply = Reply(id=claims.jti, ok=False, error=refusal.told(), refusal=refusal)
+                    topic = place.topics.reply(table, claims.client)
+                    messages.append(Message(topic, msgspec.json.encode(reply)))
+        return messages
+
+    def _keep(self, place: ServedTable, name: str, proof: Signature, why: str) -> None:
+        place.runner.keep(
+            CommandRefused(
+                at=place.runner.clock(),
+                by=proof.name,
+                role=proof.role,
+                command=name[:64],
+                refusal=why,
+                signed=(proof,),
+            )
+        )
 
     def _replies(
         self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes

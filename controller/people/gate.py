@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from controller.contract.commands import AnyCommand, Command
+from controller.contract.commands import AnyCommand, Command, Signature
 from controller.contract.orders import DeviceOrder, Recall
 from controller.people.authority import Rights, allow
 from controller.people.register import People
 from controller.people.seen import Seen
-from controller.people.signed_command import order, verify
+from controller.people.signed_command import Signed, order, verify
 from controller.people.two_persons import (
     MARKED,
     Mark,
@@ -36,6 +36,28 @@ class Passed(msgspec.Struct, frozen=True):
     first: Said
     second: Said | None = None
     """Who said the same, where it took two."""
+
+    @property
+    def signed(self) -> tuple[Signature, ...]:
+        """The proof, for the journal."""
+        return tuple(
+            found
+            for each in (self.first, self.second)
+            if each is not None and (found := said(each)) is not None
+        )
+
+
+def said(by: Said) -> Signature | None:
+    """The proof that a person said it; None of a ``reader``, who says nothing that is kept."""
+    if by.role == "reader":
+        return None
+    return Signature(id=by.person, name=by.name, role=by.role, token=by.token)
+
+
+def signature(signed: Signed, token: bytes) -> Signature | None:
+    """The same of a command that is not permitted yet."""
+    person = signed.person
+    return said(Said(person.id, person.name, signed.claims.role, token.decode()))
 
 
 class Gate:
@@ -79,8 +101,15 @@ class Gate:
         self._waits, late = expired(self._waits, now)
         return late
 
-    def take(
+    def signer(self, token: bytes, now: float) -> Signed:
+        """Who signed a command (``now``: seconds since 1970). It counts as seen from here on.
+        Raises :class:`RejectedError`.
+        """
+        return verify(token, now, self._audience, self._table, self._people, self._seen)
+
+    def permit(
         self,
+        signed: Signed,
         token: bytes,
         name: str,
         now: float,
@@ -89,18 +118,28 @@ class Gate:
     ) -> Passed:
         """The command to follow, signed as ``token`` and sent to ``command/<name>``.
 
-        ``now``: seconds since 1970; ``at``: on the table's clock; ``standing``: what is known of
-        the round that a command is about. Raises :class:`RejectedError`, also where a second person
-        must say it first; ``UnreadableCommandError`` for wrong fields.
+        ``at``: on the table's clock; ``standing``: what is known of the round that a command is
+        about. Raises :class:`RejectedError`, also where a second person must say it first;
+        ``UnreadableCommandError`` for wrong fields.
         """
-        signed = verify(token, now, self._audience, self._table, self._people, self._seen)
         given, role = order(signed, name, at), signed.claims.role
         right = allow(self.rights, given, role)
-        said = Said(signed.person.id, signed.person.name, role, token.decode())
+        speaker = Said(signed.person.id, signed.person.name, role, token.decode())
         if not isinstance(given, Command) or not takes_two(given, standing(given), self._marked):
-            return Passed(given, said)
-        self._waits, first = say(self._waits, given, said, now)
+            return Passed(given, speaker)
+        self._waits, first = say(self._waits, given, speaker, now)
         if first is None:
-            raise wanted(said, right.roles)
+            raise wanted(speaker, right.roles)
         fields = {**msgspec.to_builtins(given), "by": first.name, "role": first.role}
-        return Passed(msgspec.convert(fields, type(given)), first, said)
+        return Passed(msgspec.convert(fields, type(given)), first, speaker)
+
+    def take(
+        self,
+        token: bytes,
+        name: str,
+        now: float,
+        at: float,
+        standing: Callable[[AnyCommand], Standing],
+    ) -> Passed:
+        """Both in one."""
+        return self.permit(self.signer(token, now), token, name, now, at, standing)

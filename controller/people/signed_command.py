@@ -90,6 +90,13 @@ def claims_of(token: bytes) -> Claims:
     return _parts(token)[1]
 
 
+def kid_of(token: bytes) -> str:
+    """The key that a token names, though nobody has looked at its signature. Raises
+    :class:`RejectedError`.
+    """
+    return _parts(token)[0].kid
+
+
 def verify(
     token: bytes, now: float, audience: str, table: str, people: People, seen: Seen
 ) -> Signed:

@@ -25,7 +25,7 @@ from controller.journal.file import is_checked_whole
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
-from controller.journal.setup import Removed, boot
+from controller.journal.setup import PeopleSetup, Removed, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
@@ -48,7 +48,7 @@ AGAIN = 600.0
 
 class JournalUpkeep:
     """The upkeep for one daemon. ``alerts``: where its alerts go; ``changed`` is called after each
-    change of them.
+    change of them. ``people``: who may act at the start.
     """
 
     def __init__(
@@ -58,10 +58,12 @@ class JournalUpkeep:
         journal: Journal,
         alerts: dict[str, Alert],
         changed: Callable[[], None],
+        people: PeopleSetup | None = None,
     ) -> None:
         self._journal = journal
         self._run = run
         self._pace = Pace()
+        self._people = people
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
@@ -87,6 +89,17 @@ class JournalUpkeep:
         self._judge_clock()
         self._append_boot(continues=False)
         self._say()
+
+    def tell_people(self, people: PeopleSetup) -> None:
+        """Store who may act from here on. Raises ``JournalFullError`` and
+        ``JournalUnusableError``: then they may not yet.
+        """
+        before, self._people = self._people, people
+        try:
+            self._append_boot(continues=True)
+        except BaseException:
+            self._people = before
+            raise
 
     @property
     def signer(self) -> SigningKey | None:
@@ -278,6 +291,7 @@ class JournalUpkeep:
             continues=continues,
             clock=clock,
             removed=removed,
+            people=self._people,
         )
         now = utc(time.time())
         record = Record(

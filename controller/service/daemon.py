@@ -23,20 +23,28 @@ from controller.configuration.checks import deals_face_down
 from controller.configuration.settings import Broker, Configuration
 from controller.configuration.settings import Device as DeviceSettings
 from controller.configuration.settings import Table as TableSettings
+from controller.contract.node import PeopleHealth
 from controller.contract.retained import About, Alert
 from controller.contract.times import utc
 from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.schema import new_boot
+from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
+from controller.journal.setup import Boot, PeopleSetup
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.people.authority import at_table, rights
+from controller.people.gate import Gate
+from controller.people.seen import Seen
+from controller.people.signed_command import TOLERANCE
+from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.keys import card_cipher
+from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.tables.runner import TableRunner, remembered
@@ -61,6 +69,8 @@ REPORTING = 0.05
 """The most of its time that the event loop spends on reports of health."""
 LOOK = 1.0
 """Seconds after which a trouble that nobody tells of is noticed, such as that of the log."""
+PEOPLE = "people"
+"""The alert of a people file that is refused."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -115,8 +125,13 @@ class Daemon:
             self._cipher = (
                 card_cipher(configuration, lambda: self._upkeep.signer) if hidden else None
             )
+            last = self._journal.latest("boot")
+            fresh = last is None and self._journal.set_aside is None
+            self._seen = Seen(0.0 if fresh else time.time() + TOLERANCE)
+            self._people = _people_file(configuration, last)
+            setup = _people_setup(configuration, self._people)
             self._upkeep = JournalUpkeep(
-                configuration, self.boot, self._journal, self._alerts, self._changed
+                configuration, self.boot, self._journal, self._alerts, self._changed, setup
             )
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
@@ -126,6 +141,7 @@ class Daemon:
                 site.node, self.boot, node, self._places, configuration.broker.response_topics
             )
             self._api.alerts = self._alerts
+            self._say_people()
         except BaseException:
             self._journal.close()
             raise
@@ -179,6 +195,7 @@ class Daemon:
                 essential("health", self._report(reporter)),
                 essential("journal upkeep", self._upkeep.run(runners, lambda: publisher.position)),
                 essential("read back", self._upkeep.read_back()),
+                essential("people", self._watch_people(publisher)),
             ]
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
@@ -234,6 +251,7 @@ class Daemon:
         clock: Callable[[], float] = (
             (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
         )
+        people = self._configuration.people
         game = make_game(table.game, table.decree, table.settings)
         book = rulebook(table.decree)
         about = About(
@@ -255,6 +273,7 @@ class Daemon:
                 simulated=table.simulated,
                 saved=remembered(self._journal, table.id, self._cipher),
                 about=about,
+                unsigned=people is not None and people.required == "accept-the-risk",
             )
 
         runner = TableRunner(
@@ -274,9 +293,19 @@ class Daemon:
         silence = (
             max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
         )
-        return ServedTable(
-            runner, Topics(self._configuration.site.id, table.simulated), devices, silence
-        )
+        topics = Topics(self._configuration.site.id, table.simulated)
+        gate = None
+        if people is not None and self._people is not None:
+            gate = Gate(
+                f"{topics.root}/{table.id}",
+                table.id,
+                self._people.now.people,
+                at_table(rights(table.game, table.decree), people.may),
+                self._seen,
+                tuple(mark for mark in MARKED if mark in people.two_persons),
+            )
+        required = people is not None and people.required is True
+        return ServedTable(runner, topics, devices, silence, gate, required)
 
     def _device(self, table: TableSettings, device: DeviceSettings, runner: TableRunner) -> Device:
         found = driver(device.driver)
@@ -318,6 +347,58 @@ class Daemon:
             max_files=settings.max_files,
             max_days=settings.max_days,
         )
+
+    async def _watch_people(self, publisher: Publisher) -> None:
+        """Take over each change of the people file, and tell whose command found no second person
+        in time.
+        """
+        while True:
+            await asyncio.sleep(LOOK)
+            if self._people is not None:
+                found = await asyncio.to_thread(self._people.look)
+                if found is not None:
+                    self._take_people(self._people, found)
+                self._say_people()
+            publisher.tell(self._api.late(time.time()))
+
+    def _take_people(self, file: PeopleFile, found: InForce) -> None:
+        """Nobody may act of whom the journal does not know."""
+        try:
+            self._upkeep.tell_people(file.setup(found))
+        except (JournalFullError, JournalUnusableError) as error:
+            self._log.error("people cannot be taken over yet", reason=str(error))
+            return
+        file.take(found)
+        for place in self._places.values():
+            if place.gate is not None:
+                place.gate.people = found.people
+        self._log.info("people taken over", number=found.people.head.number, sha256=found.sha256)
+
+    def _say_people(self) -> None:
+        """Tell who may act, and raise or clear the alert of a file that is refused."""
+        file, known = self._people, self._api.people
+        if file is None:
+            return
+        now = file.now
+        since = known.since if known and known.sha256 == now.sha256 else utc(time.time())
+        told = PeopleHealth(
+            number=now.people.head.number,
+            sha256=now.sha256,
+            since=since,
+            persons=sum(person.revoked is None for person in now.people.persons),
+            trouble=file.trouble,
+        )
+        if told == known:
+            return
+        self._api.people = told
+        self._health_due.set()
+        if file.trouble is None:
+            self._alerts.pop(PEOPLE, None)
+        else:
+            what = f"{file.trouble}. Number {told.number} stays in force"
+            self._alerts[PEOPLE] = _alert(PEOPLE, "people.refused", what)
+            self._log.error("people file refused", reason=file.trouble)
+        self._changed()
 
     def _changed(self, table: str | None = None) -> None:
         """A table has something new to publish, or an alert that concerns every table."""
@@ -422,6 +503,24 @@ async def _cancel(*tasks: asyncio.Task[None]) -> None:
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+
+
+def _people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
+    """The people file, where there is one; ``last``: the ``boot`` entry of the run before."""
+    people = configuration.people
+    if people is None or people.file is None or people.key is None:
+        return None
+    before = None
+    if last is not None:
+        before = msgspec.json.decode(last.body, type=Boot).people
+    return PeopleFile(people, configuration.site.id, before)
+
+
+def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:
+    if file is not None:
+        return file.setup(file.now)
+    people = configuration.people
+    return None if people is None else PeopleSetup(required=people.required)
 
 
 def _title(book: Any, game: str) -> dict[str, str]:

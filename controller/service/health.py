@@ -79,6 +79,8 @@ class HealthReporter:
             log=logs.health(),
             commands_followed=self._api.followed,
             commands_refused=self._api.refused,
+            refusals=dict(self._api.refusals),
+            people=self._api.people,
             commands_discarded=self._api.discarded,
             answers_withheld=self._api.withheld,
             tables={
@@ -102,8 +104,9 @@ class HealthReporter:
         return (*self.trouble(), self._api.claims.elsewhere(), *stand)
 
     def trouble(self) -> tuple[Any, ...]:
-        """The part of it that concerns no device: the journal, the log, the broker."""
+        """The part of it that concerns no device: the journal, the log, the broker, the people."""
         return (
+            self._api.people,
             self._journal.failed,
             logs.health().trouble,
             self._publisher.standing.connected,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import DeviceCommand
+from controller.contract.commands import DeviceCommand, Signature
 from controller.contract.orders import DeviceOrder
 from controller.contract.refusals import RejectedError
 from controller.tables.runner import NotStoredError, TableRunner
@@ -15,10 +15,13 @@ LATE = "it was not stored in time"
 
 
 async def command_device(
-    runner: TableRunner, devices: Mapping[str, Device], order: DeviceOrder
+    runner: TableRunner,
+    devices: Mapping[str, Device],
+    order: DeviceOrder,
+    signed: tuple[Signature, ...] = (),
 ) -> None:
-    """Follow an order. Raises :class:`RejectedError` with the reason for the person: nothing was
-    sent then.
+    """Follow an order that these persons signed. Raises :class:`RejectedError` with the reason for
+    the person: nothing was sent then.
 
     What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send
     it is stored too.
@@ -31,6 +34,7 @@ async def command_device(
         device=order.device,
         command=order.command,
         argument=order.argument,
+        signed=signed,
     )
     runner.table.allow(given)
     device = devices[order.device]

@@ -16,7 +16,7 @@ import msgspec
 import structlog
 
 from controller.confidential.boxes import CardCipher, UnopenedBoxError
-from controller.contract.commands import AnyCommand, DeviceCommand
+from controller.contract.commands import AnyCommand, CommandRefused, DeviceCommand
 from controller.contract.notation import Input, historical, write
 from controller.contract.orders import Recall
 from controller.contract.refusals import RejectedError
@@ -214,6 +214,12 @@ class TableRunner:
             raise NotStoredError("not_stored_yet") from None
         except JournalUnusableError as error:
             raise RejectedError("not_stored", reason=str(error)) from None
+
+    def keep(self, refused: CommandRefused) -> None:
+        """Store that a known person was refused, unless the journal does not take it now."""
+        usable = not self._overrun and self._journal.failed is None
+        if usable and self._journal.refuses(1) is None:
+            self._command(refused)
 
     def unsent(self, command: DeviceCommand, why: str) -> None:
         """Record that a command to a device was taken but could not be sent."""

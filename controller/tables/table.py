@@ -9,7 +9,17 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.confidential.boxes import is_locked
-from controller.contract.commands import AlertAcknowledge, Command, DeviceCommand
+from controller.contract.commands import (
+    AlertAcknowledge,
+    AnyCommand,
+    Command,
+    CommandRefused,
+    DeviceCommand,
+    ResultCorrect,
+    RoundConfirm,
+    Signer,
+)
+from controller.contract.commands import RoundVoid as VoidOrder
 from controller.contract.events import (
     AlertAcknowledged,
     AlertCleared,
@@ -38,6 +48,7 @@ from controller.contract.retained import (
 )
 from controller.contract.shown import FROM_A_SHOE, AnyShown
 from controller.games.game import Game
+from controller.people.two_persons import Standing
 from controller.tables.device_links import allow, commanded, link_alert, link_state
 from devices.errors import NovamasError
 from devices.readings import (
@@ -73,6 +84,9 @@ CORRECTABLE = 20
 
 NOT_OURS = "what was saved is not of this release"
 """Why a table begins anew whose session is closed."""
+
+TOLD = ("number", "winner", "dice")
+"""The fields in which a person says what a result is."""
 
 UNJUDGED = (
     LinkGarbage,
@@ -147,7 +161,8 @@ class Table:
     before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
     If another game or release saved it otherwise, the table begins anew and says so; but it raises
     :class:`UnrestorableStateError` rather than drop an open session. ``halted`` is set by the
-    daemon: why the table may not give results at present.
+    daemon: why the table may not give results at present. ``unsigned``: the site accepts the risk
+    of commands that nobody signed.
     """
 
     def __init__(
@@ -161,6 +176,7 @@ class Table:
         simulated: bool = False,
         saved: bytes | None = None,
         about: About = About(),  # noqa: B008 - frozen
+        unsigned: bool = False,
     ) -> None:
         self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = (
             site,
@@ -175,6 +191,7 @@ class Table:
         self.garbage: dict[str, int] = {}
         self._game = game
         self._about = about
+        self._unsigned = unsigned
         self._state = game.begin()
         self._time = ""
         self._open = False
@@ -216,6 +233,8 @@ class Table:
         state = before = self._state
         if isinstance(given, AlertAcknowledge):
             own = [self._acknowledged(given)]
+        elif isinstance(given, CommandRefused):
+            pass  # it is kept, and nothing follows from it
         elif isinstance(given, DeviceCommand):
             own = [commanded(given, self._about.devices, self.halted)]
         elif isinstance(given, Command):
@@ -224,6 +243,10 @@ class Table:
             own = [*self._link(given, time)]
             state, of_game = self._reading(given)
         confidential = self._confidential(before, given, of_game)
+        if isinstance(given, Command) and given.signed:
+            signers = tuple(Signer(id=s.id, name=s.name, role=s.role) for s in given.signed)
+            own = [replace(event, signed_by=signers) for event in own]
+            of_game = tuple(replace(event, signed_by=signers) for event in of_game)
         said, self._due = [*self._due, *own, *of_game], []
         if said or state != before:
             self._time = time
@@ -240,6 +263,29 @@ class Table:
         The game has no say in it.
         """
         allow(given, self._about.devices, self.halted)
+
+    def standing(self, given: AnyCommand) -> Standing:
+        """What is known of the round that a command is about. Nothing changes. Raises
+        :class:`RejectedError` if the command would be refused.
+
+        A device saw a result if a person who vouches for it need not say which it is.
+        """
+        if not isinstance(given, ResultCorrect | RoundConfirm | VoidOrder):
+            return Standing()
+        _, events = self._command(given)
+        if isinstance(given, VoidOrder):
+            voided = {event.round for event in events if isinstance(event, RoundVoid)}
+            return Standing(has_result=not voided.isdisjoint(self._holds))
+        if isinstance(given, ResultCorrect):
+            return Standing()
+        told = next((each for name in TOLD if (each := getattr(given, name)) is not None), None)
+        if told is None:
+            return Standing()
+        try:
+            _, unsaid = self._command(replace(given, number=None, winner=None, dice=None))
+        except RejectedError:
+            return Standing()
+        return Standing(seen=told if _outcomes(unsaid) == _outcomes(events) else None)
 
     @property
     def sound(self) -> bool:
@@ -274,6 +320,7 @@ class Table:
             devices=self._devices,
             alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
             shown=shown,
+            unsigned=self._unsigned,
         )
         entries = getattr(self._state, "entries", self._state)
         return {
@@ -468,7 +515,7 @@ class Table:
         """
         if not self._game.face_down or isinstance(given, DeviceCommand):
             return False
-        if self._fault or isinstance(given, UNJUDGED):
+        if self._fault or isinstance(given, (*UNJUDGED, CommandRefused)):
             return True
         if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
             return True  # the reader could not name it; whoever knows its codes may
@@ -549,6 +596,10 @@ class Table:
         if shown.asks:
             return "waiting"
         return "open" if self._open else "closed"
+
+
+def _outcomes(events: Iterable[AnyEvent]) -> list[Any]:
+    return [event.outcome for event in events if isinstance(event, RoundResult)]
 
 
 def _round(event: RoundResult | ResultCorrected) -> tuple[int, int]:

@@ -94,7 +94,11 @@ def anything(
     """
     types = _types(kind)
     while True:
-        fields = {name: _value(name, types[name], chance, cards) for name in kind.__struct_fields__}
+        fields = {
+            name: _value(name, types[name], chance, cards)
+            for name in kind.__struct_fields__
+            if name != "signed"  # no game looks at it
+        }
         if not issubclass(kind, Reading):
             fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
         try:
