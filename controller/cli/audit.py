@@ -103,6 +103,11 @@ def _page(made: Audit, journal: Path) -> list[str]:
             f"{made.commands} commands of persons"
         ),
     ]
+    if made.site_keys:
+        lines.append(
+            f"Signed    {made.signed} of {made.commands} commands are signed by enrolled persons; "
+            f"the site's key: {', '.join(made.site_keys)}"
+        )
     here = f"novamas {version('novamas')}"
     for run in made.runs:
         other = (

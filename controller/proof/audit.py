@@ -17,9 +17,11 @@ from secrets import token_bytes
 import msgspec
 
 from controller.confidential.boxes import is_locked, is_sealed
+from controller.contract.commands import Command, CommandRefused
 from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
+from controller.contract.times import moment
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, TableSetup, TableStart
@@ -37,6 +39,7 @@ from controller.proof.likeness import likeness
 from controller.proof.live import LiveFile, Saved
 from controller.proof.pieces import Lead
 from controller.proof.segment import BrokenSegmentError
+from controller.proof.signatures import Signatures
 from controller.proof.verdict import Verdict
 from controller.proof.verify import Hearer, verify
 from controller.tables.table import OUTAGE, RESTART, Snapshot, Table, UnrestorableStateError
@@ -138,6 +141,7 @@ class Auditor(Hearer):
         self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
         self._rows = {row.table: row for row in rows}
+        self._signatures = Signatures()
         self._tables: dict[str, tuple[int, int]] = {}
         """For each table, its events and how many were derived."""
         self._present = ""
@@ -309,6 +313,9 @@ class Auditor(Hearer):
 
     def _boot(self, entry: Entry) -> None:
         boot = msgspec.json.decode(entry.body, type=Boot)
+        if (wrong := self._signatures.boot(boot)) is not None:
+            self._differs(entry, wrong, None)
+        self.audit.site_keys = self._signatures.site_keys
         if boot.continues and entry.boot in self._runs:
             return  # said again, for a day or a file that begins
         for room in self._rooms.values():
@@ -406,10 +413,8 @@ class Auditor(Hearer):
             )  # said by the table itself, which was not told for a while
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)
-        else:
-            self.audit.commands += 1
-            if run := self._run(entry):
-                run.commands += 1
+        elif isinstance(given, Command):
+            self._command(entry, given, room)
         if room is None or room.table is None:
             return
         try:
@@ -420,6 +425,19 @@ class Auditor(Hearer):
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
         self._saved[entry.table] = room.table.snapshot()
+
+    def _command(self, entry: Entry, given: Command, room: _Room | None) -> None:
+        if not isinstance(given, CommandRefused):
+            self.audit.commands += 1
+            if run := self._run(entry):
+                run.commands += 1
+        if room is None:
+            return
+        wrong = self._signatures.flaw(given, room.setup, moment(entry.time), room.table)
+        if wrong is not None:
+            self._differs(entry, wrong, None)
+        elif given.signed and not isinstance(given, CommandRefused):
+            self.audit.signed += 1
 
     def _reading(self, entry: Entry, given: AnyReading, body: bytes, room: _Room | None) -> None:
         self.audit.readings += 1

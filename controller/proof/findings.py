@@ -70,9 +70,10 @@ class Run(msgspec.Struct, kw_only=True):
 
 class Audit(msgspec.Struct, kw_only=True):
     """The findings. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
-    ``unproved``: why others could not be derived, and how many. ``sealed``: entries that only
-    surveillance can open, and nobody opened. ``unproved_tables``: tables with no derived event.
-    ``chain``: whether the entries are those that were written.
+    ``signed``: commands of which it is proved who signed them, by people files that the
+    ``site_keys`` signed; ``unproved``: why others could not be derived, and how many. ``sealed``:
+    entries that only surveillance can open, and nobody opened. ``unproved_tables``: tables with no
+    derived event. ``chain``: whether the entries are those that were written.
     """
 
     journal: str
@@ -81,12 +82,14 @@ class Audit(msgspec.Struct, kw_only=True):
     readings: int = 0
     proved_readings: int = 0
     commands: int = 0
+    signed: int = 0
     events: int = 0
     proved_events: int = 0
     unheard: int = 0
     sealed: int = 0
     unproved: dict[str, int] = {}
     unproved_tables: list[str] = []
+    site_keys: list[str] = []
     notes: list[str] = []
     runs: list[Run] = []
     differences: list[Difference] = []

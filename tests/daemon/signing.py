@@ -1,0 +1,78 @@
+"""People of the site of the daemon's tests, and the commands that they sign."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from controller.contract.topics import level
+from controller.people.register import Person, enrolled, spelled, write_people
+from controller.people.signed_command import Claims, sign
+from tests.controller.people.staff import HEAD as FILE_HEAD
+from tests.controller.people.staff import KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
+from tests.daemon.mosquitto import Subscriber, until
+from tests.daemon.play import TABLE
+
+SIGNED = f'[people]\nfile = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n'
+LASA, RIERA, VIDAL, GONE, SCREEN = "m-lasa", "a-riera", "t-vidal", "j-gone", "carrousel-1"
+_NUMBER = itertools.count()
+
+
+def enrol(folder: Path, number: int = 7, revoked: str | None = None) -> Path:
+    """Write the people file; ``revoked``: since when M. Lasa may not act."""
+    persons: list[Person] = [
+        replace(
+            person, tables=("*",), pits=(), revoked=revoked if person.id == LASA else person.revoked
+        )
+        for person in PERSONS
+    ]
+    people = enrolled(replace(FILE_HEAD, site="palma", number=number), persons)
+    new = folder / "people.new"
+    new.write_bytes(write_people(people, SITE_KEY))
+    return new.replace(folder / "people.jsonl")
+
+
+def claims(who: str, command: str, role: str = "table_head", **changed: Any) -> Claims:
+    """The claims of a command that may be given now; other keywords than claims are fields."""
+    now = int(time.time())
+    own = {name: changed.pop(name) for name in Claims.__struct_fields__ if name in changed}
+    good: dict[str, Any] = {
+        "iss": who,
+        "aud": TABLE,
+        "iat": now,
+        "exp": now + 60,
+        "jti": f"{now}-{next(_NUMBER):010}",
+        "command": command,
+        "role": role,
+        "fields": changed,
+        "client": who,
+    }
+    return Claims(**{**good, **own})
+
+
+def token(given: Claims, key: str | None = None) -> bytes:
+    return sign(secret(key or KEY_OF[given.iss]), given).encode()
+
+
+def give(heard: Subscriber, who: str, command: str, role: str = "table_head", **what: Any) -> Any:
+    """Give a command, and wait for its answer."""
+    given = claims(who, command, role, **what)
+    return say(heard, given, token(given))
+
+
+def say(heard: Subscriber, given: Claims, body: bytes, count: int = 1, **how: Any) -> Any:
+    """Publish a command, and wait until its number was answered so often."""
+    heard.say(f"{TABLE}/command/{level(given.command)}", body, **how)
+    return answer(heard, given, count)
+
+
+def answer(heard: Subscriber, given: Claims, count: int = 1) -> Any:
+    def answered() -> list[Any]:
+        found = [each.body for each in heard.on(f"/reply/{given.client}")]
+        return [each for each in found if each["id"] == given.jti][count - 1 :]
+
+    return until(f"an answer to {given.jti}", answered, heard.told)[0]
