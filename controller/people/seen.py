@@ -34,7 +34,8 @@ class Seen:
         """Remember a command that is valid until that time. Rejects it if it was taken before."""
         self._drop(now)
         if issued <= self._since:
-            raise RejectedError("signed_before_start")
+            seconds = int(self._since - issued) + 1
+            raise RejectedError("signed_before_start", seconds=seconds)
         group = int(until // WIDTH)
         if group < self._dropped or (person, jti) in self._groups.get(group, ()):
             raise RejectedError("signed_already")

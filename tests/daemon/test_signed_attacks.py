@@ -1,0 +1,205 @@
+"""What people try who may not, at a running daemon with a real broker, while the wheel turns:
+nothing is followed, everything is answered and counted, and every result comes in its order. The
+same is tried ten thousand times each without a broker in ``tests/controller/people``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from controller.people.signed_command import Claims
+from controller.proof.audit import audit
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import NODE, TABLE, spin, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.daemon.signing import (
+    GONE,
+    LASA,
+    RIERA,
+    SIGNED,
+    VIDAL,
+    claims,
+    enrol,
+    give,
+    say,
+    token,
+)
+
+EACH = 12
+"""How often each is tried: fewer than a queue of commands holds."""
+
+
+class Floor:
+    def __init__(self, heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
+        self.heard, self.running, self.wheel = heard, running, wheel
+        self.refused: dict[str, int] = {}
+        self.spins: list[int] = []
+        self._tried = 0
+
+    def turn(self) -> None:
+        """One spin of the wheel."""
+        number = len(self.spins) % 36 + 1
+        self.spins.append(number)
+        spin(self.wheel, self.heard, str(number), len(self.spins))
+
+    def attack(self, key: str, bodies: Sequence[bytes], retain: bool = False) -> None:
+        """Each body is answered with this refusal, while the wheel turns."""
+        self._tried += 1
+        correlation = str(self._tried).encode()
+        properties: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+        properties.ResponseTopic = f"{TABLE}/reply/attacker"
+        properties.CorrelationData = correlation
+        for body in bodies:
+            self.heard.say_soon(
+                f"{TABLE}/command/round-void", body, retain=retain, properties=properties
+            )
+        self.turn()
+
+        def answers() -> list[Any]:
+            return [
+                each.body
+                for each in self.heard.on("/reply/attacker")
+                if each.properties.CorrelationData == correlation
+            ]
+
+        until(f"answers: {key}", lambda: len(answers()) == len(bodies), self.running.log)
+        told = [each["refusal"]["key"] for each in answers() if not each["ok"]]
+        assert told == [key] * len(bodies)
+        self.refused[key] = self.refused.get(key, 0) + len(bodies)
+
+
+@pytest.fixture
+def floor(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+) -> Floor:
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), people=SIGNED))
+    enrol(running.folder)
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    assert give(heard, LASA, "session.open")["ok"]
+    return Floor(heard, running, wheel)
+
+
+def voids(who: str = LASA, role: str = "table_head", key: str | None = None, **changed: Any) -> Any:
+    """Tokens that would void the round."""
+    return [
+        token(claims(who, "round.void", role, reason="ball_out", **changed), key)
+        for _ in range(EACH)
+    ]
+
+
+def earlier(seconds: int) -> list[bytes]:
+    """The same, signed so many seconds ago."""
+    made = [claims(LASA, "round.void", reason="ball_out") for _ in range(EACH)]
+    return [token(replace(each, iat=each.iat - seconds, exp=each.exp - seconds)) for each in made]
+
+
+def b64(data: bytes) -> bytes:
+    return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+
+def rewritten(body: bytes, header: dict[str, str]) -> bytes:
+    """With another header, and the same signature."""
+    _, text, signature = body.split(b".")
+    return b".".join((b64(json.dumps(header).encode()), text, signature))
+
+
+def doubled(given: Claims) -> bytes:
+    """Properly signed, with the role twice."""
+    import jwt
+    import msgspec
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from tests.controller.people.staff import public, secret
+
+    text = msgspec.json.encode(given).replace(
+        b'"role":"table_head"', b'"role":"croupier","role":"table_head"'
+    )
+    secret_key = Ed25519PrivateKey.from_private_bytes(secret("lasa"))
+    key = {"kid": public("lasa").id}
+    return jwt.PyJWS().encode(text, secret_key, "EdDSA", headers=key).encode()
+
+
+def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
+    heard, running = floor.heard, floor.running
+    good = voids()
+    floor.attack("role_not_allowed", voids(RIERA, "croupier"))
+    floor.attack("role_not_held", voids(RIERA))
+    floor.attack("signed_expired", earlier(75))
+    floor.attack("signed_in_future", earlier(-75))
+    floor.attack("audience_other", voids(aud="novamas/v1/palma/r2"))
+    floor.attack("audience_other", voids(aud=TABLE.replace("novamas/", "novamas-sim/")))
+    floor.attack("key_unknown", voids(key="stranger"))
+    floor.attack("signer_other", voids(key="riera"))
+    floor.attack("person_revoked", voids(GONE, "director"))
+    floor.attack("retained_command", voids(), retain=True)
+    floor.attack("signed_header", [rewritten(each, {"alg": "none"}) for each in good])
+    floor.attack("signed_header", [rewritten(each, {"alg": "HS256"}) for each in good])
+    floor.attack("signed_form", [each.rpartition(b".")[0] + b"." for each in good])
+    floor.attack(
+        "signed_claims",
+        [doubled(claims(LASA, "round.void", reason="ball_out")) for _ in range(EACH)],
+    )
+    floor.attack("signed_too_long", [b"A" * size for size in (16_385, 16_500, 17_000)])
+    for size in (300_000, 3_000_000, 30_000_000):  # nobody reads that
+        heard.say(f"{TABLE}/command/round-void", b"A" * size)
+    floor.attack("signed_form", [b'{"by":"M. Lasa","role":"table_head","reason":"ball_out"}'])
+
+    taken = claims(LASA, "session.close")
+    body = token(taken)
+    assert say(heard, taken, body)["ok"]
+    assert give(heard, LASA, "session.open")["ok"]
+    for count in range(2, 5):
+        reply = say(heard, taken, body, count)
+        assert reply["refusal"]["key"] == "signed_already"
+    kept = [claims(VIDAL, "session.close", "director") for _ in range(EACH)]
+    revoked = voids()
+
+    def health(number: int) -> Any:
+        """What the daemon tells of itself when it has taken over these people."""
+
+        def told() -> Any:
+            found = heard.latest(f"{NODE}/health")
+            return found["people"]["number"] == number and found
+
+        return until("the change", told, running.log)
+
+    enrol(running.folder, 8, revoked="2026-11-22T12:00:00Z")
+    health(8)
+    floor.attack("person_revoked", revoked)
+    enrol(running.folder, 9)
+    found = health(9)
+    assert found["refusals"] == {**floor.refused, "signed_already": 3}
+    assert found["commands_followed"] == 3
+    assert say(heard, kept[0], token(kept[0]))["ok"]
+
+    before = len(heard.on(f"/reply/{VIDAL}"))
+    running.kill()
+    running.start()
+    until_up(heard, running)
+    for each in kept[:3]:  # followed before, and signed before
+        assert say(heard, each, token(each), 1 + (each is kept[0]))["refusal"]["key"] == (
+            "signed_before_start"
+        )
+    assert len(heard.on(f"/reply/{VIDAL}")) == before + 3
+    running.stop()
+
+    told = [event["outcome"]["number"] for event in heard.events("round.result")]
+    assert told == floor.spins
+    assert heard.events("round.void") == []
+    assert len(heard.events("session.closed")) == 2
+    assert running.log().count("broker connected") == 2
+    proof = audit(running.folder / "journal.sqlite3")
+    assert (proof.proves, proof.signed, proof.commands) == (True, 4, 4)
