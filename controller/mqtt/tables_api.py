@@ -310,7 +310,7 @@ class TablesApi:
             self.refusals[why] = self.refusals.get(why, 0) + 1
             log.info("command refused", reason=reply.error)
             if proof is not None:
-                self._keep(place, name, proof, why)
+                _keep(place, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
 
     def late(self, now: float) -> list[Message]:
@@ -326,24 +326,12 @@ class TablesApi:
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)
                 if (first := said(each.first)) is not None:
-                    self._keep(place, name, first, refusal.key)
+                    _keep(place, first, refusal.key)
                 if claims.client is not None:
                     reply = Reply(id=claims.jti, ok=False, error=refusal.told(), refusal=refusal)
                     topic = place.topics.reply(table, claims.client)
                     messages.append(Message(topic, msgspec.json.encode(reply)))
         return messages
-
-    def _keep(self, place: ServedTable, name: str, proof: Signature, why: str) -> None:
-        place.runner.keep(
-            CommandRefused(
-                at=place.runner.clock(),
-                by=proof.name,
-                role=proof.role,
-                command=name[:64],
-                refusal=why,
-                signed=(proof,),
-            )
-        )
 
     def _replies(
         self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes
@@ -360,3 +348,16 @@ class TablesApi:
                 self.withheld += 1
                 self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
         return replies
+
+
+def _keep(place: ServedTable, proof: Signature, why: str) -> None:
+    """Keep in the journal that a known person was refused."""
+    refused = CommandRefused(
+        at=place.runner.clock(),
+        by=proof.name,
+        role=proof.role,
+        command=claims_of(proof.token.encode()).command,
+        refusal=why,
+        signed=(proof,),
+    )
+    place.runner.keep(refused)

@@ -105,7 +105,8 @@ class Signatures:
         if (given.by, given.role) != _who(found[0])[1:]:
             return f"signed by {found[0].person.name} and not by {given.by}"
         if isinstance(given, CommandRefused):
-            return None
+            other = given.command != found[0].claims.command
+            return "this is not the command that was signed" if other else None
         may = at_table(rights(of.game, of.decree), setup.may)
         said = []
         for signed in found:

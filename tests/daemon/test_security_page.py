@@ -1,0 +1,112 @@
+"""What a newcomer reads in docs/security.md, done line by line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli import main
+from tests.daemon.mosquitto import Mosquitto, Subscriber
+from tests.daemon.play import until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+ASK = ("people key", "people add", "people revoke", "people rotate", "people sign", "send")
+"""What asks for a passphrase."""
+
+
+def blocks(heading: str) -> list[list[str]]:
+    """The commands of a section, block by block."""
+    (section,) = re.findall(rf"^## {heading}\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    return [text.splitlines() for language, text in fenced if not language]
+
+
+class Newcomer:
+    """Types commands, and knows what was printed."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.words = folder / "words"
+        self.words.touch(mode=0o600)
+        self.words.write_text("what only they know\n")
+        self.public: dict[str, str] = {}
+        self._capsys = capsys
+
+    def types(self, line: str, status: int = 0) -> tuple[str, str]:
+        """The line in a shell, with the passphrase in a file."""
+        program, *words = shlex.split(self.filled(line))
+        assert program == "novamas"
+        if any(line.startswith(f"novamas {each}") for each in ASK):
+            words += ["--passphrase-file", str(self.words)]
+        self._capsys.readouterr()
+        assert main(words) == status, (line, self._capsys.readouterr())
+        told = self._capsys.readouterr()
+        if words[:2] == ["people", "key"]:
+            self.public[words[2].removesuffix(".key").upper()] = json.loads(told.out)["public"]
+        return told.out, told.err
+
+    def filled(self, text: str) -> str:
+        for name, key in self.public.items():
+            text = text.replace(f"PUBLIC-OF-{name}", key)
+        return text
+
+
+def test_the_way_to_the_first_signed_command(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    newcomer = Newcomer(tmp_path, capsys)
+    keys, enrolments, check, commands, proofs = blocks("From nothing to the first signed command")
+    for line in (*keys, *enrolments):
+        newcomer.types(line)
+    (people,) = re.findall(r"^```toml\n(\[people\].*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    text = configuration(
+        mosquitto.port, table("ruleta-1", wheel), people=newcomer.filled(people)
+    ).replace('"palma"', '"casino-mayor"')
+    running = daemon(text)
+    newcomer.types(check[0])
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running, "novamas/v1/casino-mayor/ruleta-1")
+
+    opened, closed = commands
+    reply, _ = newcomer.types(opened)
+    assert json.loads(reply)["ok"] is True
+    reply, told = newcomer.types(closed, status=3)
+    assert json.loads(reply)["refusal"]["key"] == "role_not_allowed"
+    (quoted,) = re.findall(r"exits with 3: `(.*?)`", PAGE)
+    assert quoted in told
+    assert running.stop() == 0
+
+    export, audit = proofs
+    entries = [json.loads(line) for line in newcomer.types(export)[0].splitlines()]
+    said: list[dict[str, Any]] = [
+        each["body"] for each in entries if each["kind"] == "input" and "signed" in each["body"]
+    ]
+    assert [(each["type"], each["by"], each.get("refusal")) for each in said] == [
+        ("session.open", "M. Lasa", None),
+        ("command.refused", "A. Riera", "role_not_allowed"),
+    ]
+    assert said[1]["command"] == "session.close"
+    assert "1 of 1 commands are signed by enrolled persons" in newcomer.types(audit)[0]
+
+    for line in blocks("What each role may say")[0]:
+        assert "session.close" in newcomer.types(line)[0]
+    newcomer.types("novamas people key new.key")
+    for action in ("list", "rotate", "sign", "revoke"):
+        (line,) = re.findall(rf"`(novamas people {action} [^`]*)`", PAGE.partition("## Signed")[0])
+        key = newcomer.public["SITE" if action == "list" else "NEW"]
+        line = re.sub(r" \[.*?\]", "", line).replace("PUBLIC", key)
+        newcomer.types(line)
