@@ -1,0 +1,146 @@
+"""Signed commands at a table: what takes two, and what is told when nobody comes."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.contract.commands import RoundConfirm, RoundVoid, SessionOpen
+from controller.contract.notation import Input
+from controller.contract.refusals import RejectedError
+from controller.contract.topics import Topics
+from controller.games.games import make_game
+from controller.journal.journal import Journal
+from controller.mqtt.connection import Incoming
+from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.people.authority import rights
+from controller.people.gate import Gate
+from controller.people.register import People, enrolled
+from controller.people.seen import Seen
+from controller.people.two_persons import WAITS, takes_two
+from controller.proof.evidence import Evidence
+from controller.tables.table import Table
+from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
+from tests.controller.people.staff import HEAD, PERSONS
+from tests.controller.test_runner import make_runner
+from tests.daemon.signing import LASA, VIDAL, claims, token
+
+WHO: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
+
+
+def people() -> People:
+    persons = [replace(person, tables=("*",), pits=()) for person in PERSONS]
+    return enrolled(replace(HEAD, site="palma"), persons)
+
+
+def spins(*numbers: Any, confirmed: bool = True) -> list[Input]:
+    """Whole spins; in the last one the ball is out of sight, which leaves it to a person."""
+    phases: tuple[Phase, ...] = ("bets_open", "ball_in_rim", "no_more_bets")
+    found: list[Input] = [SessionOpen(**WHO), LinkUp(at=1.0, device="wheel")]
+    for spin, number in enumerate(numbers, 1):
+        found += [WheelPhase(at=1.0, device="wheel", phase=phase, spin=spin) for phase in phases]
+        if spin == len(numbers) and not confirmed:
+            found.append(WheelFault(at=1.0, device="wheel", fault="ball_removed", active=True))
+            found.append(WheelFault(at=1.0, device="wheel", fault="ball_removed", active=False))
+        if number is not None:
+            found.append(WheelNumber(at=1.0, device="wheel", number=number, spin=spin))
+    return found
+
+
+def table(*given: Input) -> Table:
+    game = make_game("roulette-french", "EUS96", {})
+    made = Table("palma", "r1", "roulette-french", "EUS96", game, "b1")
+    for each in given:
+        made.take(each, "2026-11-22T12:00:00Z", 1)
+    return made
+
+
+@pytest.mark.parametrize("seen", [0, 17])
+def test_who_vouches_for_what_the_wheel_saw_needs_nobody_else(seen: int) -> None:
+    at = table(*spins(5, seen, confirmed=False))
+    before = at.saved()
+    for number, two in ((None, False), (seen, False), (12, True)):
+        given = RoundConfirm(**WHO, number=number)
+        assert takes_two(given, at.standing(given)) == two
+    assert at.saved() == before
+
+
+def test_who_says_what_no_wheel_saw_needs_another_person() -> None:
+    at = table(*spins(5, "00", confirmed=False))  # this wheel has no double zero
+    given = RoundConfirm(**WHO, number=0)
+    assert takes_two(given, at.standing(given))
+
+
+def test_what_the_rules_refuse_is_refused_before_a_second_person_is_asked() -> None:
+    at = table(*spins(5))
+    for given in (RoundVoid(**WHO, reason="ball_out", round=1), RoundConfirm(**WHO, number=5)):
+        with pytest.raises(RejectedError):
+            at.standing(given)
+
+
+def make(journal: Journal, *, required: bool = True) -> TablesApi:
+    topics = Topics("palma")
+    gate = Gate(f"{topics.root}/r1", "r1", people(), rights("roulette-french", "ARA02"), Seen())
+    place = ServedTable(make_runner(journal), topics, {}, 1.0, gate, required)
+    return TablesApi("pit-1", "b1", topics, {"r1": place})
+
+
+async def give(api: TablesApi, name: str, body: bytes) -> Any:
+    [answer] = await api.answer("r1", name, Incoming("", body, retain=False))
+    return json.loads(answer.payload)
+
+
+async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        api = make(journal)
+        runner = api._places["r1"].runner
+        for each in spins(5):
+            if isinstance(each, SessionOpen):
+                await runner.follow(each)
+            else:
+                runner.take([each])  # type: ignore[list-item]
+        given = claims(LASA, "result.correct", round=1, number=12)
+        reply = await give(api, "result-correct", token(given))
+        assert reply["refusal"]["key"] == "second_person_wanted"
+        assert api.late(time.time() + WAITS - 10) == []
+        [late] = api.late(time.time() + WAITS + 1)
+        told = json.loads(late.payload)
+        assert late.topic == "novamas/v1/palma/r1/reply/m-lasa"
+        assert (told["id"], told["refusal"]["key"]) == (given.jti, "second_person_late")
+        assert api.late(time.time() + WAITS + 1) == []
+        await runner.idle()
+        kept = [
+            json.loads(entry.body)
+            for _, entry in Evidence(tmp_path / "journal.sqlite3").entries()
+            if entry.kind == "input" and b"command.refused" in entry.body
+        ]
+        assert [each["refusal"] for each in kept] == ["second_person_wanted", "second_person_late"]
+        other = claims(VIDAL, "result.correct", "director", round=1, number=12)
+        reply = await give(api, "result-correct", token(other))
+        assert reply["refusal"]["key"] == "second_person_wanted"
+
+
+async def test_where_signatures_are_not_required_both_are_followed(tmp_path: Path) -> None:
+    typed = b'{"by":"Somebody","role":"table_head","client":"t","id":7}'
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        api = make(journal, required=False)
+        assert (await give(api, "session-open", typed))["ok"]
+        assert (await give(api, "session-close", token(claims(LASA, "session.close"))))["ok"]
+        stranger = token(claims(LASA, "session.open"), "stranger")
+        assert (await give(api, "session-open", stranger))["refusal"]["key"] == "key_unknown"
+
+
+@pytest.mark.parametrize(
+    "fields", [b'"signed":[]', b'"signed":[{"id":"m-lasa","name":"x","role":"director"}]']
+)
+async def test_nobody_types_a_signature(fields: bytes, tmp_path: Path) -> None:
+    body = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7,%b}' % fields
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        reply = await give(make(journal, required=False), "session-open", body)
+        assert (reply["ok"], "signed: leave out" in reply["error"]) == (False, True)
