@@ -20,11 +20,12 @@ from controller.cli import CommandLineError, numbers
 from controller.contract.messages.messages import LANGUAGES
 from controller.demo.floor import DemoError, Floor
 from controller.demo.places import DemoTable, places
+from controller.demo.staff import Staff, enrol
 from controller.demo.table_head import TableHead
 
 HELP = "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C"
 
-SITE = "demo"
+SITE, PEOPLE = "demo", "people.jsonl"
 
 _CONFIGURATION = """\
 [site]
@@ -38,6 +39,11 @@ path = {recordings}
 
 [broker]
 url = "embedded://127.0.0.1:{port}"
+
+[people]
+file = {people}
+key = "{key}"
+two_persons = []
 
 [log]
 format = "console"
@@ -159,7 +165,8 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     ready.unlink(missing_ok=True)
     for place in tables:
         floor.start(place.device, "simulators", *_simulator(floor.room, place, arguments))
-    configuration = _configuration(floor.room, tables, port, decree, arguments.speed)
+    staff = enrol(floor.room / PEOPLE, SITE, (place.role for place in tables))
+    configuration = _configuration(floor.room, tables, port, decree, arguments.speed, staff)
     for place in tables:
         await floor.until(f"the simulated {place.device}", _link(floor.room, place).is_symlink)
     floor.start("daemon", "controller.cli", "run", str(configuration))
@@ -180,7 +187,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)
     on_terminal = os.isatty(1)
-    head = TableHead(port, SITE, tables, arguments.seed, arguments.speed)
+    head = TableHead(port, SITE, tables, arguments.seed, arguments.speed, staff)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
@@ -229,13 +236,15 @@ def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> l
 
 
 def _configuration(
-    room: Path, tables: list[DemoTable], port: int, decree: str, speed: float
+    room: Path, tables: list[DemoTable], port: int, decree: str, speed: float, staff: Staff
 ) -> Path:
     path = room / "demo.toml"
     text = _CONFIGURATION.format(
         site=SITE,
         port=port,
         journal=_quoted(str(room / "journal.sqlite3")),
+        people=_quoted(str(room / PEOPLE)),
+        key=staff.site_key,
         recordings=_quoted(str(room / "recordings")),
     )
     for place in tables:

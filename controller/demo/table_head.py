@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from controller.demo.floor import PATIENCE, DemoError
 from controller.demo.people import Person, Said, TableSeen, dice, shoe, wheel
 from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
+from controller.demo.staff import Staff
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -71,8 +73,8 @@ class Table:
         self._shown: dict[str, Any] = {}
         self._heard: dict[str, dict[str, Any]] = {}
         self._seed = seed
-        self._words = 0
-        self._answer: asyncio.Future[str | None] | None = None
+        self._number = ""
+        self._answer: asyncio.Future[dict[str, Any]] | None = None
 
     def state(self, body: dict[str, Any]) -> None:
         """Take the retained state."""
@@ -88,16 +90,16 @@ class Table:
             self._heard[body["type"]] = body
             self._changed.set()
 
-    def ask(self) -> tuple[int, asyncio.Future[str | None]]:
-        """The next command's number and its future answer: why it was refused, or None."""
-        self._words += 1
+    def ask(self) -> tuple[str, asyncio.Future[dict[str, Any]]]:
+        """The next command's number and its future answer."""
+        self._number = secrets.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
-        return self._words, self._answer
+        return self._number, self._answer
 
     def answer(self, body: dict[str, Any]) -> None:
         """Take a reply. Ignores a reply to an earlier command."""
-        if self._answer is not None and not self._answer.done() and body["id"] == self._words:
-            self._answer.set_result(None if body["ok"] else body["error"])
+        if self._answer is not None and not self._answer.done() and body["id"] == self._number:
+            self._answer.set_result(body)
 
     async def look(self) -> Said | None:
         """Wait until the state and the events agree; return the person's next command, if any."""
@@ -130,8 +132,15 @@ class TableHead:
     """Presides over the tables at ``places``. ``opened`` is set once all of them can play."""
 
     def __init__(
-        self, port: int, site: str, places: Sequence[DemoTable], seed: int, speed: float
+        self,
+        port: int,
+        site: str,
+        places: Sequence[DemoTable],
+        seed: int,
+        speed: float,
+        staff: Staff,
     ) -> None:
+        self._staff = staff
         self._port = port
         self._topics = Topics(site, simulated=True)
         self._tables = [Table(place, f"{seed} {place.table}") for place in places]
@@ -210,19 +219,23 @@ class TableHead:
 
         name, more = word
         number, answer = table.ask()
-        body = {"by": "demo", "role": table.place.role, "client": "demo", "id": number, **more}
+        place = table.place
+        audience = f"{self._topics.root}/{place.table}"
+        body = self._staff.sign(place.role, audience, name, number, more)
         with contextlib.suppress(aiomqtt.MqttError):
-            await client.publish(
-                self._topics.command(table.place.table, name), json.dumps(body), qos=1
-            )
+            await client.publish(self._topics.command(place.table, name), body, qos=1)
         task = asyncio.current_task()
         # In Python 3.11, asyncio.wait_for inside publish may have swallowed a cancellation.
         if task is not None and task.cancelling():
             raise asyncio.CancelledError
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(AGAIN[1]):
-                return await answer
-        return None
+        await asyncio.wait([answer], timeout=AGAIN[1])
+        if not answer.done() or (reply := answer.result())["ok"]:
+            return None
+        refusal = reply.get("refusal", {})
+        if refusal.get("key") == "signed_before_start":  # it went on with a journal that it had
+            await asyncio.sleep(refusal["fields"]["seconds"])
+            return None
+        return str(reply["error"])
 
     def _plays(self, table: Table) -> None:
         table.plays = True

@@ -9,9 +9,11 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiomqtt
+import msgspec
 import pytest
 
 from controller.contract.command_fields import Command
@@ -22,7 +24,9 @@ from controller.contract.topics import Topics
 from controller.demo import table_head
 from controller.demo.floor import DemoError
 from controller.demo.places import places
+from controller.demo.staff import enrol
 from controller.demo.table_head import PEOPLE, TableHead
+from controller.people.signed_command import claims_of
 from devices.readings import CardDrawn
 from tests.cli.test_demo_people import OPENING, PACKETS, AtTable
 from tests.daemon.mosquitto import Mosquitto
@@ -82,7 +86,9 @@ class Teller:
 
     async def _follow(self, name: str, body: bytes) -> None:
         self.said.append(name)
-        sender, given = read_order(name, body, 0.0)
+        claims = claims_of(body)
+        who = {"by": claims.iss, "role": claims.role}
+        _, given = read_order(name, msgspec.json.encode({**claims.fields, **who}), 0.0)
         assert isinstance(given, Command)
         error = None
         try:
@@ -91,7 +97,7 @@ class Teller:
         except RejectedError as no:
             error = str(no)
             self.refused.append(error)
-        reply = {"id": sender.id, "ok": error is None, "error": error}
+        reply = {"id": claims.jti, "ok": error is None, "error": error}
         await self._client.publish(TOPICS.reply(self._table, "demo"), json.dumps(reply), qos=1)
         first, second = (
             (self.tell_events, self.tell_state)
@@ -125,7 +131,9 @@ async def presided(
     at = AtTable(game, decree, PEOPLE[game], settings)
     async with aiomqtt.Client("127.0.0.1", port) as client:
         teller = Teller(client, place.table, at, **how)
-        head = TableHead(port, SITE, [place], 1, 1000.0)
+        with TemporaryDirectory() as folder:
+            staff = enrol(Path(folder, "people.jsonl"), SITE, [place.role])
+        head = TableHead(port, SITE, [place], 1, 1000.0, staff)
         tasks = [asyncio.create_task(teller.follow()), asyncio.create_task(head.preside())]
         opened = asyncio.create_task(head.opened.wait())
         try:
