@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import asyncio
     import secrets
+    import time
 
     import msgspec
 
@@ -101,25 +103,27 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.password_file is not None:
         raise CommandLineError("--password-file is of --username USER", 2)
     topics = Topics(configuration.site.id, tables[arguments.table].simulated)
-    number = secrets.token_urlsafe(12)
     user = broker.username or ""
-    client = user if _CLIENT.fullmatch(user) else f"send-{number}"
-    if arguments.key is None:
-        body = _typed(arguments, client, number)
-    else:
-        audience = f"{topics.root}/{arguments.table}"
-        body = _signed(arguments, configuration, audience, client, number)
+    client = user if _CLIENT.fullmatch(user) else f"send-{secrets.token_urlsafe(12)}"
+    audience = f"{topics.root}/{arguments.table}"
+    sign = None if arguments.key is None else _signer(arguments, configuration, audience, client)
+
+    def send() -> dict[str, Any]:
+        number = secrets.token_urlsafe(12)
+        body = _typed(arguments, client, number) if sign is None else sign(number)
+        topic = topics.command(arguments.table, level(arguments.command))
+        answers = topics.reply(arguments.table, client)
+        return asyncio.run(ask(broker, topic, answers, body, number, arguments.timeout))
+
     try:
-        reply = asyncio.run(
-            ask(
-                broker,
-                topics.command(arguments.table, level(arguments.command)),
-                topics.reply(arguments.table, client),
-                body,
-                number,
-                arguments.timeout,
+        reply = send()
+        if (seconds := _too_early(reply)) is not None:
+            print(
+                f"novamas: the daemon has just started; signed again in {seconds} s",
+                file=sys.stderr,
             )
-        )
+            time.sleep(seconds)
+            reply = send()
     except NoAnswerError as error:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode(reply).decode())
@@ -145,14 +149,17 @@ def _typed(arguments: argparse.Namespace, client: str, number: str) -> bytes:
     return msgspec.json.encode({**dict(arguments.field), **who, "client": client, "id": number})
 
 
-def _signed(
-    arguments: argparse.Namespace,
-    configuration: Configuration,
-    audience: str,
-    client: str,
-    number: str,
-) -> bytes:
-    """A command that a person signed."""
+def _too_early(reply: dict[str, Any]) -> int | None:
+    """In how many seconds the daemon follows what is signed then; None: it does so now."""
+    refusal = reply.get("refusal") or {}
+    found = refusal.get("key") == "signed_before_start"
+    return int(refusal["fields"]["seconds"]) if found else None
+
+
+def _signer(
+    arguments: argparse.Namespace, configuration: Configuration, audience: str, client: str
+) -> Callable[[str], bytes]:
+    """How the person signs the command, with a number of its own."""
     import time
 
     from controller.cli.people import passphrase
@@ -179,19 +186,23 @@ def _signed(
         raise CommandLineError(
             f"--role: {person.name} is enrolled as {', '.join(held)}; name one of them", 2
         )
-    now = int(time.time())
-    claims = Claims(
-        iss=person.id,
-        aud=audience,
-        iat=now,
-        exp=now + LIFE,
-        jti=number,
-        command=arguments.command,
-        role=held[chosen],
-        fields=dict(arguments.field),
-        client=client,
-    )
-    return sign(key.encode(), claims).encode()
+
+    def sign_now(number: str) -> bytes:
+        now = int(time.time())
+        claims = Claims(
+            iss=person.id,
+            aud=audience,
+            iat=now,
+            exp=now + LIFE,
+            jti=number,
+            command=arguments.command,
+            role=held[chosen],
+            fields=dict(arguments.field),
+            client=client,
+        )
+        return sign(key.encode(), claims).encode()
+
+    return sign_now
 
 
 def _field(text: str) -> tuple[str, Any]:

@@ -88,6 +88,11 @@ def test_the_way_to_the_first_signed_command(
     assert json.loads(reply)["refusal"]["key"] == "role_not_allowed"
     (quoted,) = re.findall(r"exits with 3: `(.*?)`", PAGE)
     assert quoted in told
+    running.kill()
+    running.start()
+    until_up(heard, running, "novamas/v1/casino-mayor/ruleta-1")
+    reply, told = newcomer.types(closed.replace("riera", "lasa"))
+    assert (json.loads(reply)["ok"], "the daemon has just started" in told) == (True, True)
     assert running.stop() == 0
 
     export, audit = proofs
@@ -98,9 +103,10 @@ def test_the_way_to_the_first_signed_command(
     assert [(each["type"], each["by"], each.get("refusal")) for each in said] == [
         ("session.open", "M. Lasa", None),
         ("command.refused", "A. Riera", "role_not_allowed"),
+        ("session.close", "M. Lasa", None),
     ]
     assert said[1]["command"] == "session.close"
-    assert "1 of 1 commands are signed by enrolled persons" in newcomer.types(audit)[0]
+    assert "2 of 2 commands are signed by enrolled persons" in newcomer.types(audit)[0]
 
     for line in blocks("What each role may say")[0]:
         assert "session.close" in newcomer.types(line)[0]
