@@ -13,7 +13,7 @@ from controller.contract.orders import DeviceOrder, Recall
 from controller.people.authority import Rights, allow
 from controller.people.register import People
 from controller.people.seen import Seen
-from controller.people.signed_command import Signed, order, verify
+from controller.people.signed_command import TOLERANCE, Signed, claims_of, order, verify
 from controller.people.two_persons import (
     MARKED,
     Mark,
@@ -130,8 +130,15 @@ class Gate:
         self._waits, first = say(self._waits, given, speaker, now)
         if first is None:
             raise wanted(speaker, right.roles)
+        self._still(first, now)
         fields = {**msgspec.to_builtins(given), "by": first.name, "role": first.role}
         return Passed(msgspec.convert(fields, type(given)), first, speaker)
+
+    def _still(self, first: Said, now: float) -> None:
+        """Reject it if the first person may not say it any more."""
+        token = first.token.encode()
+        in_time = min(now, claims_of(token).exp + TOLERANCE - 1)
+        verify(token, in_time, self._audience, self._table, self._people, Seen())
 
     def take(
         self,

@@ -21,7 +21,7 @@ from tests.daemon.signing import LASA, RIERA, SIGNED, VIDAL, enrol, give
 
 @pytest.fixture
 def running(mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon]) -> Daemon:
-    made = daemon(configuration(mosquitto.port, table("r1", wheel), people=SIGNED))
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True), people=SIGNED))
     enrol(made.folder)
     made.start()
     made.until_logged("broker connected")
@@ -59,6 +59,9 @@ def test_who_said_it_is_told_kept_and_proved(
     assert key(give(heard, LASA, "result.correct", **correction)) == "second_person_same"
     assert heard.events("result.corrected") == []
     assert give(heard, VIDAL, "result.correct", "director", **correction)["ok"]
+    power = {"device": "wheel", "command": "power_on"}
+    assert give(heard, LASA, "device.command", "table_head", fields=power)["ok"]
+    assert until_said(heard, "device.commanded", 1)[0]["signed_by"] == [lasa]
     both = [lasa, {"id": "t-vidal", "name": "T. Vidal", "role": "director"}]
     corrected = until_said(heard, "result.corrected", 1)[0]
     assert (corrected["by"], corrected["signed_by"]) == ("M. Lasa", both)
@@ -77,12 +80,13 @@ def test_who_said_it_is_told_kept_and_proved(
         ("command.refused", "second_person_wanted", ["m-lasa"]),
         ("command.refused", "second_person_same", ["m-lasa"]),
         ("result.correct", None, ["m-lasa", "t-vidal"]),
+        ("device.command", None, ["m-lasa"]),
     ]
     found = audit(running.folder / "journal.sqlite3")
     assert found.proves
-    assert (found.signed, found.commands) == (2, 2)
+    assert (found.signed, found.commands) == (3, 3)
     assert main(["audit", str(running.folder / "journal.sqlite3")]) == 0
-    assert "2 of 2 commands are signed by enrolled persons" in capsys.readouterr().out
+    assert "3 of 3 commands are signed by enrolled persons" in capsys.readouterr().out
 
 
 def test_what_was_altered_in_the_journal_is_found(heard: Subscriber, running: Daemon) -> None:

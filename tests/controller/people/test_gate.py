@@ -14,7 +14,7 @@ from controller.contract.orders import DeviceOrder, Recall
 from controller.contract.refusals import RejectedError
 from controller.people.authority import narrowed, rights
 from controller.people.gate import Gate, Passed
-from controller.people.register import enrolled
+from controller.people.register import Person, enrolled
 from controller.people.seen import Seen
 from controller.people.signed_command import sign
 from controller.people.two_persons import WAITS, Standing
@@ -117,6 +117,26 @@ def test_a_void_takes_two_once_there_is_a_result() -> None:
     at = gate()
     assert give(at, "m-lasa", "table_head", standing=Standing()).second is None
     assert refusal(at, "m-lasa", "table_head") == "second_person_wanted"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (
+            replace(LASA, keys=(replace(LASA.keys[0], revoked="2027-01-15T08:00:00Z"),)),
+            "key_revoked",
+        ),
+        (replace(LASA, keys=LASA.keys[1:]), "key_unknown"),
+        (replace(LASA, roles=("inspector",)), "role_not_held"),
+        (replace(LASA, tables=("bacara-1",)), "person_elsewhere"),
+    ],
+)
+def test_a_first_who_may_not_say_it_any_more_does_not_count(changed: Person, told: str) -> None:
+    at = gate()
+    assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
+    at.people = enrolled(HEAD, [changed, *PERSONS[1:]])
+    assert refusal(at, "t-vidal", "director", **CORRECT) == told
+    assert refusal(at, "t-vidal", "director", **CORRECT) == "second_person_wanted"
 
 
 def test_a_recall_and_a_command_to_a_device_take_one() -> None:
