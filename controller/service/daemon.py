@@ -66,7 +66,7 @@ from devices.recording import RecordingWriter
 OF_A_LINK = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
 """Readings after which the health of a device is another."""
 REPORTING = 0.05
-"""The most of its time that the event loop spends on reports of health."""
+"""The most of its CPU time that the event loop spends on reports of health."""
 LOOK = 1.0
 """Seconds after which a trouble that nobody tells of is noticed, such as that of the log."""
 PEOPLE = "people"
@@ -454,7 +454,7 @@ class Daemon:
         due = 0.0
         while True:
             self._health_due.clear()
-            begun = time.monotonic()
+            begun = time.thread_time()
             notable = reporter.notable()
             if notable != published or time.monotonic() >= due:
                 published, due = notable, time.monotonic() + PERIOD
@@ -464,7 +464,7 @@ class Daemon:
                 }
                 if self._publisher is not None:
                     self._publisher.wake()
-            await asyncio.sleep((time.monotonic() - begun) / REPORTING)
+            await asyncio.sleep((time.thread_time() - begun) / REPORTING)
             trouble = reporter.trouble()
             while time.monotonic() < due and reporter.trouble() == trouble:
                 with contextlib.suppress(TimeoutError):
