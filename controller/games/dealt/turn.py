@@ -205,14 +205,14 @@ class DealtTurn(RoundMoves[B, S, T]):
         for event in events:
             self.say(replace(event, round=self.number))
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False) -> None:
-        """Deal the card. ``seen``: it is face up out of turn, on a person's word, never a
-        device's.
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
+        """Deal the card, or ``count`` unread ones. ``seen``: it is face up out of turn, on a
+        person's word, never a device's.
         """
         assert self.state.current is not None
         before: Table = self.state.current.cards
         up = self.faces_up(to) or seen
-        self.put((*before, Card(to=to, card=given.card, up=up, frame=frame_of(given))))
+        self.put((*before, *(Card(to=to, card=given.card, up=up, frame=frame_of(given)),) * count))
         if given.card is None:
             index = len(dealt(before, to)) + 1
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
