@@ -26,7 +26,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import DealtState, Entry, Held, Round
+from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
 from controller.games.moves import frame_of
 from controller.games.rounds import Lawful, RoundMoves
 from controller.games.session import sent
@@ -108,18 +108,25 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # Where it stands
 
+    @property
+    def stop(self) -> Stop | None:
+        """What stops the table; None if it goes on by itself."""
+        return self.state.stop
+
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        return self.state.asks
+        stop = self.stop
+        return stop.asks if stop is not None else ()
 
     def phase(self) -> Phase:
         """The phase, as everybody is told."""
-        stage = self.stage()
-        return Phase.DECISION if self.state.asks and stage is not Phase.CLOSED else stage
+        stage, stop = self.stage(), self.stop
+        stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
+        return Phase.DECISION if stopped else stage
 
     def accept(self, given: Command) -> None:
         """Refuse a command that the phase does not take."""
-        stage, stop = self.stage(), self.state.stop
+        stage, stop = self.stage(), self.stop
         key = PHASES[stage].refuses.get(type(given))
         if key is None and stop is not None and type(given).__struct_config__.tag not in stop.asks:
             key = stop.refusal if type(given) in PHASES[Phase.DECISION].refuses else None
