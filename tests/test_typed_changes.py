@@ -25,7 +25,7 @@ def right(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
           banked: Turn, staked: StakedTable, shoe: AtTheShoe) -> None:
     replace(LinkUp(at=0.0), at=1.0)
     black.change(burn=3)
-    black.change_deal(closed=True)
+    black.change_current(closed=True)
     chemin.change_card(0, up=True)
     circle.change_current(street=1)
     circle.change_seat("seat-1", drawn=True)
@@ -45,8 +45,8 @@ def wrong(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
     black.change(burned=3)  # name
     black.change(burn="three")  # type
     black.change(**known)  # unnamed
-    black.change_deal(shut=True)  # name
-    black.change_deal(closed="yes")  # type
+    black.change_current(shut=True)  # name
+    black.change_current(closed="yes")  # type
     chemin.change_card(0, face="up")  # name
     chemin.change_card(0, up="yes")  # type
     circle.change_current(strete=1)  # name

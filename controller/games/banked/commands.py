@@ -28,7 +28,7 @@ from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.state import Held
 from controller.games.moves import frame_of
-from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
+from controller.games.poker.correction import correct_settled, published, right_cards, tell
 from controller.games.session import another_round, sent, session, void_law
 
 GOES_ON = (
@@ -268,16 +268,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     entry = published(turn.state, given, decisions=turn.decides)
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
-        if given.decisions:
-            raise RejectedError("round_settled_at_table", round=entry.round)
-        right = right_cards(entry, given, turn.deck)
-        tell(
-            turn,
-            entry,
-            PokerOutcome(hands=entry.hands),
-            PokerOutcome(hands=relaid(entry.hands, right)),
-            given,
-        )
+        correct_settled(turn, entry, given, turn.deck)
         return
     amended, there, said = turn.amended(deal, entry, given)
     right = right_cards(there, said, turn.deck, [each.card for each in deal.cards])

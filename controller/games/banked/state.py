@@ -5,14 +5,11 @@ the base of each ``State``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
-
-from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
-from controller.games.dealt.state import DealtState, Entry, Round, Stop
+from controller.games.dealt.state import Round, Stop
 from controller.games.poker.deal import Order, due
-from controller.games.poker.state import behind, kept
+from controller.games.poker.state import PokerState
 
 QUEUE = 53
 """The most cards that may wait for a person."""
@@ -32,7 +29,7 @@ class BankedDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
         return due(self.order, self.cards)
 
 
-class BankedState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs."""
 
     boxes: tuple[int, ...] = ()
@@ -56,8 +53,6 @@ class BankedState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=Tr
     deck complete.
     """
 
-    entries: tuple[Entry, ...] = ()
-
     @property
     def stop(self) -> Stop | None:
         """A doubt about the round, then what a silence hid, then a held card."""
@@ -73,17 +68,6 @@ class BankedState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=Tr
         if self.current is None:
             asks = tuple(each for each in asks if each not in ("round.void", "cards.deal"))
         return Stop(what, asks)
-
-    def with_entry(self, entry: Entry) -> Self:
-        """With this outcome in the place of any earlier one of its round; what is shown no more is
-        forgotten.
-        """
-        entries = kept(self.entries, entry)
-        return replace(self, entries=entries, played=behind(self.played, entries))
-
-    def round_of(self, number: int) -> Any:
-        """The round behind a result, None where it is not kept."""
-        return next((each for each in self.played if each.round == number), None)
 
 
 HELD = ("card.decide", "round.void")

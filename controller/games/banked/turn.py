@@ -17,22 +17,17 @@ from msgspec.structs import replace
 from controller.contract.commands import CardsShow, DealError, ResultCorrect
 from controller.contract.events import (
     Frame,
-    Hand,
     HandDecided,
-    HousePokerOutcome,
-    RoundResult,
-    RoundUnresolved,
 )
 from controller.contract.refusals import RejectedError
 from controller.games.banked.state import QUEUE, BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import Entry, Held
-from controller.games.dealt.turn import DealtTurn
+from controller.games.dealt.state import Entry, Held, Round
 from controller.games.decks import deck
 from controller.games.moves import frame_of
 from controller.games.poker.correction import PokerOutcome
-from controller.games.session import count_down
+from controller.games.poker.turn import AgainstBankTurn
 from controller.rulebooks.common_poker import Banked
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn
@@ -44,7 +39,7 @@ PLACES = ("box:", "dealer", "common:", "board", "burn")
 """How a device names a place as we do; it may have words of its own."""
 
 
-class BankedTurn(DealtTurn[B, S, T]):
+class BankedTurn(AgainstBankTurn[B, S, T]):
     """One step of a table whose boxes play with one deck."""
 
     most_held = QUEUE
@@ -212,9 +207,9 @@ class BankedTurn(DealtTurn[B, S, T]):
         self.irregular(what, detail=detail)
         self.void(self.number, "card_exposed", law)
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False) -> None:
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
         """Deal a card that was read, or was not: it stays unknown."""
-        self.place_card(to, given.card, up=seen, frame=frame_of(given))
+        self.place_card(to, given.card, up=seen, frame=frame_of(given), count=count)
         if self.state.current is not None:
             self.advance()
 
@@ -305,71 +300,16 @@ class BankedTurn(DealtTurn[B, S, T]):
         )
         self.say(said)
 
-    # The outcome of a round: a result, void, or unresolved
+    # The outcome of a round
 
-    def result(self, made: PokerOutcome) -> None:
-        """Publish the result hand by hand, and end the round. Each award was already published when
-        its hand was face up.
-        """
-        deal = self.current
-        entry = Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
-        self.say(
-            RoundResult(
-                round=deal.round,
-                outcome=self.outcome_of(entry),
-                frames=on_table.frames(deal.cards),
-                confirmed_by=deal.confirmed_by,
-            )
-        )
-        shown = [card for each in made.hands for card in each.cards]
-        kept = replace(
-            deal, order=(), cards=on_table.seen(deal.cards, shown), gap=False, confirmed_by=None
-        )
-        self.change(played=(*self.state.played, kept))
-        self.record(entry)
-        count_down(self, deal.round)
-
-    def unresolved(self) -> None:
-        """End the round without a result."""
-        deal = self.current
-        names = dict.fromkeys(each.to for each in deal.cards)
-        lying = (Hand(who=who, cards=on_table.up(deal.cards, who)) for who in names)
-        self.record(
-            Entry(
-                round=deal.round,
-                kind="unresolved",
-                hands=tuple(each for each in lying if each.cards),
-            )
-        )
-        self.say(
-            RoundUnresolved(
-                round=deal.round,
-                why="undecided",
-                candidate=None,
-                frames=on_table.frames(deal.cards),
-            )
-        )
-
-    def confirmed(self, entry: Entry, by: str) -> None:
-        """Publish the result of an unresolved round that was settled at the table, by its face-up
-        cards.
-        """
-        entry = Entry(round=entry.round, kind="result", hands=entry.hands)
-        self.record(entry)
-        self.say(
-            RoundResult(
-                round=entry.round, outcome=self.outcome_of(entry), frames=(), confirmed_by=by
-            )
-        )
+    def behind(self) -> Round:
+        """The round without its order: all its cards came."""
+        return replace(self.current, order=())
 
     def leave(self) -> None:
         """The round in progress is over, and so is what stopped it."""
         untouched = self.state.checked and not self.current.cards
         self.change(current=None, doubt=None, about=None, shown=None, held=(), checked=untouched)
-
-    def outcome_of(self, entry: Entry) -> HousePokerOutcome:
-        """What a round that has a result came to: each hand for itself, against the bank."""
-        return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
     # Irregularities
 

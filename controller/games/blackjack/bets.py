@@ -35,9 +35,8 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
     )
     if given.bet == "accumulated":
         _agreed(turn, given.amount)
-    turn.change_deal(bets=stakes.with_bet(deal.bets, given))
+    turn.change_current(bets=stakes.with_bet(deal.bets, given))
     turn.say(stakes.said(deal.round, given))
-    turn.settle()
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
@@ -59,9 +58,8 @@ def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
     _box(turn, given)
     stakes.of(given.bet, _offered(turn, given.who))
     deal = _taking(turn, given)
-    turn.change_deal(bets=stakes.without_bet(deal.bets, given))
+    turn.change_current(bets=stakes.without_bet(deal.bets, given))
     turn.say(stakes.said(deal.round, given))
-    turn.settle()
 
 
 def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
@@ -74,7 +72,7 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
     """The round that takes this bet: before its cards or, for insurance, while that is offered. At
     any other time it is rejected.
     """
-    deal = turn.state.deal
+    deal = turn.state.current
     if given.bet != "insurance":
         stakes.open_round(deal, turn.book.laws)
     elif deal is None or not deal.insurance:
@@ -106,7 +104,7 @@ def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
     the decree says so.
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
-    bets = turn.state.deal.bets if turn.state.deal else ()
+    bets = turn.state.current.bets if turn.state.current else ()
     insured = next((each.amount for each in bets if (each.who, each.bet) == (who, "bet")), None)
     base = hands.most if insured is None else insured
     least = (

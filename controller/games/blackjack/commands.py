@@ -36,14 +36,13 @@ from controller.rulebooks.law import Law
 def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
     """Open the table, without a shoe."""
     turn.open_session(given)
-    turn.change(past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
+    turn.change(past=shoe.new_session(turn.state.past), limit=None, last=None)
 
 
 def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
     """Close the table. A round that was dealt and has no result is left unresolved, and the shoe is
     over.
     """
-    session(turn)
     _leave_round(turn)
     _end_talla(turn)
     turn.clear_alert("shoe_missing")
@@ -57,7 +56,6 @@ def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
 
 def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
     """Start a shoe; its burn cards come first."""
-    session(turn)
     _no_round(turn)
     talla.numbered(given, turn.book.article)
     _end_talla(turn)
@@ -66,19 +64,16 @@ def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
     burn = turn.book.shoe.burn if burned else 0
     turn.change(burn=burn, held=(), doubt=None)
     talla.begin(turn, given, turn.book.announcements.get("shoe"))
-    turn.settle()
 
 
 def end_shoe(turn: BlackjackTurn, given: ShoeEnd) -> None:
     """Take the cards out of the shoe; if they were counted, check the count against the
     composition.
     """
-    session(turn)
     _no_round(turn)
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
     _end_talla(turn, given.left)
-    turn.settle()
 
 
 def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
@@ -106,48 +101,45 @@ def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError("boxes_out_of_range", most=most)
     _begin(turn, given)
-    turn.change_deal(seats=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
+    turn.change_current(hands=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
         turn.change(doubt="hands_too_few")
     elif turn.state.doubt == "hands_too_few":
         turn.change(doubt=None)
-    turn.settle()
 
 
 def open_bets(turn: BlackjackTurn, given: BetsOpen) -> None:
     """Open bets for a new round."""
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is not None and not deal.begun:
         raise RejectedError("bets_open_already", round=deal.round)
     _begin(turn, given)
-    turn.settle()
 
 
 def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
     """No more bets: the cards may come."""
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
         raise RejectedError("bets_closed_already", round=deal.round)
     _begin(turn, given)
     turn.close_bets(given.by)
-    turn.settle()
 
 
 def _begin(turn: BlackjackTurn, given: Command) -> None:
     """Make sure that a round is in progress of which no card is dealt; begin one if there is
     none.
     """
-    another_round(turn, turn.state.last_rounds)
-    state, deal = turn.state, turn.state.deal
+    another_round(turn, turn.state.last)
+    state, deal = turn.state, turn.state.current
     if state.shoe is None:
         raise RejectedError("no_shoe")
     if deal is not None and not deal.begun and not (deal.closed and isinstance(given, BetsClose)):
         return
     if deal is not None and between_plays(deal):
-        turn.change(deal=None)
+        turn.change(current=None)
     elif deal is not None and turn.settings.keys:
         raise RejectedError("round_in_progress", round=deal.round)
-    elif deal is not None and (deal.last or turn.state.last_rounds == 1):
+    elif deal is not None and (deal.last or turn.state.last == 1):
         raise RejectedError(
             "last_round_of_shoe" if deal.last else "last_round_running", round=deal.round
         )
@@ -156,9 +148,9 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
         raise RejectedError("shoe_over", law=law.cited)
     if state.doubt is not None:
         raise RejectedError("table_in_doubt", doubt=state.doubt)
-    if turn.state.deal is not None:
+    if turn.state.current is not None:
         turn.conclude_unkeyed()
-    turn.open_round(given.by)
+    turn.open_bets(given.by)
 
 
 def void(turn: BlackjackTurn, given: RoundVoid) -> None:
@@ -167,8 +159,7 @@ def void(turn: BlackjackTurn, given: RoundVoid) -> None:
     _in_progress(turn, given.round)
     law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
-    turn.void(given.reason, law, given)
-    turn.settle()
+    turn.void(turn.number, given.reason, law, given)
 
 
 def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
@@ -179,20 +170,19 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
         raise RejectedError("result_from_cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
-        turn.change_deal(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(given))
     elif not turn.settings.keys and deal.begun:
-        turn.change_deal(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(given))
         turn.conclude_unkeyed()
     else:
         raise RejectedError("nothing_to_confirm", round=deal.round)
-    turn.settle()
 
 
 def _leave_round(turn: BlackjackTurn) -> None:
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is not None and deal.begun and not between_plays(deal):
         turn.unresolved("undecided")
-    turn.change(deal=None, held=())
+    turn.change(current=None, held=())
 
 
 # Announcements
@@ -226,9 +216,9 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
 def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
     """Announce the last rounds before closing."""
     session(turn)
-    if turn.state.last_rounds is not None:
+    if turn.state.last is not None:
         raise RejectedError("last_rounds_already_announced")
-    turn.change(last_rounds=turn.book.last_rounds)
+    turn.change(last=turn.book.last_rounds)
     turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
 
 
@@ -237,7 +227,7 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
 
 def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
     """The round in progress. Rejects the number of another one."""
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is None:
         raise RejectedError("no_round_in_progress")
     if number not in (None, deal.round):
@@ -246,9 +236,9 @@ def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
 
 
 def _no_round(turn: BlackjackTurn) -> None:
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is None or between_plays(deal) or not deal.begun:
-        turn.change(deal=None)
+        turn.change(current=None)
     elif turn.settings.keys:
         raise RejectedError("round_in_progress", round=deal.round)
     else:

@@ -35,13 +35,13 @@ from controller.games.blackjack.hands import (
     three_sevens,
 )
 from controller.games.blackjack.settings import BlackjackSettings
-from controller.games.blackjack.state import BlackjackDeal, BlackjackSeat
+from controller.games.blackjack.state import DEALER, TABLE, BlackjackDeal, BlackjackSeat
+from controller.games.dealt.phases import Phase
 from controller.rulebooks.blackjack import Blackjack
 
 Why = tuple[str, Mapping[str, Field]]
 """A refusal's key and its fields."""
 
-DEALER, TABLE, BURN = "dealer", "table", "burn"
 KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
 """What the hand in turn may do."""
 
@@ -127,20 +127,21 @@ def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
 
 def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
     """Where the next card belongs; None where a hand must act first, or no card may come."""
-    if not deal.seats:
+    seats = deal.seats
+    if not seats:
         return None if rules.settings.keys else TABLE
-    split = any(seat.split for seat in deal.seats)
-    for seat in deal.seats:
+    split = any(seat.split for seat in seats)
+    for seat in seats:
         if not seat.cards:
             return seat.who
     if not deal.dealer:
         return DEALER
-    for seat in deal.seats:
+    for seat in seats:
         if len(seat.cards) == 1 and (not split or rules.settings.split_cards == "at_once"):
             return seat.who
     if not rules.settings.keys:
         return TABLE
-    for seat in deal.seats:
+    for seat in seats:
         if not closed(rules, seat):
             due = len(seat.cards) < 2 or seat.asked or seat.doubled
             return seat.who if due else None
@@ -148,6 +149,16 @@ def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
     if alone and len(deal.dealer) == 1 and any(bet.bet == "insurance" for bet in deal.bets):
         return DEALER  # his second card decides the insurance
     return DEALER if dealer_draws(deal.dealer) and not alone else None
+
+
+def stage(rules: BlackjackRules, deal: BlackjackDeal) -> Phase:
+    """Where the round stands."""
+    if not deal.begun:
+        return Phase.DEALING if deal.closed else Phase.BETS_OPEN
+    if next_card(rules, deal) == DEALER and deal.dealer:
+        return Phase.DEALER
+    whole = bool(deal.dealer) and all(len(seat.cards) > 1 or seat.split for seat in deal.seats)
+    return Phase.PLAYERS if whole else Phase.DEALING
 
 
 def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:

@@ -22,10 +22,12 @@ from controller.contract.events import CardsBurned, HandDecided
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack import course
-from controller.games.blackjack.state import BlackjackDeal, BlackjackHeld, BlackjackSeat
-from controller.games.blackjack.turn import BlackjackTurn, expected, question
+from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSeat
+from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.cards import is_card
+from controller.games.dealt.state import Held
 from controller.games.session import confirmer, session
+from devices.readings import CardDrawn
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
 Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]
@@ -46,7 +48,7 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
     session(turn)
     if not turn.settings.keys:
         raise RejectedError("keys_none")
-    deal = turn.state.deal
+    deal = turn.state.current
     if deal is None or turn.state.doubt == "hands_too_few":
         raise RejectedError("hands_none_in_play")
     seat = _seat(turn, deal, given)
@@ -56,10 +58,9 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
         raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)
     decision, done = DONE[type(given)]
     turn.change(
-        deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
+        current=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
     )
     turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
-    turn.settle()
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:
@@ -92,10 +93,16 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
     pair: Literal["aces", "others"] = (
         "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
     )
-    first = replace(seat, cards=seat.cards[:1], split=pair)
-    other = BlackjackSeat(who=f"{box}.{count + 1}", cards=seat.cards[1:], split=pair)
-    at = deal.seats.index(seat)
-    return replace(deal, seats=(*deal.seats[:at], first, other, *deal.seats[at + 1 :]))
+    first = replace(seat, cards=(), split=pair)
+    other = BlackjackSeat(who=f"{box}.{count + 1}", split=pair)
+    at = next(at for at, each in enumerate(deal.hands) if each.who == seat.who)
+    second = max(at for at, each in enumerate(deal.cards) if each.to == seat.who)
+    cards = tuple(
+        replace(each, to=other.who) if number == second else each
+        for number, each in enumerate(deal.cards)
+    )
+    hands = (*deal.hands[:at], first, other, *deal.hands[at + 1 :])
+    return replace(deal, hands=hands, cards=cards)
 
 
 # What a person decides about a card
@@ -109,12 +116,12 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
         raise RejectedError("action_not_allowed", action=given.action, actions=tuple(DECISIONS))
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
-    if question(turn.rules, turn.state) is None and given.action != "remove":
+    if turn.question() is None and given.action != "remove":
         raise RejectedError("no_card_to_decide")
     decision(turn, given)
-    if turn.state.deal is not None:
-        turn.change_deal(confirmed_by=confirmer(given))
-    turn.settle()
+    turn.anew |= given.action in ("remove", "exposed")
+    if turn.state.current is not None:
+        turn.change_current(confirmed_by=confirmer(given))
 
 
 def _read(turn: BlackjackTurn, given: CardDecide) -> None:
@@ -122,12 +129,12 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     state, card = turn.state, talla.read_card(given)
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
-        to = expected(turn.rules, state)
+        to = turn.belongs()
         if to is None:
             raise RejectedError("decision_before_card")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
-        turn.place(BlackjackHeld(card=card), to)
+        turn.place(CardDrawn(at=given.at, card=card), to)
         if trouble is not None:
             turn.irregular(trouble)
         return
@@ -135,12 +142,12 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     if head.trouble not in ("card_unread", "card_foreign"):
         raise RejectedError("card_was_read")
     counted, trouble = (
-        shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
+        shoe.read(state.shoe, card) if head.given.card is None else shoe.draw(state.shoe, card)
     )
-    if head.card is not None:
+    if head.given.card is not None:
         counted = replace(counted, drawn=counted.drawn - 1)
     turn.change(shoe=counted)
-    _replace_head(turn, replace(head, card=card, trouble=trouble))
+    _replace_head(turn, replace(head, given=replace(head.given, card=card), trouble=trouble))
 
 
 def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
@@ -149,32 +156,32 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     """
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
-        if state.silent and (state.deal is not None or expected(turn.rules, state) is not None):
+        if state.silent and (state.current is not None or turn.belongs() is not None):
             raise RejectedError("shoe_silent")
         turn.change(doubt=None)
         return
     head = _head(turn)
-    if not state.burn and (head.card is None or not is_card(head.card)):
+    if not state.burn and (head.given.card is None or not is_card(head.given.card)):
         raise RejectedError("card_not_read")
     if head.trouble is None:
-        deal = state.deal
+        deal = state.current
         hands = tuple(seat.who for seat in deal.seats) if deal is not None else ()
-        raise RejectedError("who_one_of", players=(*hands, course.DEALER))
+        raise RejectedError("who_one_of", players=(*hands, DEALER))
     _replace_head(turn, replace(head, trouble=None))
 
 
 def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
     """Remove the first waiting card, else the latest one dealt, which was face up in the shoe."""
-    state, why = turn.state, question(turn.rules, turn.state)
+    state, why = turn.state, turn.question()
     if state.held and (not state.burn or why == "card_exposed"):
         head = state.held[0]
         turn.change(held=state.held[1:])
         turn.remove(
             head.trouble or why or "card_exposed",
-            None if head.trouble == "card_exposed" else head.card,
+            None if head.trouble == "card_exposed" else head.given.card,
         )
         return
-    deal = state.deal
+    deal = state.current
     if deal is None or deal.latest is None:
         raise RejectedError("no_card_to_remove")
     turn.remove("card_exposed", turn.take_back(deal.latest))
@@ -185,12 +192,14 @@ def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
     the game.
     """
     state = turn.state
-    if question(turn.rules, state) != "card_exposed":
+    if turn.question() != "card_exposed":
         raise RejectedError("face_up_none")
-    card = state.held[0].card if given.card is None else given.card
-    if given.card is not None and card != state.held[0].card:
+    card = state.held[0].given.card if given.card is None else given.card
+    if given.card is not None and card != state.held[0].given.card:
         assert state.shoe is not None
-        turn.change(shoe=shoe.reread(state.shoe, state.held[0].card, talla.read_card(given))[0])
+        turn.change(
+            shoe=shoe.reread(state.shoe, state.held[0].given.card, talla.read_card(given))[0]
+        )
     turn.change(held=state.held[1:])
     turn.remove("card_exposed", card)
 
@@ -209,22 +218,22 @@ def _for(turn: BlackjackTurn, given: CardDecide) -> None:
     """Give the first waiting card to this hand: the person in charge decides, whatever the order
     is.
     """
-    deal, head = turn.state.deal, _head(turn)
+    deal, head = turn.state.current, _head(turn)
     if deal is None:
         raise RejectedError("hands_none_in_play")
     if turn.state.doubt is not None:
         raise RejectedError("table_in_doubt", doubt=turn.state.doubt)
-    if head.card is None or not is_card(head.card):
+    if head.given.card is None or not is_card(head.given.card):
         raise RejectedError("card_not_read")
     seat = deal.seat(given.who or "")
-    if seat is None and given.who != course.DEALER:
+    if seat is None and given.who != DEALER:
         raise RejectedError(
             "who_not_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
         )
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
-    turn.place(head, given.who or "")
+    turn.place(head.given, given.who or "")
 
 
 DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
@@ -237,11 +246,11 @@ DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
 }
 
 
-def _head(turn: BlackjackTurn) -> BlackjackHeld:
+def _head(turn: BlackjackTurn) -> Held:
     if not turn.state.held:
         raise RejectedError("no_card_to_decide")
     return turn.state.held[0]
 
 
-def _replace_head(turn: BlackjackTurn, head: BlackjackHeld) -> None:
+def _replace_head(turn: BlackjackTurn, head: Held) -> None:
     turn.change(held=(head, *turn.state.held[1:]))

@@ -19,26 +19,24 @@ for what people command.
 
 from __future__ import annotations
 
-import msgspec
-
 from controller.contract import commands as person
-from controller.contract.history import AnyLine
 from controller.contract.shown import BlackjackHand, BlackjackShown
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, decisions, readings
 from controller.games.blackjack.course import BlackjackRules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
-from controller.games.blackjack.state import BlackjackDeal, BlackjackState
-from controller.games.blackjack.turn import BlackjackTurn, asks, seat_in_turn
-from controller.games.machine import SILENCES, Inputs, Machine
-from controller.games.rounds import line
+from controller.games.blackjack.state import BlackjackState
+from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.game import DealtGame
+from controller.games.machine import SILENCES, Inputs
 from controller.rulebooks.blackjack import Blackjack
 from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: readings.take_card,
+        device.CardDrawn: take_card,
         device.CardCut: readings.take_cut,
         device.ShoeReset: readings.take_reset,
         device.ShoeFault: talla.heed_fault,
@@ -66,7 +64,7 @@ INPUTS = Inputs(
 )
 
 
-class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
+class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
 
@@ -93,13 +91,11 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
 
     def show(self, state: BlackjackState) -> BlackjackShown:
         """The retained state. Every card on the table is face up."""
-        deal, to_act = state.deal, seat_in_turn(self.rules, state)
+        deal, common = state.current, self.common(state)
+        to_act = course.turn(self.rules, deal) if deal else None
+        del common["unresolved"]  # nobody can give the result of a round later
         return BlackjackShown(
-            phase=self._phase(state),
-            session=state.session,
-            round=state.round,
-            asks=tuple(asks(self.rules, state)),
-            expected=state.expected,
+            **common,
             turn=to_act.who if to_act and not state.doubt else None,
             hands={
                 seat.who: BlackjackHand(seat.cards, course.worth(self.rules, seat))
@@ -115,42 +111,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
             even_money=tuple(course.may_take_even_money(self.rules, deal)) if deal else (),
             play=deal.play if deal else None,
             last_round=deal.last if deal else False,
-            last_rounds=state.last_rounds,
             shoe=shoe.show(state.shoe),
             boxes=self.rules.boxes,
-            minimum=state.minimum,
             next_minimum=state.limit.minimum if state.limit else None,
-            currency=state.currency,
-            settings=msgspec.to_builtins(self.settings),
         )
-
-    def history(self, state: BlackjackState) -> list[AnyLine]:
-        """The latest rounds of the session, oldest first."""
-        return [
-            line(entry, entry.outcome if entry.kind == "result" else None)
-            for entry in state.entries
-        ]
-
-    def _phase(self, state: BlackjackState) -> str:
-        """``closed``, ``no_shoe``, ``burning``, ``waiting`` for boxes, ``bets_open``, ``dealing``,
-        ``players``, ``dealer``, ``decision``, ``shoe_over``.
-        """
-        if not state.open:
-            return "closed"
-        if asks(self.rules, state):
-            return "decision"
-        if state.shoe is None:
-            return "no_shoe"
-        if state.burn:
-            return "burning"
-        if state.deal is not None:
-            return self._stage(state.deal)
-        return "shoe_over" if state.shoe.over else "waiting"
-
-    def _stage(self, deal: BlackjackDeal) -> str:
-        if not deal.begun:
-            return "dealing" if deal.closed else "bets_open"
-        if course.next_card(self.rules, deal) == course.DEALER and deal.dealer:
-            return "dealer"
-        whole = bool(deal.dealer) and all(len(seat.cards) > 1 or seat.split for seat in deal.seats)
-        return "players" if whole else "dealing"

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import BlackjackOutcome, Frame, Hand
-from controller.games.moves import Remembered
+from controller.games.dealt.cards import known
+from controller.games.dealt.state import DealtState, Entry, Round
 from controller.games.shoe import Past, Shoe
-from controller.games.stakes import Stake
 
-REMEMBERED = 20
-"""Rounds in the retained history."""
-
+DEALER, TABLE, BURN = "dealer", "table", "burn"
 Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
 class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One hand of one box. ``split``: the pair it was part of. ``asked``: it asked for its next
-    card. ``even_money``: a black jack that has taken even money in this play of the dealer.
+    """One hand of one box. ``cards``: those that lie there; they are stored with the round.
+    ``split``: the pair it was part of. ``asked``: it asked for its next card. ``even_money``: a
+    black jack that has taken even money in this play of the dealer.
     """
 
     who: str
@@ -33,44 +31,55 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     asked: bool = False
 
 
-class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress.
 
-    ``seats``: its hands in the order in which they play; none until the boxes are set. ``play``:
-    which of the dealer's hands this is, where he has several. ``unplaced``: cards whose hand nobody
-    has named. ``insurance``: whether it may be taken now. ``latest``: who got the latest card.
-    ``confirmed_by``: who decided about a card. ``last``: the cut card has come. ``bets``: those
-    reported.
+    ``hands``: in the order in which they play; none until the boxes are set. ``play``: which of the
+    dealer's hands this is, where he has several. ``insurance``: whether it may be taken now.
+    ``latest``: who got the latest card. ``last``: the cut card has come.
     """
 
-    round: int
-    seats: tuple[BlackjackSeat, ...] = ()
-    dealer: tuple[str, ...] = ()
+    hands: tuple[BlackjackSeat, ...] = ()
     play: int = 1
-    closed: bool = False
-    unplaced: tuple[str, ...] = ()
     insurance: bool | None = None
     latest: str | None = None
-    frames: tuple[Frame, ...] = ()
-    confirmed_by: str | None = None
     last: bool = False
-    bets: tuple[Stake, ...] = ()
+
+    @property
+    def seats(self) -> tuple[BlackjackSeat, ...]:
+        """Its hands, with their cards."""
+        lying: dict[str, list[str]] = {each.who: [] for each in self.hands}
+        for each in self.cards:
+            if each.to in lying and each.card is not None:
+                lying[each.to].append(each.card)
+        return tuple(replace(each, cards=tuple(lying[each.who])) for each in self.hands)
+
+    @property
+    def dealer(self) -> tuple[str, ...]:
+        """The dealer's cards."""
+        return known(self.cards, DEALER)
+
+    @property
+    def unplaced(self) -> tuple[str, ...]:
+        """Cards whose hand nobody has named."""
+        return known(self.cards, TABLE)
 
     @property
     def begun(self) -> bool:
         """Whether a card of it was dealt."""
-        return bool(self.dealer or self.unplaced or any(seat.cards for seat in self.seats))
+        return not all(each.gone for each in self.cards)
 
     @property
     def first_deal(self) -> bool:
         """Whether every hand has its first two cards and the dealer his one, and no card has come
         since.
         """
+        seats = self.seats
         whole = all(
             len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked
-            for seat in self.seats
+            for seat in seats
         )
-        return bool(self.seats) and whole and len(self.dealer) == 1 and not self.unplaced
+        return bool(seats) and whole and len(self.dealer) == 1 and not self.unplaced
 
     def seat(self, who: str) -> BlackjackSeat | None:
         """The hand of this name."""
@@ -78,35 +87,10 @@ class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     def with_seat(self, seat: BlackjackSeat) -> BlackjackDeal:
         """The round with this hand in place of the one of its name."""
+        bare = replace(seat, cards=())
         return replace(
-            self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
+            self, hands=tuple(bare if each.who == seat.who else each for each in self.hands)
         )
-
-
-class BlackjackHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that left the shoe and has no place yet. ``trouble``: why a person must look at it, if
-    so.
-    """
-
-    card: str | None
-    trouble: str | None = None
-    frame: Frame | None = None
-
-
-class BlackjackEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round."""
-
-    round: int
-    kind: Literal["result", "void", "unresolved"]
-    hands: tuple[Hand, ...] = ()
-    marks: tuple[str, ...] = ()
-    reason: str | None = None
-    article: str | None = None
-
-    @property
-    def outcome(self) -> BlackjackOutcome:
-        """What a round that has a result came to."""
-        return BlackjackOutcome(hands=self.hands, marks=self.marks)
 
 
 class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -118,28 +102,20 @@ class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     left: int | None = None
 
 
-class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
-    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``held``:
-    cards that wait for a place, in their order. ``doubt``: why a person must decide before anything
-    goes on. ``silent``: the device is silent now. ``asked``, ``expected``: what was last announced
-    of it.
+    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``doubt``:
+    why a person must decide before anything goes on. ``asked``: what was last asked.
     """
 
+    kept: ClassVar[int] = 20
+
     limit: BlackjackLimit | None = None
-    last_rounds: int | None = None
     past: Past = ()
     shoe: Shoe | None = None
     burn: int = 0
-    deal: BlackjackDeal | None = None
-    held: tuple[BlackjackHeld, ...] = ()
+    current: BlackjackDeal | None = None
     doubt: Doubt | None = None
-    silent: bool = False
     asked: str | None = None
-    expected: str | None = None
-    entries: tuple[BlackjackEntry, ...] = ()
-
-    def with_entry(self, entry: BlackjackEntry) -> BlackjackState:
-        """The state with the outcome of one more round; the oldest surplus one is forgotten."""
-        return replace(self, entries=(*self.entries, entry)[-REMEMBERED:])
+    entries: tuple[Entry, ...] = ()

@@ -5,98 +5,223 @@ Each move changes the state and emits its event together, so that the two cannot
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import (
-    BetsClosed,
+    BlackjackOutcome,
     CardDealt,
     CardExpected,
     CardRemoved,
     CardsBurned,
+    Frame,
     Hand,
     HandDecided,
     Insurance,
     LastRounds,
     LimitChanged,
-    RoundOpened,
     RoundResult,
     RoundUnresolved,
     Settled,
 )
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.blackjack import course, jackpot
-from controller.games.blackjack.course import BURN, DEALER, TABLE, BlackjackRules, keys
+from controller.games.blackjack.course import BlackjackRules, keys
 from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
 from controller.games.blackjack.state import (
+    BURN,
+    DEALER,
+    TABLE,
     BlackjackDeal,
-    BlackjackEntry,
-    BlackjackHeld,
     BlackjackSeat,
     BlackjackState,
     Doubt,
 )
-from controller.games.rounds import LawfulMoves
+from controller.games.dealt.cards import place_card
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry, Held, Stop
+from controller.games.dealt.turn import DealtTurn
+from controller.games.moves import frame_of
+from controller.games.session import count_down
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
+from devices.readings import CardDrawn
 
 
-class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
+class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
     """One step of a table of black jack."""
+
+    round_type = BlackjackDeal
 
     def __init__(self, rules: BlackjackRules, state: BlackjackState) -> None:
         super().__init__(rules.book, rules.settings, state)
         self.rules = rules
+        self.anew = False
+        """Whether the next place is told again, though it is the same."""
 
-    def change_deal(self, **fields: Any) -> None:
-        """Change the round in progress."""
-        assert self.state.deal is not None
-        self.change(deal=replace(self.state.deal, **fields))
+    # Where it stands, and where cards go
+
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        state = self.state
+        if not state.open:
+            return Phase.CLOSED
+        if state.shoe is None:
+            return Phase.NO_SHOE
+        if state.burn:
+            return Phase.BURNING
+        if state.current is not None:
+            return course.stage(self.rules, state.current)
+        return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
+
+    def accept(self, given: Command) -> None:
+        """Only a closed table refuses a command by its phase: a round begins with its boxes or its
+        bets, and may end with the next one.
+        """
+        if not self.state.open:
+            super().accept(given)
+
+    def belongs(self) -> str | None:
+        """Where the next card belongs; None where none may come now."""
+        state = self.state
+        if not state.open or state.shoe is None:
+            return None
+        if state.burn:
+            return BURN
+        if state.shoe.over and (state.current is None or not state.current.begun):
+            return None
+        if state.current is None:
+            return None if self.settings.keys else TABLE
+        return course.next_card(self.rules, state.current)
+
+    def question(self) -> str | None:
+        """The irregularity for which the table waits for a person; None if it does not."""
+        state = self.state
+        if state.doubt is not None:
+            return state.doubt
+        over = state.shoe is not None and state.shoe.over
+        if over and state.current is not None and not state.current.begun:
+            return "shoe_over"
+        if not state.held:
+            return None
+        trouble = state.held[0].trouble
+        if trouble is not None and (
+            trouble == "card_exposed" or not state.burn
+        ):  # burn cards are unseen if face down
+            return trouble
+        if self.belongs() is not None:
+            return None
+        if over and state.current is None:
+            return "shoe_over"
+        return (
+            "card_before_decision" if state.current and state.current.begun else "card_out_of_round"
+        )
 
     @property
-    def number(self) -> int:
-        """The round in progress; 0 without one."""
-        return self.state.deal.round if self.state.deal else 0
+    def stop(self) -> Stop | None:
+        """What stops the table: it depends on the course whether a held card does."""
+        what, deal = self.question(), self.state.current
+        void = ("round.void",) if deal else ()
+        if what is None:
+            return None
+        if what == "hands_too_few":
+            return Stop(what, ("boxes.set", "round.confirm"))
+        if what == "card_out_of_round":
+            return Stop(what, ("boxes.set", "card.decide", *void))
+        if what == "card_before_decision" and deal and course.turn(self.rules, deal):
+            return Stop(what, (*keys(self.rules), "card.decide", *void))
+        return Stop(what, ("card.decide", *void))
+
+    @property
+    def holds(self) -> bool:
+        """A card waits behind another, and behind whatever stops the table."""
+        return bool(self.state.held) or self.stop is not None
+
+    def arrived(self, given: CardDrawn) -> Held | None:
+        """Count a card that left the shoe, wherever it goes. None where it goes to no hand."""
+        state = self.state
+        if not state.open:
+            self.irregular("card_out_of_round")
+            return None
+        if state.shoe is None:
+            talla.missing(self, given)
+            return None
+        counted, trouble = shoe.draw(state.shoe, given.card)
+        self.change(shoe=counted)
+        why: str | None = trouble or (
+            "silence" if given.late else "card_unsure" if given.unsure else None
+        )
+        burned = state.burn > 0 and not state.doubt
+        if given.exposed and why is None:
+            # One that is burned or waits is unseen, and not disclosed on a device's word.
+            if not (state.burn or self.holds) and self.belongs() is not None:
+                self.remove("card_exposed", given.card)
+                return None
+            why = "card_exposed"
+        if burned and trouble not in (None, "card_unread"):
+            self.irregular(str(trouble))  # nobody sees it: that there is such a card, not which
+        if burned and not (given.exposed or state.held):
+            self.place(given, BURN)
+            return None
+        return Held(given=given, trouble="card_exposed" if burned and given.exposed else why)
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Its trouble."""
+        return None if held.trouble is None else (held.trouble, None)
+
+    def wait(self, held: Held) -> None:
+        """The card waits, however many do."""
+        self.change(held=(*self.state.held, held))
+
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:  # noqa: ARG002
+        """The card stops the table, which is told when nothing else follows."""
+        self.wait(held)
+
+    def late(self, held: Held) -> None:
+        """A card known only after a silence waits."""
+        self.wait(held)
+
+    def lose_place(self, what: Doubt = "silence") -> None:
+        """Cards may have gone unseen; a person knows what is on the table."""
+        state = self.state
+        if state.shoe is None:
+            return
+        self.change(shoe=shoe.lose_count(state.shoe))
+        burning = state.burn > 0 and state.burn != self.book.shoe.burn
+        doubtful = state.current is not None or state.held or burning or what == "shoe_reset"
+        if doubtful and state.doubt != "hands_too_few":
+            self.change(doubt=what)
 
     # The course of a round
 
-    def open_round(self, by: str) -> None:
+    def open_bets(self, by: str | None = None, *, relaunch: bool = False) -> None:
         """Begin a round. A silent device may hide cards of it."""
-        number = self.state.round + 1
-        doubt: Doubt | None = "silence" if self.state.silent else None
-        self.change(round=number, deal=BlackjackDeal(round=number), doubt=doubt)
-        self.say(RoundOpened(round=number, by=by))
+        super().open_bets(by, relaunch=relaunch)
+        self.change(doubt="silence" if self.state.silent else None)
 
-    def close_bets(self, by: str | None = None) -> None:
-        """No more bets: a person closes them, or the first card shows it."""
-        self.change_deal(closed=True)
-        self.say(BetsClosed(round=self.number, by=by))
-
-    def settle(self) -> None:
-        """Proceed as far as the rules require; then announce what is asked, and where the next card
-        belongs.
-        """
+    def advance(self) -> None:
+        """Proceed as far as the rules require."""
         while True:
             state = self.state
             if (
-                state.deal
+                state.current
                 and state.doubt != "hands_too_few"
-                and course.is_over(self.rules, state.deal)
+                and course.is_over(self.rules, state.current)
             ):
                 self.conclude()
-            elif (
-                state.held
-                and question(self.rules, state) is None
-                and (to := expected(self.rules, state)) is not None
-            ):
+            elif state.held and self.question() is None and (to := self.belongs()) is not None:
                 self.change(held=state.held[1:])
-                self.place(state.held[0], to)
+                self.place(state.held[0].given, to)
             else:
-                break
-        what, now = question(self.rules, self.state), self.state.shoe
+                return
+
+    def expect(self) -> None:
+        """Announce what is asked, and where the next card belongs: anew with each card."""
+        stop, now = self.stop, self.state.shoe
+        what = stop.what if stop else None
         about = (
             f"{what} {now.drawn - len(self.state.held)}"
             if now and self.state.held and not self.state.doubt
@@ -104,16 +229,18 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         )
         if about != self.state.asked:
             self.change(asked=about)
-            if what is not None:
-                self.irregular(what, asks=asks(self.rules, self.state))
-        to = expected(self.rules, self.state)
-        if to != self.state.expected or any(
-            isinstance(event, CardDealt | CardRemoved) for event in self.events
-        ):
+            if stop is not None:
+                self.irregular(stop.what, asks=stop.asks)
+        to = self.belongs()
+        if to != self.state.expected or self.anew:
             self.change(expected=to)
             self.say(CardExpected(round=self.number, to=to))
 
-    def place(self, held: BlackjackHeld, to: str) -> None:
+    def carry_on(self) -> None:
+        """After every input: the moves that follow from it."""
+        self.settle()
+
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
         """Put the card there face up; or burn it unseen."""
         if to == BURN:
             self.change(burn=self.state.burn - 1)
@@ -121,7 +248,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
                 assert isinstance(self.book.shoe.burn, int)
                 self.say(CardsBurned(count=self.book.shoe.burn))
             return
-        card, deal = held.card, self.state.deal
+        card, deal, self.anew = given.card, self.state.current, True
         assert card is not None
         if deal is None:  # nobody reports when a round begins
             assert self.state.shoe is not None
@@ -130,30 +257,24 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         if not deal.closed:
             self.close_bets()
         if deal.insurance and not (to in (DEALER, TABLE) and not deal.dealer):
-            self.change_deal(insurance=False)
+            self.change_current(insurance=False)
             self.say(Insurance(round=deal.round, offered=False))
         if deal.play > 1 and len(deal.dealer) == 1:
             self.change(round=deal.round)
-        frames = (*deal.frames, held.frame) if held.frame else deal.frames
-        self.change_deal(frames=frames, latest=to)
-        self.say(CardDealt(round=deal.round, to=to, index=self._add(card, to), card=card))
+        self.change_current(latest=to)
+        self.put(place_card(deal.cards, to, card, up=True, frame=frame_of(given)))
+        if (seat := deal.seat(to)) is not None:
+            self.seat(replace(seat, asked=False))
         self._after(to)
 
-    def _add(self, card: str, to: str) -> int:
-        deal = self.state.deal
-        assert deal is not None
-        if to == DEALER:
-            self.change_deal(dealer=(*deal.dealer, card))
-            return len(deal.dealer) + 1
-        if (seat := deal.seat(to)) is None:
-            self.change_deal(unplaced=(*deal.unplaced, card))
-            return len(deal.unplaced) + 1
-        self.change(deal=deal.with_seat(replace(seat, cards=(*seat.cards, card), asked=False)))
-        return len(seat.cards) + 1
+    def seat(self, seat: BlackjackSeat) -> None:
+        """Change a hand of the round in progress."""
+        assert self.state.current is not None
+        self.change(current=self.state.current.with_seat(seat))
 
     def _after(self, to: str) -> None:
         """What follows from a card at once, by the rules."""
-        deal = self.state.deal
+        deal = self.state.current
         assert deal is not None
         seat = deal.seat(to)
         if seat is not None and len(seat.cards) > 1 and course.closed(self.rules, seat):
@@ -168,33 +289,26 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             and deal.dealer[0][0] == "A"
             and deal.play == 1
         ):
-            self.change_deal(insurance=True)
+            self.change_current(insurance=True)
             self.say(Insurance(round=deal.round, offered=True))
 
     def take_back(self, who: str) -> str:
         """Take back the latest card of a hand; if it was asked for, another is due."""
-        deal = self.state.deal
+        deal = self.state.current
         assert deal is not None
-        self.change_deal(latest=None)
-        if who == DEALER:
-            self.change_deal(dealer=deal.dealer[:-1])
-            return deal.dealer[-1]
-        seat = deal.seat(who)
+        at = max(at for at, each in enumerate(deal.cards) if each.to == who)
+        latest, seat = deal.cards[at], deal.seat(who)
+        nowhere = replace(latest, to="", gone=True)
+        self.change_current(latest=None, cards=(*deal.cards[:at], nowhere, *deal.cards[at + 1 :]))
+        assert latest.card is not None
         if seat is None:
-            self.change_deal(unplaced=deal.unplaced[:-1])
-            return deal.unplaced[-1]
-        left = seat.cards[:-1]
+            return latest.card
         if deal.insurance:  # it is offered again when the hand has its two cards
-            deal = replace(deal, insurance=None)
+            self.change_current(insurance=None)
             self.say(Insurance(round=deal.round, offered=False))
-        self.change(
-            deal=replace(deal, latest=None).with_seat(
-                replace(
-                    seat, cards=left, asked=len(left) > 1 and not seat.doubled, even_money=False
-                )
-            )
-        )
-        return seat.cards[-1]
+        asked = len(seat.cards) > 2 and not seat.doubled
+        self.seat(replace(seat, asked=asked, even_money=False))
+        return latest.card
 
     # Its outcome: a result, void, or unresolved
 
@@ -202,10 +316,10 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         """End the round. In a game of several plays the dealer keeps his first card for the
         next.
         """
-        deal = self.state.deal
+        deal = self.state.current
         assert deal is not None
         if deal.insurance:
-            self.change_deal(insurance=False)
+            self.change_current(insurance=False)
             self.say(Insurance(round=deal.round, offered=False))
             deal = replace(deal, insurance=False)
         self._result(
@@ -219,17 +333,17 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         if deal.play < self.book.plays and any(
             course.remains(self.rules, seat) for seat in deal.seats
         ):
-            seats = tuple(replace(seat, even_money=False) for seat in deal.seats)
+            seats = tuple(replace(seat, even_money=False) for seat in deal.hands)
             number, play = deal.round + 1, deal.play + 1
+            first = next(each for each in deal.cards if each.to == DEALER)
+            cards = tuple(
+                replace(each, frame=None)
+                for each in deal.cards
+                if not each.gone and (each.to != DEALER or each is first)
+            )
             self.change(
-                deal=replace(
-                    deal,
-                    round=number,
-                    seats=seats,
-                    dealer=deal.dealer[:1],
-                    play=play,
-                    frames=(),
-                    latest=None,
+                current=replace(
+                    deal, round=number, hands=seats, cards=cards, play=play, latest=None
                 )
             )
 
@@ -237,7 +351,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         """End a round whose decisions nobody reported: the dealer's hand is published where his
         rule leaves only one.
         """
-        deal = self.state.deal
+        deal = self.state.current
         assert deal is not None
         found: tuple[tuple[str, ...], ...] = ()
         if (
@@ -252,9 +366,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             )
             found = dealer_hands(deal.dealer[0], deal.unplaced, alone=alone)
         if len(found) == 1:
-            self._result(
-                replace(deal, dealer=found[0]), (course.dealer_hand(found[0]),), ("hands_unknown",)
-            )
+            self._result(deal, (course.dealer_hand(found[0]),), ("hands_unknown",))
         else:
             self.unresolved("undecided")
 
@@ -265,42 +377,42 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         marks: tuple[str, ...],
         bets: tuple[Settled, ...] = (),
     ) -> None:
-        entry = BlackjackEntry(round=deal.round, kind="result", hands=hands, marks=marks)
+        entry = Entry(round=deal.round, kind="result", hands=hands, marks=marks)
         self.say(
             RoundResult(
                 round=deal.round,
-                outcome=entry.outcome,
+                outcome=self.outcome_of(entry),
                 bets=bets,
-                frames=deal.frames,
+                frames=_frames(deal),
                 confirmed_by=deal.confirmed_by,
             )
         )
-        self._record(entry)
+        self.record(entry)
         self._count_down(deal.round)
 
-    def void(self, reason: VoidReason, law: Law, by: Command) -> None:
-        """Void the round."""
-        deal = self.state.deal
-        assert deal is not None
-        self.say_void(deal.round, reason, law, by)
-        self._record(
-            BlackjackEntry(round=deal.round, kind="void", reason=reason, article=law.article)
-        )
+    def outcome_of(self, entry: Entry) -> BlackjackOutcome:
+        """What a round that has a result came to."""
+        return BlackjackOutcome(hands=entry.hands, marks=entry.marks)
+
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """Void the round; it may be the last of the shoe."""
+        self.say_void(number, reason, law, by)
+        self.record(Entry(round=number, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
         """The result is not known; nobody invents it."""
-        deal = self.state.deal
+        deal = self.state.current
         assert deal is not None
-        self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=deal.frames))
-        self._record(BlackjackEntry(round=deal.round, kind="unresolved"))
+        self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=_frames(deal)))
+        self.record(Entry(round=deal.round, kind="unresolved"))
 
-    def _record(self, entry: BlackjackEntry) -> None:
-        state, deal = self.state, self.state.deal
+    def leave(self) -> None:
+        """The round in progress is over; what waits may belong to the next one."""
+        state, deal = self.state, self.state.current
         if deal is not None and deal.last:
             self.end_talla()
         doubt: Doubt | None = "silence" if state.silent and state.doubt else None
-        self.change(round=max(state.round, entry.round), deal=None, doubt=doubt)
-        self.state = self.state.with_entry(entry)
+        self.change(round=max(state.round, self.number), current=None, doubt=doubt)
 
     def end_talla(self) -> None:
         """The last round of the shoe is over: no other begins."""
@@ -311,10 +423,8 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
 
     def _count_down(self, number: int) -> None:
         """Count down the announced last rounds; after the last of them the new minimum holds."""
+        count_down(self, number)
         state = self.state
-        if state.last_rounds:
-            self.change(last_rounds=state.last_rounds - 1)
-            self.say(LastRounds(round=number, purpose="close", left=state.last_rounds - 1))
         if state.limit and state.limit.left is not None:
             left = state.limit.left - 1
             self.change(limit=replace(state.limit, left=left))
@@ -343,58 +453,6 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         )
 
 
-# What a table waits for
-
-
-def expected(rules: BlackjackRules, state: BlackjackState) -> str | None:
-    """Where the next card belongs; None where none may come now."""
-    if not state.open or state.shoe is None:
-        return None
-    if state.burn:
-        return BURN
-    if state.shoe.over and (state.deal is None or not state.deal.begun):
-        return None
-    if state.deal is None:
-        return None if rules.settings.keys else TABLE
-    return course.next_card(rules, state.deal)
-
-
-def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
-    """The irregularity for which the table waits for a person; None if it does not."""
-    if state.doubt is not None:
-        return state.doubt
-    over = state.shoe is not None and state.shoe.over
-    if over and state.deal is not None and not state.deal.begun:
-        return "shoe_over"
-    if not state.held:
-        return None
-    trouble = state.held[0].trouble
-    if trouble is not None and (
-        trouble == "card_exposed" or not state.burn
-    ):  # burn cards are unseen if face down
-        return trouble
-    if expected(rules, state) is not None:
-        return None
-    if over and state.deal is None:
-        return "shoe_over"
-    return "card_before_decision" if state.deal and state.deal.begun else "card_out_of_round"
-
-
-def asks(rules: BlackjackRules, state: BlackjackState) -> tuple[str, ...]:
-    """Commands that would answer the table's question."""
-    what = question(rules, state)
-    void = ("round.void",) if state.deal else ()
-    if what is None:
-        return ()
-    if what == "hands_too_few":
-        return ("boxes.set", "round.confirm")
-    if what == "card_out_of_round":
-        return ("boxes.set", "card.decide", *void)
-    if what == "card_before_decision" and state.deal and course.turn(rules, state.deal):
-        return (*keys(rules), "card.decide", *void)
-    return ("card.decide", *void)
-
-
-def seat_in_turn(rules: BlackjackRules, state: BlackjackState) -> BlackjackSeat | None:
-    """The hand to act."""
-    return course.turn(rules, state.deal) if state.deal else None
+def _frames(deal: BlackjackDeal) -> tuple[Frame, ...]:
+    """The evidence of a round: also of a card that was taken back."""
+    return tuple(each.frame for each in deal.cards if each.frame is not None)

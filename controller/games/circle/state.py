@@ -205,7 +205,7 @@ class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """Rounds since then."""
     anew: bool = False
     """The round before was void and is dealt again."""
-    current: CircleRound | None = None
+    current: CircleRound | None = None  # type: ignore[assignment] # its round is not the model's yet
     played: tuple[CircleRound, ...] = ()
     troubles: tuple[CircleTrouble, ...] = ()
     raised: int | None = None

@@ -12,10 +12,11 @@ unresolved until a person settles it. A result is corrected, never erased.
 
 Where a table stands is its **phase** (:mod:`controller.games.dealt.phases`): one enumeration, and
 one table of what each phase refuses and what it makes of a card that comes. What **stops** the
-table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, never
-stored beside it, and names the commands that settle it. The phase is ``decision`` if and only if
-something stops the table, and ``asks`` is what the stop asks for: so the two cannot part. (Boxes
-that play one deck also ask for hands to be shown, which stops nothing.)
+table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, and by the
+turn where the course decides whether a held card does; it is never stored, and names the commands
+that settle it. The phase is ``decision`` if and only if something stops the table, and ``asks`` is
+what the stop asks for: so the two cannot part. (Boxes that play one deck also ask for hands to be
+shown, which stops nothing.)
 
 A card **arrives** (:mod:`controller.games.dealt.arrivals`). It is refused where the table is
 closed; late, it is kept for a person and never acted upon; held, where another waits before it;

@@ -36,7 +36,7 @@ def follow(turn: Turn, held: Held) -> None:
     if to is None:
         turn.unplaced(held)
     else:
-        turn.place(held.given, to)
+        turn.place(held.given, to, count=held.packet or 1)
 
 
 def follow_all(turn: Turn, cards: Iterable[Held]) -> None:

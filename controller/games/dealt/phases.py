@@ -46,6 +46,13 @@ class Phase(StrEnum):
     """The dice say where the deal begins."""
     SETTING = "setting"
     """Each player sets the hand."""
+    DECISIONS = "decisions"
+    """Each player goes or passes."""
+    DISCARDS = "discards"
+    DRAWING = "drawing"
+    """The cards that were asked for are dealt."""
+    DEALER = "dealer"
+    """The bank's hand is shown."""
     SHOWDOWN = "showdown"
     """The hands are shown."""
     DECISION = "decision"
@@ -88,11 +95,14 @@ PHASES: Mapping[Phase, Takes] = {
     Phase.WAITING: Takes("card_out_of_round", BETWEEN),
     Phase.SHOE_OVER: Takes("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
     Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND),
-    Phase.DEALING: Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
+    **dict.fromkeys(
+        (Phase.DEALING, Phase.DRAWING), Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"})
+    ),
     **dict.fromkeys(
         (
             *(Phase.FIRST_BET, Phase.SECOND_BET, Phase.PLAYERS),
             *(Phase.DICE, Phase.SETTING, Phase.SHOWDOWN),
+            *(Phase.DECISIONS, Phase.DISCARDS, Phase.DEALER),
         ),
         Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
     ),

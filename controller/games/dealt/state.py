@@ -22,6 +22,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card that was drawn and has no place yet."""
 
     given: CardDrawn
+    packet: int | None = None
+    """How many cards came together and unread, where a shuffler gave a packet; None: one card."""
     trouble: str | None = None
     """The irregularity that a person must decide; None if the card is sound, or waits behind
     another.

@@ -26,7 +26,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import DealtState, Entry, Held, Round
+from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
 from controller.games.moves import frame_of
 from controller.games.rounds import Lawful, RoundMoves
 from controller.games.session import sent
@@ -108,18 +108,25 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # Where it stands
 
+    @property
+    def stop(self) -> Stop | None:
+        """What stops the table; None if it goes on by itself."""
+        return self.state.stop
+
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        return self.state.asks
+        stop = self.stop
+        return stop.asks if stop is not None else ()
 
     def phase(self) -> Phase:
         """The phase, as everybody is told."""
-        stage = self.stage()
-        return Phase.DECISION if self.state.asks and stage is not Phase.CLOSED else stage
+        stage, stop = self.stage(), self.stop
+        stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
+        return Phase.DECISION if stopped else stage
 
     def accept(self, given: Command) -> None:
         """Refuse a command that the phase does not take."""
-        stage, stop = self.stage(), self.state.stop
+        stage, stop = self.stage(), self.stop
         key = PHASES[stage].refuses.get(type(given))
         if key is None and stop is not None and type(given).__struct_config__.tag not in stop.asks:
             key = stop.refusal if type(given) in PHASES[Phase.DECISION].refuses else None
@@ -205,14 +212,14 @@ class DealtTurn(RoundMoves[B, S, T]):
         for event in events:
             self.say(replace(event, round=self.number))
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False) -> None:
-        """Deal the card. ``seen``: it is face up out of turn, on a person's word, never a
-        device's.
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
+        """Deal the card, or ``count`` unread ones. ``seen``: it is face up out of turn, on a
+        person's word, never a device's.
         """
         assert self.state.current is not None
         before: Table = self.state.current.cards
         up = self.faces_up(to) or seen
-        self.put((*before, Card(to=to, card=given.card, up=up, frame=frame_of(given))))
+        self.put((*before, *(Card(to=to, card=given.card, up=up, frame=frame_of(given)),) * count))
         if given.card is None:
             index = len(dealt(before, to)) + 1
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")

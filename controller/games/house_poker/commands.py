@@ -16,7 +16,6 @@ from controller.contract.commands import (
     BetsOpen,
     BetWithdraw,
     BoxesSet,
-    CardsShow,
     DealError,
     DeckCheck,
     ResultCorrect,
@@ -26,26 +25,20 @@ from controller.contract.commands import (
     SessionOpen,
     VoidReason,
 )
-from controller.contract.events import DeckChecked, RoundResult, SessionClosed
+from controller.contract.events import DeckChecked, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
+from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.cards import drop
-from controller.games.dealt.state import Entry
+from controller.games.dealt.phases import Phase
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
-from controller.games.house_poker.readings import CARDS, check_deck, follow_all, lose_place
+from controller.games.house_poker.readings import CARDS, check_deck
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
-from controller.games.session import (
-    another_round,
-    confirmer,
-    no_round,
-    session,
-    undecided,
-    void_law,
-)
+from controller.games.poker.correction import correct_settled, published, right_cards, tell
+from controller.games.session import another_round, confirmer, undecided, void_law
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -76,12 +69,12 @@ def open_session(turn: HousePokerTurn, given: SessionOpen) -> None:
 
 def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
-    session(turn)
     hand = turn.state.current
     if hand is not None and hand.closed:
-        turn.unresolved(hand)
-    turn.change(current=None, open=False)
-    turn.settle()
+        turn.unresolved(*(seat.who for seat in hand.seats), DEALER)
+    turn.leave()
+    turn.change(open=False)
+    turn.expect()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
@@ -101,7 +94,6 @@ def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
             by=given.by,
         ),
     )
-    turn.settle()
 
 
 # Bets
@@ -110,10 +102,8 @@ def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
 def open_bets(turn: HousePokerTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
-    no_round(turn)
     turn.open_bets(given.by)
     turn.clear_alert("card_out_of_round")
-    turn.settle()
 
 
 def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
@@ -137,7 +127,7 @@ def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
     _allow_stake(turn, given)
     if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
         raise why
-    held = hand.bets.get(given.who, {}).get(given.bet)
+    held = hand.amounts.get(given.who, {}).get(given.bet)
     turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
 
 
@@ -145,7 +135,7 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
     """Withdraw a bet before the deal."""
     hand = _bets_open(turn)
     if "/" in given.who:
-        turn.change_current(others=stakes.without_bet(hand.others, given))
+        turn.change_current(bets=stakes.without_bet(hand.bets, given))
         turn.say(stakes.said(hand.round, given))
         return
     if not hand.has_bet(given.who, given.bet):
@@ -162,11 +152,11 @@ def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
     if given.bet != "ante":
         raise RejectedError("others_bet_ante_only", bet=given.bet)
-    lie = (hand.bets.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
+    lie = (hand.amounts.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
     stakes.within("ante", given.amount, between, book.laws["ante_limit"], box=box)
-    turn.change_current(others=stakes.with_bet(hand.others, given))
+    turn.change_current(bets=stakes.with_bet(hand.bets, given))
     turn.say(stakes.said(hand.round, given))
 
 
@@ -194,7 +184,7 @@ def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     """What others have bet on a box."""
     return sum(
         each.amount or 0
-        for each in turn.current.others
+        for each in turn.current.bets
         if each.who.partition("/")[0] == box and each.who != but
     )
 
@@ -208,22 +198,19 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
         raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
     if turn.state.deck is False:
         raise RejectedError("deck_not_whole")
-    early = (hand.stop.given, *hand.queue) if hand.stop else ()
-    turn.change_current(stop=None, queue=())
+    early = turn.state.held
+    turn.change(held=())
     turn.close_bets(given.by)
-    for who, bets in hand.bets.items():
+    for who, bets in hand.amounts.items():
         if hand.seat(who) is None:
             for bet in bets:
                 turn.irregular("bet_without_ante", detail=f"{who}: {bet}")
                 turn.bet(who, bet, by=given.by, withdrawn=True)
     if hand.gap:
-        turn.stop("silence")
+        turn.irregular("silence", asks=turn.state.asks)
     elif set(turn.state.silent) - set(turn.state.slots):
-        lose_place(turn)
-    follow_all(
-        turn, tuple(each for each in early if each is not None and not isinstance(each, CardsShow))
-    )
-    turn.settle()
+        turn.lose_place()
+    follow_all(turn, (replace(each, trouble=None) for each in early))
 
 
 # Rounds
@@ -232,8 +219,7 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
 def void(turn: HousePokerTurn, given: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of, given.reason, void_law(turn, given), given)
-    turn.settle()
+    turn.void(of.round, given.reason, void_law(turn, given), given)
 
 
 def deal_error(turn: HousePokerTurn, given: DealError) -> None:
@@ -263,8 +249,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
         raise RejectedError("deal_error_without_rule", error=given.error, errors=tuple(ERRORS))
     else:
         reason = ERRORS[given.error]
-        turn.void(hand, reason, turn.book.void[reason], given)
-    turn.settle()
+        turn.void(hand.round, reason, turn.book.void[reason], given)
 
 
 def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
@@ -273,16 +258,11 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
     """
     of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
     if isinstance(of, HousePokerRound):
-        if course.stage(turn.rules, of) not in ("dealer", "showdown"):
+        if course.stage(turn.rules, of) not in (Phase.DEALER, Phase.SHOWDOWN):
             raise RejectedError("round_not_over", round=of.round)
-        turn.result(of, by)
+        turn.settle_bets(by)
     else:
-        entry = Entry(round=of.round, kind="result", hands=of.hands)
-        turn.record(entry)
-        turn.say(
-            RoundResult(round=of.round, outcome=turn.outcome_of(entry), frames=(), confirmed_by=by)
-        )
-    turn.settle()
+        turn.confirmed(of, by)
 
 
 def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
@@ -292,16 +272,7 @@ def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
     entry = published(turn.state, given, decisions=True)
     hand = turn.state.round_of(entry.round)
     if hand is None:
-        if given.decisions:
-            raise RejectedError("round_settled_at_table", round=entry.round)
-        right = right_cards(entry, given, turn.rules.deck)
-        tell(
-            turn,
-            entry,
-            PokerOutcome(hands=entry.hands),
-            PokerOutcome(hands=relaid(entry.hands, right)),
-            given,
-        )
+        correct_settled(turn, entry, given, turn.rules.deck)
         return
     after, there = decided_otherwise(turn.rules, hand, entry, given)
     right = right_cards(there, given, turn.rules.deck, [each.card for each in hand.cards])

@@ -7,9 +7,9 @@ Pure functions of the rules and of the round as it stands; they look at no card 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-from controller.games.dealt.cards import dealt, is_up, up
+from controller.games.dealt.cards import dealt, is_known, is_up, up
+from controller.games.dealt.phases import Phase
 from controller.games.decks import deck
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import qualifies
@@ -17,11 +17,6 @@ from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.poker.deal import Order, deal, due
 from controller.rulebooks.house_poker import HousePoker, Pays
-
-Stage = Literal[
-    "bets_open", "dealing", "decisions", "discards", "drawing", "dealer", "showdown", "over"
-]
-"""What a round waits for, in this order; ``drawing``: cards that were asked for."""
 
 PAID: Mapping[str, str] = {"five-52-flush": "five-52"}
 """The ranking by the pay table, where it is not the one by the list."""
@@ -93,20 +88,20 @@ def faces_up(rules: HousePokerRules, hand: HousePokerRound, who: str) -> bool:
 # What the round waits for
 
 
-def stage(rules: HousePokerRules, hand: HousePokerRound) -> Stage:
-    """Where the round stands."""
+def stage(rules: HousePokerRules, hand: HousePokerRound) -> Phase | None:
+    """Where the round stands; None where it waits for nothing more."""
     going = [seat for seat in hand.seats if seat.decision == "go" and not seat.told]
     if not hand.closed:
-        return "bets_open"
+        return Phase.BETS_OPEN
     if to_come(rules, hand):
-        return "drawing" if is_dealt(rules, hand) else "dealing"
+        return Phase.DRAWING if is_dealt(rules, hand) else Phase.DEALING
     if undecided(hand):
-        return "decisions"
+        return Phase.DECISIONS
     if going and rules.book.discards and any(seat.discards is None for seat in going):
-        return "discards"
+        return Phase.DISCARDS
     if going and (not is_up(hand.cards, DEALER) or to_discard(rules, hand)):
-        return "dealer"
-    return "showdown" if to_show(rules, hand) else "over"
+        return Phase.DEALER
+    return Phase.SHOWDOWN if to_show(rules, hand) else None
 
 
 def to_discard(rules: HousePokerRules, hand: HousePokerRound) -> bool:
@@ -164,3 +159,25 @@ def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
 def is_open(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> bool:
     """Whether a hand is face up with as many cards as it has to have."""
     return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)
+
+
+def unseen_discards(hand: HousePokerRound, who: str) -> bool:
+    """Whether a hand discarded cards that are still unknown."""
+    seat = hand.seat(who)
+    return (
+        seat is not None
+        and seat.dropped > 0
+        and not any(each.gone for each in dealt(hand.cards, who))
+    )
+
+
+def shows_unknown(rules: HousePokerRules, hand: HousePokerRound) -> bool:
+    """Whether a hand has to be shown now whose cards nobody has told."""
+    match stage(rules, hand):
+        case Phase.DEALER:
+            names = [DEALER]
+        case Phase.SHOWDOWN:
+            names = [seat.who for seat in to_show(rules, hand)]
+        case _:
+            return False
+    return any(not is_known(hand.cards, who) or unseen_discards(hand, who) for who in names)

@@ -13,6 +13,7 @@ from controller.contract.commands import CardDecide, CardsDeal, CardsShow, Cards
 from controller.contract.events import CardRemoved
 from controller.contract.refusals import RejectedError
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.cards import (
     Table,
     Trouble,
@@ -25,24 +26,14 @@ from controller.games.dealt.cards import (
     unread,
     up,
 )
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Held
 from controller.games.house_poker import course
-from controller.games.house_poker.readings import follow_all, place
-from controller.games.house_poker.state import (
-    DEALER,
-    Came,
-    HousePokerRound,
-    HousePokerSeat,
-    HousePokerStop,
-)
+from controller.games.house_poker.state import DEALER, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.deal import packet
-from controller.games.session import sent
+from controller.games.session import confirmer, sent
 from controller.rulebooks.house_poker import HousePoker
-from devices.readings import CardDrawn
-
-SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
-"""Stops after which a person may show cards again."""
-
 
 # What hands do
 
@@ -57,15 +48,13 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
         raise RejectedError(
             "who_not_in_play", who=given.who, hands=tuple(each.who for each in hand.seats)
         )
-    if hand.stop is not None:
-        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
+    _no_stop(turn)
     if not course.is_dealt(turn.rules, hand):
         raise RejectedError("cards_not_dealt")
     if seat.told:
         raise RejectedError("hand_lost", who=seat.who)
     if not given.valid:
         _take_back(turn, given, seat)
-        turn.settle()
         return
     if seat.who in course.to_come(turn.rules, hand):
         raise RejectedError("cards_still_due", who=seat.who)
@@ -80,7 +69,6 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
             raise RejectedError(
                 "action_not_allowed", action=given.action, actions=_actions(turn.book)
             )
-    turn.settle()
 
 
 def _actions(book: HousePoker) -> tuple[str, ...]:
@@ -91,7 +79,7 @@ def _actions(book: HousePoker) -> tuple[str, ...]:
 
 def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     _not_decided(seat)
-    ante = turn.current.bets.get(seat.who, {}).get("ante")
+    ante = turn.current.amounts.get(seat.who, {}).get("ante")
     second = None if ante is None else ante * turn.book.second
     if given.action == "go" and second is not None and given.amount not in (None, second):
         raise RejectedError(
@@ -155,8 +143,7 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     hand = turn.current
     if not hand.closed:
         raise RejectedError("bets_still_open")
-    if hand.stop is not None and hand.stop.what != "silence":
-        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
+    _no_stop(turn, but="silence")
     to_come = course.to_come(turn.rules, hand)
     due = to_come if given.who is None else tuple(who for who in to_come if who == given.who)
     if not 0 < given.count <= len(due):
@@ -170,27 +157,29 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
         turn.place_card(who)
     if len(given.cards) > len(faced):
         raise RejectedError("cards_faced_up", up=len(faced), count=len(given.cards))
-    if hand.stop is not None:
-        turn.change_current(queue=())
+    if hand.gap:
+        turn.change(held=())
         if not course.to_come(turn.rules, turn.current):
-            turn.change_current(stop=None, gap=False)
+            turn.change_current(gap=False)
     for (who, index), card in zip(faced, given.cards, strict=False):
-        if turn.current.stop is None or turn.current.stop.what == "silence":
+        if turn.state.doubt is None:
             one = CardsShow(
                 at=given.at, by=given.by, role=given.role, who=who, cards=(card,), index=index
             )
             _reveal(turn, one)
-    turn.settle()
 
 
 def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     """Turn known cards face up."""
-    hand = _no_stop(turn)
+    hand = turn.current
+    _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
     ready = [
         who for who in names if _may_lie_open(turn, who, given.index) and is_known(hand.cards, who)
     ]
-    ready = [who for who in ready if not is_up(hand.cards, who) and not unseen_discards(hand, who)]
+    ready = [
+        who for who in ready if not is_up(hand.cards, who) and not course.unseen_discards(hand, who)
+    ]
     if not ready:
         if given.who is None:
             raise RejectedError("nothing_to_turn")
@@ -199,7 +188,6 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
         turn.put(on_table.turn(turn.current.cards, who, given.index))
     if turn.current == hand:
         raise RejectedError("no_cards_down", who=tuple(ready))
-    turn.settle()
 
 
 def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
@@ -207,8 +195,8 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     hand = turn.current
     if given.index is not None and len(given.cards) != 1:
         raise RejectedError("one_card_with_index", count=len(given.cards))
-    if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
-        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
+    if turn.state.shown is None:
+        _no_stop(turn)
     if _bank_anew(turn, given):
         turn.undo_discards()
     elif not _may_lie_open(turn, given.who, given.index):
@@ -216,15 +204,14 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     hand = turn.current
     lie = (
         given.index is None
-        and not unseen_discards(hand, given.who)
+        and not course.unseen_discards(hand, given.who)
         and set(up(hand.cards, given.who)) == set(given.cards)
     )
-    if lie and hand.stop is None:
+    if lie and turn.state.stop is None:
         raise RejectedError("cards_already_up", who=given.who)
-    turn.change_current(stop=None)
+    turn.change(doubt=None, shown=None)
     _reveal(turn, given)
     _go_on(turn)
-    turn.settle()
 
 
 def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
@@ -238,7 +225,7 @@ def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
 def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
     found = _shown(turn, given, trust=False)
     if isinstance(found, str):
-        turn.stop(found, given, detail=given.who)
+        turn.doubt(found, shown=given, detail=given.who)
     else:
         turn.put(found)
 
@@ -253,7 +240,9 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
         if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
             return why
         dropped = (
-            seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
+            seat.dropped
+            if seat is not None and course.unseen_discards(turn.current, given.who)
+            else 0
         )
         return show(
             cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust
@@ -264,21 +253,11 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
     return trouble(others, given.cards, turn.rules.deck) or found
 
 
-def unseen_discards(hand: HousePokerRound, who: str) -> bool:
-    """Whether a hand discarded cards that are still unknown."""
-    seat = hand.seat(who)
-    return (
-        seat is not None
-        and seat.dropped > 0
-        and not any(each.gone for each in dealt(hand.cards, who))
-    )
-
-
 def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
-    if course.stage(rules, hand) in ("dealer", "showdown"):
+    if course.stage(rules, hand) in (Phase.DEALER, Phase.SHOWDOWN):
         plays_on = seat is not None and (
             seat.decision == "go" or bool(course.side_bets(rules, hand, seat))
         )
@@ -295,76 +274,70 @@ def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
 
 def decide(turn: HousePokerTurn, given: CardDecide) -> None:
     """A person decides about what stopped the round."""
-    hand = turn.current
-    if hand.stop is None:
+    hand, state, stop = turn.current, turn.state, turn.state.stop
+    if stop is None:
         raise RejectedError("nothing_to_decide")
-    stop = hand.stop
-    turn.change_current(stop=None, confirmed_by=f"{given.by} ({given.role})")
-    if isinstance(stop.given, CardsShow):
-        _accept_shown(turn, given, stop)
-    elif stop.given is None:
-        if given.action != "accept":
-            raise RejectedError("accept_nothing_missing", commands=sent(stop.asks))
-        turn.change_current(gap=hand.gap and stop.what != "silence")
+    turn.change_current(confirmed_by=confirmer(given))
+    if state.shown is not None:
+        found = _shown(turn, state.shown, trust=True)
+        if given.action != "accept" or isinstance(found, str):
+            raise RejectedError("shown_cards_impossible", commands=sent(stop.asks))
+        turn.change(doubt=None, shown=None)
+        turn.put(found)
+    elif state.doubt is None and state.held and state.held[0].trouble is not None:
+        turn.change(held=state.held[1:])
+        _about(turn, given, state.held[0])
+    elif given.action != "accept":
+        raise RejectedError("accept_nothing_missing", commands=sent(stop.asks))
     else:
-        _about(turn, given, stop.what, stop.given)
+        turn.change(doubt=None)
+        turn.change_current(gap=hand.gap and stop.what != "silence")
     _go_on(turn)
-    turn.settle()
 
 
 def _go_on(turn: HousePokerTurn) -> None:
     """Take what waited, unless a silence hid where it belongs."""
-    hand = turn.state.current
-    if hand is None or hand.stop is not None:
+    hand, state = turn.state.current, turn.state
+    if hand is None or (state.stop is not None and state.stop.what != "silence"):
         return
     if hand.gap and course.to_come(turn.rules, hand):
-        turn.stop("silence")
+        turn.irregular("silence", asks=state.asks)
         return
-    turn.change_current(queue=(), gap=hand.gap and not hand.closed)
-    follow_all(turn, hand.queue)
+    turn.change(held=())
+    turn.change_current(gap=hand.gap and not hand.closed)
+    follow_all(turn, state.held)
 
 
-def _accept_shown(turn: HousePokerTurn, given: CardDecide, stop: HousePokerStop) -> None:
-    assert isinstance(stop.given, CardsShow)
-    found = _shown(turn, stop.given, trust=True)
-    if given.action != "accept" or isinstance(found, str):
-        raise RejectedError("shown_cards_impossible", commands=sent(stop.asks))
-    turn.put(found)
-
-
-def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> None:
+def _about(turn: HousePokerTurn, given: CardDecide, held: Held) -> None:
     """A card or a packet: it counts, it is another card, or it leaves the game."""
-    hand = turn.current
+    hand, came = turn.current, held.given
     if given.action == "remove":
-        for _ in range(1 if isinstance(came, CardDrawn) else min(came.size, len(turn.rules.deck))):
-            turn.say(CardRemoved(round=hand.round, why=what, card=None))
+        count = 1 if held.packet is None else min(held.packet, len(turn.rules.deck))
+        for _ in range(count):
+            turn.say(CardRemoved(round=hand.round, why=held.trouble or "", card=None))
         return
     if not hand.closed:
         raise RejectedError("bets_still_open")
     to_come = course.to_come(turn.rules, hand)
     if not to_come:
         raise RejectedError("waiting_card_not_due")
-    if not isinstance(came, CardDrawn):
-        if given.action != "accept":
-            raise RejectedError(
-                "action_not_allowed", action=given.action, actions=("accept", "remove")
-            )
-        place(turn, came, packet(to_come))
+    actions = ("accept", "remove") if held.packet is not None else ("accept", "read", "remove")
+    if given.action not in actions:
+        raise RejectedError("action_not_allowed", action=given.action, actions=actions)
+    if held.packet is not None:
+        turn.place(came, to_come[0], count=packet(to_come))
         return
     card = given.card if given.action == "read" else came.card
-    if given.action not in ("read", "accept"):
-        raise RejectedError(
-            "action_not_allowed", action=given.action, actions=("accept", "read", "remove")
-        )
-    if card is None and course.faces_up(turn.rules, hand, to_come[0]):
+    if card is None and turn.faces_up(to_come[0]):
         raise RejectedError("card_needs_reading")
     if card is not None and trouble(hand.cards, [card], turn.rules.deck):
         raise RejectedError("card_impossible")
-    place(turn, replace(came, card=card, frame=came.frame if card == came.card else None))
+    frame = came.frame if card == came.card else None
+    turn.place(replace(came, card=card, frame=frame), to_come[0])
 
 
-def _no_stop(turn: HousePokerTurn) -> HousePokerRound:
-    hand = turn.current
-    if hand.stop is not None:
-        raise RejectedError("decide_first", what=hand.stop.what, commands=sent(hand.stop.asks))
-    return hand
+def _no_stop(turn: HousePokerTurn, but: str | None = None) -> None:
+    """Require that nothing stops the round, ``but`` this."""
+    stop = turn.state.stop
+    if stop is not None and stop.what != but:
+        raise RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))

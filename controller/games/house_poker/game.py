@@ -22,10 +22,13 @@ from __future__ import annotations
 import msgspec
 
 from controller.contract import commands as person
+from controller.contract.commands import AnyCommand
 from controller.contract.shown import HousePokerBox, HousePokerShown
 from controller.games import talla
+from controller.games.dealt.arrivals import take_card
 from controller.games.dealt.cards import hand as lying
-from controller.games.dealt.cards import is_known
+from controller.games.dealt.game import DealtGame
+from controller.games.dealt.phases import Phase
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.settings import HousePokerSettings, faults
@@ -37,14 +40,15 @@ from controller.games.house_poker.state import (
 )
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.machine import SILENCES, Inputs
-from controller.games.poker.machine import PokerGame
+from controller.games.poker.machine import named
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
 from devices import readings as device
+from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={
-        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), readings.take_came),
+        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), take_card),
         **dict.fromkeys((*SILENCES, device.ShoeReset), readings.take_silence),
         device.ShufflerState: readings.take_state,
         device.ShufflerVerdict: readings.take_verdict,
@@ -77,7 +81,7 @@ INPUTS = Inputs(
 )
 
 
-class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
+class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
     """A game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
     """
@@ -96,33 +100,28 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
         """One step of the game from this state."""
         return HousePokerTurn(self.rules, state)
 
+    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+        """The cards that an input names."""
+        return named(given) or super().named(given)
+
     def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in progress that are face up."""
-        return (
-            {each.card for each in state.current.cards if each.up and each.card}
-            if state.current
-            else set()
-        )
+        cards = state.current.cards if state.current else ()
+        return {each.card for each in cards if each.up and each.card}
 
     def show(self, state: HousePokerState) -> HousePokerShown:
         """The retained state."""
         hand, book, rules = state.current, self.book, self.rules
-        stage = course.stage(rules, hand) if hand else None
+        deciding = hand is not None and course.stage(rules, hand) is Phase.DECISIONS
         return HousePokerShown(
-            phase=_phase(state, stage),
-            session=state.session,
-            round=state.round,
-            asks=tuple(asks(rules, state)),
-            expected=state.expected,
+            **self.common(state),
             undecided=tuple(seat.who for seat in course.undecided(hand))
-            if hand and stage == "decisions"
+            if hand and deciding
             else (),
             hands={seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
             dealer=tuple(each.card if each.up else None for each in lying(hand.cards, DEALER))
             if hand
             else (),
-            unresolved=tuple(entry.round for entry in state.unresolved()),
-            last_rounds=state.last,
             deck=state.deck,
             shuffler=state.shuffler,
             boxes=rules.boxes,
@@ -134,39 +133,13 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
             side_bets=msgspec.to_builtins(rules.tables),
             jackpot=msgspec.to_builtins(book.jackpot),
             limits=tuple(book.limits),
-            minimum=state.minimum,
-            currency=state.currency,
-            settings=msgspec.to_builtins(self.settings),
         )
-
-
-def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
-    """The commands one of which the table waits for: for a decision, or because hands must be shown
-    that nobody knows.
-
-    ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
-    """
-    hand = state.current
-    if hand is None:
-        return ()
-    if hand.stop is not None:
-        return hand.stop.asks
-    stage = course.stage(rules, hand)
-    if stage == "bets_open" and (state.shuffler is not None or state.deck is False):
-        return ("deck.check",)
-    if stage not in ("dealer", "showdown"):
-        return ()
-    names = [DEALER] if stage == "dealer" else [seat.who for seat in course.to_show(rules, hand)]
-    unknown = any(
-        not is_known(hand.cards, who) or decisions.unseen_discards(hand, who) for who in names
-    )
-    return ("cards.show", "round.confirm", "round.void") if unknown else ()
 
 
 def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
     """What everybody sees of a hand: of what it discarded, that it did."""
     cards = [each.card if each.up else None for each in lying(hand.cards, seat.who)]
-    if decisions.unseen_discards(hand, seat.who):
+    if course.unseen_discards(hand, seat.who):
         for _ in range(seat.dropped):
             cards.remove(None)
     return HousePokerBox(
@@ -174,14 +147,5 @@ def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
         decision=seat.decision,
         bought=seat.bought,
         discards=seat.discards,
-        bets=tuple(sorted(hand.bets.get(seat.who, {}))),
+        bets=tuple(sorted(hand.amounts.get(seat.who, {}))),
     )
-
-
-def _phase(state: HousePokerState, stage: str | None) -> str:
-    """``closed``, ``waiting`` for bets, ``decision``, or the stage of the round."""
-    if not state.open:
-        return "closed"
-    if stage is None:
-        return "waiting"
-    return "decision" if state.current and state.current.stop else stage

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
-from controller.games.dealt.cards import Table
+from controller.games.dealt.state import Round, Stop
 from controller.games.poker.state import PokerState
-from controller.games.stakes import Stake
-from devices.readings import CardDrawn, ShufflerPacket
 
 DEALER = "dealer"
 QUEUE = 60
 """The most cards and packets that may wait for a person: more than one deck."""
-
-Came = CardDrawn | ShufflerPacket
 
 
 class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,39 +35,15 @@ class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         return (self.discards or 0) + self.bought
 
 
-class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why the round is suspended until a person decides."""
+class HousePokerRound(Round, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in progress. ``bets``: those placed on a box by others than its player."""
 
-    what: str
-    """The name of the irregularity."""
-    asks: tuple[str, ...]
-    """The commands that the stop waits for."""
-    given: CardDrawn | ShufflerPacket | CardsShow | None = None
-    """The card, packet or command that caused it."""
-
-
-class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress."""
-
-    round: int
     seats: tuple[HousePokerSeat, ...] = ()
     """The boxes in play."""
-    bets: dict[str, dict[str, int | None]] = {}
+    amounts: Mapping[str, Mapping[str, int | None]] = {}
     """The amounts bet, by box and bet: the side bets, and the ante if its amount was reported."""
-    closed: bool = False
-    """Whether bets are closed."""
-    cards: Table = ()
     discards: int | None = None
     """The number of cards the bank discarded; None until it has discarded."""
-    stop: HousePokerStop | None = None
-    queue: tuple[Came, ...] = ()
-    """Cards and packets that came while the round was suspended."""
-    gap: bool = False
-    """Whether a card may have gone unseen while a device was silent."""
-    confirmed_by: str | None = None
-    """The person who decided an irregularity of this round."""
-    others: tuple[Stake, ...] = ()
-    """Bets placed on a box by others than its player."""
     slotted: tuple[str, ...] = ()
     """The boxes whose jackpot bet was placed through a coin slot."""
 
@@ -86,7 +59,7 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def has_bet(self, who: str, bet: str) -> bool:
         """Whether a box has placed this side bet."""
-        return bet in self.bets.get(who, {})
+        return bet in self.amounts.get(who, {})
 
 
 class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
@@ -96,9 +69,32 @@ class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True)
     """The round in progress."""
     played: tuple[HousePokerRound, ...] = ()
     """Rounds that have a result, kept for corrections."""
+    doubt: str | None = None
+    """The irregularity that a person must decide, where it is about no card that waits."""
+    shown: CardsShow | None = None
+    """The command that showed cards which cannot be so."""
     deck: bool | None = None
     """Whether the last check found the deck complete; None before any check."""
     shuffler: str | None = None
     """What the shuffler reports that keeps it from dealing; None if nothing."""
     slots: tuple[str, ...] = ()
     """Devices that have reported coins; they deal no cards."""
+
+    @property
+    def stop(self) -> Stop | None:
+        """A doubt about the round, then a held card, then what a silence hid."""
+        hand, first = self.current, self.held[0].trouble if self.held else None
+        silence = "silence" if hand is not None and hand.closed and hand.gap else None
+        what = self.doubt or first or silence
+        if what is None:
+            return None
+        asks = ASKS.get("shown" if self.shown is not None else what, ("card.decide", "round.void"))
+        return Stop(what, asks, "decide_first")
+
+
+ASKS: Mapping[str, tuple[str, ...]] = {
+    "card_before_close": ("bets.close", "card.decide", "round.void"),
+    "silence": ("cards.deal", "card.decide", "round.void"),
+    "shown": ("cards.show", "card.decide", "round.void"),
+}
+"""The commands each stop waits for; other stops wait for ``card.decide`` or ``round.void``."""

@@ -7,41 +7,23 @@ Each move changes the state and publishes its event together, so that they alway
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, Command, VoidReason
+from controller.contract.commands import CardsShow, VoidReason
 from controller.contract.events import (
     BetPlaced,
-    BetsClosed,
-    CardDealt,
-    CardExpected,
     CardRemoved,
     CardTurned,
     Frame,
-    Hand,
     HandDecided,
     JackpotStaked,
-    RoundOpened,
-    RoundResult,
-    RoundUnresolved,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.cards import (
-    Table,
-    dealt,
-    drop,
-    frames,
-    is_up,
-    laid_down,
-    place_card,
-    seen,
-    take_up,
-    turned,
-    up,
-)
-from controller.games.dealt.state import Entry
+from controller.games.dealt.cards import dealt, drop, is_up, place_card, take_up, trouble, up
+from controller.games.dealt.phases import PHASES, Phase
+from controller.games.dealt.state import Held
 from controller.games.house_poker import course
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
@@ -49,15 +31,17 @@ from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import (
     DEALER,
+    QUEUE,
     HousePokerRound,
     HousePokerSeat,
     HousePokerState,
-    HousePokerStop,
 )
-from controller.games.poker.moves import PokerMoves
+from controller.games.moves import frame_of
+from controller.games.poker.correction import PokerOutcome
+from controller.games.poker.deal import packet
+from controller.games.poker.turn import AgainstBankTurn
 from controller.games.stakes import cited
 from controller.rulebooks.house_poker import HousePoker
-from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
 
 MISDEALS: Mapping[str, VoidReason] = {
@@ -69,16 +53,13 @@ MISDEALS: Mapping[str, VoidReason] = {
     "packet_wrong": "wrong_count",
 }
 """Device reports of a misdeal, and the void reason of each."""
-ASKS: Mapping[str, tuple[str, ...]] = {
-    "card_before_close": ("bets.close", "card.decide", "round.void"),
-    "silence": ("cards.deal", "card.decide", "round.void"),
-    "shown": ("cards.show", "card.decide", "round.void"),
-}
-"""The commands each stop waits for; other stops wait for ``card.decide`` or ``round.void``."""
 
 
-class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]):
+class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerState]):
     """One step of a table of poker against the dealer."""
+
+    round_type = HousePokerRound
+    most_held = QUEUE
 
     def __init__(self, rules: HousePokerRules, state: HousePokerState) -> None:
         super().__init__(rules.book, rules.settings, state)
@@ -91,18 +72,120 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             raise RejectedError("no_round_in_progress")
         return self.state.current
 
+    # Where it stands, and where cards go
+
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        hand = self.state.current
+        if hand is None:
+            return Phase.WAITING if self.state.open else Phase.CLOSED
+        return course.stage(self.rules, hand) or Phase.SHOWDOWN
+
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for: for a decision, or because hands must be
+        shown that nobody knows.
+
+        ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
+        """
+        hand, state = self.state.current, self.state
+        if hand is None or state.stop is not None:
+            return state.asks
+        if not hand.closed and (state.shuffler is not None or state.deck is False):
+            return ("deck.check",)
+        unknown = course.shows_unknown(self.rules, hand)
+        return ("cards.show", "round.confirm", "round.void") if unknown else ()
+
+    def belongs(self) -> str | None:
+        """The next hand of the order."""
+        return next(iter(course.to_come(self.rules, self.current)), None)
+
+    def faces_up(self, to: str) -> bool:
+        """Whether the next card of this hand is face up."""
+        return course.faces_up(self.rules, self.current, to)
+
+    def arrived(self, given: CardDrawn | ShufflerPacket) -> Held | None:
+        """A card or a packet came. None where no round is in progress."""
+        if self.state.current is None:
+            if "card_out_of_round" not in self.state.alerts:
+                self.irregular("card_out_of_round")
+            self.raise_alert("card_out_of_round", given)
+            return None
+        if isinstance(given, CardDrawn):
+            return Held(given=given)
+        unread = CardDrawn(
+            at=given.at, device=given.device, frame=given.frame, card=None, to=given.to
+        )
+        return Held(given=unread, packet=given.size)
+
     @property
-    def number(self) -> int:
-        """The number of the round in progress; 0 if there is none."""
-        return self.state.current.round if self.state.current else 0
+    def holds(self) -> bool:
+        """A card waits behind whatever stops the round."""
+        return self.state.stop is not None
 
-    def change_current(self, **fields: Any) -> None:
-        """Replace these fields of the round in progress."""
-        self.change(current=replace(self.current, **fields))
+    def wait(self, held: Held) -> None:
+        """The card waits until a person decides; more than a deck does not."""
+        first = bool(self.state.held) and self.state.held[0].trouble is not None
+        self.change(held=(*self.state.held, held)[: self.most_held + first])
 
-    def call(self, name: str) -> dict[str, str] | None:
-        """The decree's wording of this call; None if it gives none."""
-        return self.book.announcements.get(name)
+    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - whichever it is
+        """What waited for a round that is void by now is no card of any."""
+        return self.state.current is None
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Why this card may not simply go where the next one belongs."""
+        why = PHASES[self.stage()].card or self._wrong(held) or self._elsewhere(held.given)
+        return None if why is None else (why, None)
+
+    def _wrong(self, held: Held) -> str | None:
+        given, to_come = held.given, course.to_come(self.rules, self.current)
+        if held.packet is not None:
+            return None if self._fits(held.packet, packet(to_come)) else "packet_wrong"
+        faced = self.faces_up(to_come[0])
+        if given.card is None and faced:
+            return "card_unread"
+        cards = () if given.card is None else (given.card,)
+        if wrong := trouble(self.current.cards, cards, self.rules.deck):
+            return wrong
+        if given.unsure:
+            return "card_unsure"
+        return "card_exposed" if given.exposed and not faced else None
+
+    def _fits(self, size: int, most: int) -> bool:
+        """Whether a packet is as large as it has to be; cards that were asked for may also come one
+        by one.
+        """
+        return size == most or (0 < size < most and course.is_dealt(self.rules, self.current))
+
+    def _elsewhere(self, given: CardDrawn) -> str | None:
+        claimed = (given.to or "").startswith(("box:", DEALER, "burn"))  # it may have its own words
+        return "card_order" if claimed and given.to != self.belongs() else None
+
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:
+        """The card stops the round; a misdeal may void it at once."""
+        reason = MISDEALS.get(what)
+        if reason is None or self.settings.misdeal == "ask":
+            super().hold(replace(held, trouble=what), what, detail)
+            return
+        self.irregular(what, detail=detail)
+        self.void(self.number, reason, self.book.void[reason])
+
+    def late(self, held: Held) -> None:  # noqa: ARG002 - it tells only that a card came unseen
+        """What came in a silence is never acted upon."""
+        self.lose_place()
+
+    def lose_place(self) -> None:
+        """Where cards are still to come, or wait, one may have come unseen: a person says what was
+        dealt.
+        """
+        hand, stopped = self.state.current, self.state.stop is not None
+        if hand is None or hand.gap:
+            return
+        if course.to_come(self.rules, hand) or (stopped and not hand.closed):
+            self.change_current(gap=True)
+            if not stopped:
+                self.irregular("silence", asks=self.state.asks)
+
+    # Bets
 
     def stakes(self, bet: str) -> tuple[int | None, int | None]:
         """The lowest and highest stake of a bet, in minor units; None where no limit is known."""
@@ -133,19 +216,6 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             return RejectedError("jackpot_stake_wrong", amount=amount, stake=stake, law=law)
         return None
 
-    # The course of a round
-
-    def open_bets(self, by: str) -> None:
-        """Open bets for the next round."""
-        number = self.state.round + 1
-        self.change(round=number, current=HousePokerRound(round=number))
-        self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
-
-    def close_bets(self, by: str) -> None:
-        """Close bets; cards may be dealt from now on."""
-        self.change_current(closed=True)
-        self.say(BetsClosed(round=self.current.round, by=by, announcement=self.call("bets_closed")))
-
     def bet(
         self,
         who: str,
@@ -157,9 +227,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     ) -> None:
         """Place or withdraw a bet."""
         own = {
-            name: held for name, held in self.current.bets.get(who, {}).items() if name != bet
+            name: held for name, held in self.current.amounts.get(who, {}).items() if name != bet
         } | ({} if withdrawn else {bet: amount})
-        self.change_current(bets={**self.current.bets, who: own})
+        self.change_current(amounts={**self.current.amounts, who: own})
         if bet == "jackpot":
             others = tuple(each for each in self.current.slotted if each != who)
             self.change_current(slotted=(*others, who) if by is None and not withdrawn else others)
@@ -174,21 +244,18 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             )
         )
 
+    # The course of a round
+
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - the rules say it
+        """Deal a card, or a packet."""
+        self.place_card(to, given.card, frame_of(given), count)
+
     def place_card(
         self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1
     ) -> None:
         """Deal cards to a hand, face up where the rules say so."""
         for _ in range(count):
-            faced = course.faces_up(self.rules, self.current, to)
-            self.put(place_card(self.current.cards, to, card, up=faced, frame=frame))
-
-    def put(self, after: Table) -> None:
-        """Replace the cards on the table, and publish those dealt and those turned face up."""
-        before = self.current.cards
-        self.change_current(cards=after)
-        said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
-        for event in said:
-            self.say(replace(event, round=self.current.round))
+            self.put(place_card(self.current.cards, to, card, up=self.faces_up(to), frame=frame))
 
     def decide(
         self,
@@ -232,36 +299,26 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     # Suspending a round and continuing it
 
-    def stop(
-        self,
-        what: str,
-        given: CardDrawn | ShufflerPacket | CardsShow | None = None,
-        detail: str | None = None,
+    def doubt(
+        self, what: str, *, shown: CardsShow | None = None, detail: str | None = None
     ) -> None:
-        """Suspend the round until a person decides. A misdeal may void it at once."""
-        reason = None if isinstance(given, CardsShow) else MISDEALS.get(what)
-        if reason is not None and self.settings.misdeal == "void":
-            self.irregular(what, detail=detail)
-            self.void(self.current, reason, self.book.void[reason])
-            return
-        asks = ASKS.get(
-            "shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void")
-        )
-        self.change_current(stop=HousePokerStop(what=what, asks=asks, given=given))
-        self.irregular(what, asks=asks, detail=detail)
+        """Suspend the round until a person decides. ``shown``: the cards that cannot be so."""
+        self.change(doubt=what, shown=shown)
+        self.irregular(what, asks=self.state.asks, detail=detail)
 
-    def settle(self) -> None:
-        """Make the moves that need no input: the bank's discards, the result, and who receives the
-        next card.
-        """
+    def advance(self) -> None:
+        """Make the moves that need no input: the bank's discards, the result."""
         hand = self.state.current
-        if hand is not None and hand.stop is None and not hand.gap:
-            if self._bank_discards_now(hand):
-                self._discard(hand)
-            hand = self.current
-            if course.stage(self.rules, hand) == "over":
-                self.result(hand)
-        self.expect()
+        if hand is None or self.state.stop is not None or hand.gap:
+            return
+        if self._bank_discards_now(hand):
+            self._discard(hand)
+        if course.stage(self.rules, self.current) is None:
+            self.settle_bets()
+
+    def carry_on(self) -> None:
+        """After every input: the moves that follow from it."""
+        self.settle()
 
     def _bank_discards_now(self, hand: HousePokerRound) -> bool:
         whole = hand.closed and not course.to_come(self.rules, hand) and is_up(hand.cards, DEALER)
@@ -287,82 +344,26 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
             if each.gone and each.card is not None:
                 self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
 
-    def expect(self) -> None:
-        """Publish who receives the next card, if that changed."""
-        hand = self.state.current
-        to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
-        to = next(iter(to_come), None)
-        if to != self.state.expected:
-            self.change(expected=to)
-            self.say(CardExpected(round=hand.round if hand else 0, to=to))
-
     # The outcome of a round
 
-    def result(self, hand: HousePokerRound, confirmed_by: str | None = None) -> None:
+    def settle_bets(self, by: str | None = None) -> None:
         """Settle every bet by the cards that are face up, and end the round."""
-        rules, cards = self.rules, hand.cards
-        lie = {
-            seat.who: up(cards, seat.who)
-            for seat in hand.seats
-            if course.is_open(rules, hand, seat)
-        } | {DEALER: up(cards, DEALER)}
-        made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
-        entry = Entry(round=hand.round, kind="result", hands=made.hands, marks=made.marks)
-        self.record(entry)
-        self.say(
-            RoundResult(
-                round=hand.round,
-                outcome=self.outcome_of(entry),
-                frames=frames(cards),
-                confirmed_by=confirmed_by or hand.confirmed_by,
-            )
-        )
+        rules, hand = self.rules, self.current
+        names = [seat.who for seat in hand.seats if course.is_open(rules, hand, seat)]
+        lie = {who: up(hand.cards, who) for who in (*names, DEALER)}
+        self.result(outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None), by)
+
+    def say_paid(self, made: PokerOutcome) -> None:
+        """Tell the rights to a jackpot, and what was staked on it."""
+        deal = self.current
         for award in made.awards:
             self.say(award)
         if staked := {
-            who: own["jackpot"] or 0 for who, own in hand.bets.items() if "jackpot" in own
+            who: own["jackpot"] or 0 for who, own in deal.amounts.items() if "jackpot" in own
         }:
-            slots = sum(amount for who, amount in staked.items() if who in hand.slotted)
-            self.say(JackpotStaked(round=hand.round, amount=sum(staked.values()), slots=slots))
-        self.count_down(hand.round)
+            slots = sum(amount for who, amount in staked.items() if who in deal.slotted)
+            self.say(JackpotStaked(round=deal.round, amount=sum(staked.values()), slots=slots))
 
-    def void(
-        self,
-        of: HousePokerRound | Entry,
-        reason: VoidReason,
-        law: Law,
-        by: Command | None = None,
-    ) -> None:
-        """Void the round."""
-        self.annul(of.round, reason, law, by, self.call("void"))
-
-    def unresolved(self, hand: HousePokerRound) -> None:
-        """End the round without a result, and keep its face-up cards for the person who decides."""
-        lying = (
-            Hand(who=who, cards=up(hand.cards, who))
-            for who in (*(seat.who for seat in hand.seats), DEALER)
-        )
-        self.record(
-            Entry(
-                round=hand.round,
-                kind="unresolved",
-                hands=tuple(each for each in lying if each.cards),
-            )
-        )
-        self.say(
-            RoundUnresolved(
-                round=hand.round, why="undecided", candidate=None, frames=frames(hand.cards)
-            )
-        )
-
-    def record(self, entry: Entry) -> None:
-        """Record an outcome. If it belongs to the round in progress, that round ends."""
-        hand = self.state.current
-        if hand is not None and hand.round == entry.round:
-            self.change(current=None)
-            if entry.kind == "result":
-                kept = seen(hand.cards, [card for each in entry.hands for card in each.cards])
-                self.change(
-                    played=(*self.state.played, replace(hand, cards=kept, stop=None, queue=()))
-                )
-        self.state = self.state.with_entry(entry)
+    def leave(self) -> None:
+        """The round in progress is over, and so is what stopped it."""
+        self.change(current=None, held=(), doubt=None, shown=None)

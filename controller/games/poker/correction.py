@@ -161,6 +161,19 @@ def tell(
     say_awards(turn, before.awards, after.awards)
 
 
+def correct_settled(
+    turn: PokerAtTheTable, entry: Entry, given: ResultCorrect, deck: Collection[str]
+) -> None:
+    """Correct the cards of a round that a person settled at the table: its bets are not settled
+    again.
+    """
+    if given.decisions:
+        raise RejectedError("round_settled_at_table", round=entry.round)
+    right = right_cards(entry, given, deck)
+    before, after = PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right))
+    tell(turn, entry, before, after, given)
+
+
 def say_awards(
     turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
 ) -> None:

@@ -8,8 +8,7 @@ from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
 
-from controller.games.dealt.state import SHOWN, Entry
-from controller.games.moves import Remembered
+from controller.games.dealt.state import SHOWN, DealtState, Entry
 from controller.games.rounds import in_place
 from controller.games.session import Numbered
 
@@ -18,25 +17,14 @@ REMEMBERED = 60
 P = TypeVar("P", bound=Numbered)
 
 
-class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
-    """A table of poker between two inputs, as far as all of them are alike.
-
-    ``last``: announced last rounds that are left, from round ``last_since`` on. ``silent``: devices
-    that are not heard now. ``expected``: to whom the next card was last said to go. ``played``: the
-    rounds behind the latest results, as far as these stand on more than their hands: bets and
-    decisions, and no card that lay face down.
-    """
+class PokerState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+    """A table of poker between two inputs, as far as all of them are alike."""
 
     entries: tuple[Entry, ...] = ()
     played: tuple[Any, ...] = ()
-    last: int | None = None
-    last_since: int = 0
-    silent: tuple[str, ...] = ()
-    expected: str | None = None
-
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
+    """The rounds behind the latest results, as far as these stand on more than their hands: bets
+    and decisions, and no card that lay face down.
+    """
 
     def with_entry(self, entry: Entry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many
@@ -49,10 +37,6 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     def round_of(self, number: int) -> Any:
         """The round behind a result, None where it is not kept."""
         return next((each for each in self.played if each.round == number), None)
-
-    def unresolved(self) -> list[Entry]:
-        """The rounds whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]
 
 
 def kept(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:

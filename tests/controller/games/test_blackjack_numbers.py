@@ -100,7 +100,7 @@ def test_six_decks_dealt_by_the_game() -> None:
             play.card(shoe.pop())
         while len(shoe) > 52:
             play.boxes(1)
-            while play.state.deal is not None:
+            while play.state.current is not None:
                 said = (
                     play.card(shoe.pop()) if play.state.expected is not None else play.key("stand")
                 )

@@ -304,7 +304,7 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
         "lose",
         "lose",
     ]
-    assert triple.state.deal is None
+    assert triple.state.current is None
 
 
 @rule("EUS96-084")
@@ -326,7 +326,7 @@ def test_no_second_play_without_a_hand(triple: Play) -> None:
     triple.deal((1,), "Th Kd 8d")
     triple.key("draw")
     only(triple.cards("7h"), RoundResult)
-    assert triple.state.deal is None
+    assert triple.state.current is None
 
 
 def test_insurance_is_settled_with_each_play(triple: Play) -> None:

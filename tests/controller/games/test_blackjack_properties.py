@@ -70,7 +70,9 @@ class Croupier:
         play = self.play
         play.say("session.open")
         play.say("shoe.start", shoe="7")
-        while (shoe := play.state.shoe) is not None and not (shoe.over and play.state.deal is None):
+        while (shoe := play.state.shoe) is not None and not (
+            shoe.over and play.state.current is None
+        ):
             play.state = taken_up(play).state
             self._step()
             assert not play.shown["asks"]
@@ -83,7 +85,7 @@ class Croupier:
             and play.state.shoe.cut_at is None
         ):
             play.cut()
-        elif play.state.deal is None:
+        elif play.state.current is None:
             if play.state.shoe is not None and not play.state.burn:
                 most = play.game.rules.boxes
                 play.boxes(*self.dice.sample(range(1, most + 1), self.dice.randint(2, most)))
@@ -266,7 +268,7 @@ def accounted(play: Play) -> bool:
     shoe = play.state.shoe
     if shoe is None or not shoe.counted or shoe.continuous:
         return True
-    deal = play.state.deal
+    deal = play.state.current
     lying = (
         [*deal.dealer, *deal.unplaced, *(card for seat in deal.seats for card in seat.cards)]
         if deal

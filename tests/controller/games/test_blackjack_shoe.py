@@ -240,7 +240,7 @@ def test_announced_rounds_are_counted(decree: str) -> None:
         play.key("stand")
         play.cards("7h")
         _forget_cards(play)
-    assert play.state.last_rounds == 0
+    assert play.state.last == 0
     assert play.state.minimum == (500 if decree in ("GAL07", "EUS96") else 1000)
 
 

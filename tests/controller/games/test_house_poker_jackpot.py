@@ -53,7 +53,7 @@ def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) 
     play.coin(2)
     play.say("bets.close")
     assert play.state.current is not None
-    assert [who for who, own in play.state.current.bets.items() if own] == ["box:1"]
+    assert [who for who, own in play.state.current.amounts.items() if own] == ["box:1"]
     told = play.coin(1)
     assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
         ("bet_late", "box:1")
@@ -67,7 +67,7 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
     play.say("bets.open")
     assert [event.what for event in of_kind(play.coin(1, late=True), Irregularity)] == ["bet_late"]
     assert play.state.current is not None
-    assert play.state.current.bets == {}
+    assert play.state.current.amounts == {}
 
 
 @pytest.mark.rule("EUS96-184")
@@ -117,7 +117,7 @@ def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
         play.say("bet.place", who="box:1", bet="jackpot", amount=100)
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["jackpot_stake"]
     assert play.state.current is not None
-    assert play.state.current.bets == {}
+    assert play.state.current.amounts == {}
 
 
 @pytest.mark.rule("ARA02-140")

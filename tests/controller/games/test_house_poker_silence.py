@@ -78,7 +78,7 @@ def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
     assert of_kind(told, CardDealt) == []
     play.cards("Kc", late=True)
     assert play.state.current is not None
-    assert play.state.current.queue == ()
+    assert play.state.held == ()
 
 
 def test_a_device_that_is_not_heard_when_bets_close() -> None:

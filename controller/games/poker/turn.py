@@ -1,0 +1,85 @@
+"""One step of a table whose hands are played for themselves, against the bank: what becomes of a
+round there.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from controller.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
+from controller.games.dealt.cards import frames, seen, up
+from controller.games.dealt.state import Entry, Round
+from controller.games.dealt.turn import DealtBook, DealtTurn
+from controller.games.poker.correction import PokerOutcome
+from controller.games.poker.state import PokerState
+from controller.games.session import count_down
+
+B = TypeVar("B", bound=DealtBook)
+S = TypeVar("S")
+T = TypeVar("T", bound=PokerState)
+
+
+class AgainstBankTurn(DealtTurn[B, S, T]):
+    """What a round comes to where each hand plays for itself against the bank."""
+
+    def outcome_of(self, entry: Entry) -> HousePokerOutcome:
+        """What a round that has a result came to: each hand for itself, against the bank."""
+        return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
+
+    def result(self, made: PokerOutcome, by: str | None = None) -> None:
+        """Publish the result hand by hand, and end the round. ``by``: who confirmed it."""
+        deal = self.state.current
+        assert deal is not None
+        entry = Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
+        self.say(
+            RoundResult(
+                round=deal.round,
+                outcome=self.outcome_of(entry),
+                frames=frames(deal.cards),
+                confirmed_by=by or deal.confirmed_by,
+            )
+        )
+        self.say_paid(made)
+        shown = [card for each in made.hands for card in each.cards]
+        kept = replace(self.behind(), cards=seen(deal.cards, shown), gap=False, confirmed_by=None)
+        self.change(played=(*self.state.played, kept))
+        self.record(entry)
+        count_down(self, deal.round)
+
+    def say_paid(self, made: PokerOutcome) -> None:
+        """Tell what else a round with this result pays."""
+
+    def behind(self) -> Round:
+        """The round in progress, as far as a correction of its result needs it."""
+        assert self.state.current is not None
+        return self.state.current
+
+    def unresolved(self, *names: str) -> None:
+        """End the round without a result, and keep its face-up cards for the person who decides:
+        those of these hands, by default in the order of the deal.
+        """
+        deal = self.state.current
+        assert deal is not None
+        own = names or dict.fromkeys(each.to for each in deal.cards)
+        lying = (Hand(who=who, cards=up(deal.cards, who)) for who in own)
+        hands = tuple(each for each in lying if each.cards)
+        self.record(Entry(round=deal.round, kind="unresolved", hands=hands))
+        self.say(
+            RoundUnresolved(
+                round=deal.round, why="undecided", candidate=None, frames=frames(deal.cards)
+            )
+        )
+
+    def confirmed(self, entry: Entry, by: str) -> None:
+        """Publish the result of an unresolved round that was settled at the table, by its face-up
+        cards.
+        """
+        entry = Entry(round=entry.round, kind="result", hands=entry.hands)
+        self.record(entry)
+        self.say(
+            RoundResult(
+                round=entry.round, outcome=self.outcome_of(entry), frames=(), confirmed_by=by
+            )
+        )
