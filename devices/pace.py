@@ -119,6 +119,7 @@ class Beat:
         """
         bursts = []
         since, at = now, now
+        self._unseen = self._unseen if self.lay_unread(now) else None
         if self._unseen is not None and self.lay_unread(now):
             since = self._unseen[0]
             at = since if self._last is None else max(since, self._last + self._period)
@@ -141,6 +142,7 @@ class Beat:
                 )
             ]
             self.late, self._frames, self._silence = False, 0, 0.0
+            self._even_from, self._even = 0.0, 0
         self._even += self.late and self._even_from < now
         self._last, self._read = since if self.late else at, now
         self._slack = self._slack if since < now else 0.0

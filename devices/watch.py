@@ -57,7 +57,6 @@ class Watch:
         self.state: State = "connecting"
         self.last_frame: float | None = None
         self._codec = codec
-        self._delayed = codec.delayed if isinstance(codec, JudgesDelay) else None
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
@@ -184,8 +183,8 @@ class Watch:
             self._quiet_since += now - since
         self._noise_began += now - since
         self._noise_ended += now - since
-        if self._delayed is not None:
-            self._delayed(since, now)
+        if isinstance(self._codec, JudgesDelay):
+            self._codec.delayed(since, now)
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now

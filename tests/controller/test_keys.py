@@ -38,6 +38,8 @@ def configured(folder: Path, surveillance: str = "", *, simulated: bool = False)
     file.write_text(
         f"""[site]
 id = "palma"
+[people]
+required = "accept-the-risk"
 {surveillance}
 [[table]]
 id = "bacara-1"

@@ -14,6 +14,9 @@ from devices.drivers import driver
 from tests.devices.profiles.described import FOLDER
 
 ROTA = (FOLDER / "acme-rota.toml").read_text()
+PEOPLE = """[people]
+required = "accept-the-risk"
+"""
 DEVICE = 'driver = "profile"\noptions.file = "rota.toml"\nlink = "tcp://127.0.0.1:4001"\n'
 GOOD = f"""\
 [site]
@@ -31,7 +34,7 @@ id = "wheel"
 def file(tmp_path: Path) -> Path:
     (tmp_path / "rota.toml").write_text(ROTA)
     made = tmp_path / "novamas.toml"
-    made.write_text(GOOD)
+    made.write_text(GOOD + PEOPLE)
     return made
 
 
@@ -95,7 +98,7 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
 def test_a_mistake_in_the_configuration_is_told(
     file: Path, before: str, after: str, told: str
 ) -> None:
-    file.write_text(GOOD.replace(before, after))
+    file.write_text(GOOD.replace(before, after) + PEOPLE)
     assert any(told in mistake for mistake in mistakes(file)), mistakes(file)
 
 
@@ -111,7 +114,7 @@ def test_a_mistake_in_the_profile_is_told_at_its_own_line_there(file: Path) -> N
 
 
 def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
-    file.write_text(GOOD + "commands = true\n")
+    file.write_text(GOOD + "commands = true\n" + PEOPLE)
     load(file)
     (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
     assert mistakes(file) == [
@@ -128,5 +131,7 @@ def test_a_profile_of_a_usb_device_needs_such_a_link(file: Path) -> None:
     assert mistakes(file) == [
         "line 11: table[0].device[0].link: the driver acme-rota needs a usb:// link"
     ]
-    file.write_text(GOOD.replace("tcp://127.0.0.1:4001", "usb://0c2e:0b61/17?read=82&write=02"))
+    file.write_text(
+        GOOD.replace("tcp://127.0.0.1:4001", "usb://0c2e:0b61/17?read=82&write=02") + PEOPLE
+    )
     load(file)
