@@ -81,6 +81,7 @@ def test_wheels_that_play_while_the_daemon_is_starved(
 def play(made: Daemon, heard: Subscriber, tables: list[str], programs: int, seconds: int) -> None:
     made.start()
     made.until_logged("device up", WHEELS)
+    made.until_logged("broker connected", 1)  # before that nobody hears a command
     for table in tables:
         assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
     starve(made)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from controller.service.health import PERIOD
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, spin
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -47,8 +48,12 @@ def test_the_tables_go_on_and_health_counts(
     )
     assert command(heard, "session.open")["ok"]
     assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
-    until("health says so", lambda: heard.latest("/health")["log"]["trouble"] == TROUBLE[kind])
-    assert heard.latest("/health")["log"]["lost"] >= 3
+
+    def told() -> bool:
+        log = heard.latest("/health")["log"]
+        return bool(log["trouble"] == TROUBLE[kind] and log["lost"] >= 3)
+
+    until("health says so", told, patience=2 * PERIOD)  # lines are counted as they are lost
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
 
