@@ -9,15 +9,18 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rules-proof chaos bench steps format pins clean
+.PHONY: help demo test types contracts compiled rules-proof chaos bench steps pictures deb deb-test format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
 	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
-	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
+	@echo "make chaos    kills, outages, full disks, clocks: forty minutes of it, and an hour for the console (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
+	@echo "make pictures the pictures of README.md anew"
+	@echo "make deb      the Debian package of this commit, in build/ (docs/install.md)"
+	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root"
 	@echo "make format   put the source in form"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
@@ -25,16 +28,26 @@ help:
 demo: .venv/installed
 	@$(BIN)/novamas demo $(ARGS)
 
-# Four tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk.
+# Four tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk. tests/conftest.py has their order.
 test: .venv/installed-dev
 	@tests/debian-packages
 	@tests/npm-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs --output-sync types contracts compiled
+	$(BIN)/pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+
+# These three wait for nothing of each other.
+types:
 	$(BIN)/mypy
-	$(BIN)/mypy examples
+	$(BIN)/mypy examples packaging/debian
+
+contracts:
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 3 --dist loadscope $(ARGS)
+
+# The tests are compiled once, not by each process that runs them.
+compiled:
+	@mkdir -p build && $(BIN)/pytest --collect-only >build/compiled.log || { cat build/compiled.log; exit 1; }
 
 rules-proof: .venv/installed-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
@@ -55,6 +68,19 @@ steps: .venv/installed-dev
 	@cd build/base && ../../$(BIN)/python -m tests.steps record ../steps.gz $(ARGS)
 	@git worktree remove --force build/base
 	@$(BIN)/python -m tests.steps compare build/steps.gz
+
+pictures: .venv/installed-dev
+	@tests/debian-packages
+	@$(BIN)/python -m tests.web.pictures docs
+	@$(BIN)/novamas demo --history 20 --rounds 2 --screenshot docs/demo.svg </dev/null >/dev/null
+	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/floor.svg </dev/null >/dev/null
+
+deb: .venv/installed-dev
+	@$(BIN)/python packaging/debian/build.py
+
+deb-test: .venv/installed-dev
+	@packaging/debian/test-packages
+	@BASE=$(BASE) $(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_package.py $(ARGS)
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    archive,
     burst,
+    carrousel,
     catch_up,
     decoding,
     latency,
@@ -18,7 +20,9 @@ from benchmarks import (
     restart,
     scale,
     stages,
+    statistics,
     status_line,
+    web,
 )
 from benchmarks.processes import machine, many_files
 
@@ -59,6 +63,20 @@ def main() -> None:
     one = chosen.add_parser("month", help="verify and audit a month of one table")
     one.add_argument("--days", type=int, default=month.DAYS)
     one.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
+    one = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
+    one.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
+    one.add_argument("--rounds", type=int, default=300)
+    one = chosen.add_parser("carrousel", help="from a coin to the ledger and the meter")
+    one.add_argument("--coins", type=int, default=50_000, help="of the burst")
+    one.add_argument("--rate", type=int, default=200, help="coins a second after that")
+    one.add_argument("--seconds", type=float, default=60.0)
+    one = chosen.add_parser("statistics", help="false alarms and power of the watch of wheels")
+    one.add_argument("--wheels", type=int, default=1000, help="fair wheels")
+    one.add_argument("--spins", type=int, default=30_000, help="of each fair wheel")
+    one.add_argument("--tables", type=int, default=20, help="of each kind of shoe and of change")
+    one.add_argument("--plot", type=Path, help="an SVG file to draw the power into")
+    one = chosen.add_parser("archive", help="into the archive of surveillance and out of it")
+    one.add_argument("--records", type=int, default=100_000)
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
     given = parser.parse_args()
     print(machine(), flush=True)
@@ -93,6 +111,14 @@ def measure(given: argparse.Namespace) -> None:
             restart.main(given.tables, given.entries, given.starts)
         case "month":
             month.main(given.days, given.journal)
+        case "web":
+            web.main(given.browsers, given.rounds)
+        case "carrousel":
+            carrousel.main(given.coins, given.rate, given.seconds)
+        case "statistics":
+            statistics.main(given.wheels, given.spins, given.tables, given.plot)
+        case "archive":
+            archive.main(given.records)
 
 
 if __name__ == "__main__":

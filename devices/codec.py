@@ -91,6 +91,24 @@ class JudgesDelay(Protocol):
         ...
 
 
+@runtime_checkable
+class Asks(Protocol):
+    """A codec that decides by the answers what to ask next: for a line on which only one may speak
+    at a time. What it asks depends on the calls made to it alone, so that a replay asks the same.
+    """
+
+    own: int
+    """Bytes of our own requests that came back on the line, since it was made: neither a sign of
+    the device nor noise.
+    """
+
+    def ask(self, now: float) -> bytes:
+        """The harmless request to send now; empty: none is due. ``deadline`` says when to call it.
+        One that was returned counts as sent.
+        """
+        ...
+
+
 class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """One driver, as registered in ``devices/drivers.py``."""
 

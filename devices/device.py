@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import msgspec
-import structlog
-from structlog.typing import FilteringBoundLogger
 
 from devices.blocking import in_thread, opening
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
@@ -22,6 +21,7 @@ from devices.codec import LONGEST_WAIT, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
+from devices.log import structlog
 from devices.looks import told_after
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
@@ -57,7 +57,8 @@ class Device:
 
     ``recorder``: where its bytes are recorded; closed at the end of :meth:`run`. ``note`` receives
     every call that matters to the watch directly after the bytes were read, before ``take``
-    receives the readings it produced.
+    receives the readings it produced. ``identify`` receives the facts about the connection
+    whenever it was opened.
     ``confidential``: nothing the device sends appears in a log line or an error, because those can
     be read by anybody.
     """
@@ -76,13 +77,15 @@ class Device:
         commands_enabled: bool = False,
         confidential: bool = False,
         note: Callable[[AnyCall], None] = lambda _: None,
-        log: FilteringBoundLogger | None = None,
+        identify: Callable[[Mapping[str, str]], None] = lambda _: None,
+        log: structlog.typing.FilteringBoundLogger | None = None,
     ) -> None:
         self.id = id
         self._url = url
         self._codec = codec
         self._take = take
         self._note = note
+        self._identify = identify
         self._clock = clock
         self._speed = speed
         self._told_after = told_after(speed) * speed
@@ -92,7 +95,9 @@ class Device:
         self._since_1970 = 0.0
         self._commands_enabled = commands_enabled
         self._confidential = confidential
-        self._log: FilteringBoundLogger = (log or structlog.get_logger()).bind(device=id)
+        self._log: structlog.typing.FilteringBoundLogger = (log or structlog.get_logger()).bind(
+            device=id
+        )
         self._watch = Watch(codec, id, stale_after)
         self._outbox: asyncio.Queue[Request] | None = None
         self._facts: dict[str, str] = {}
@@ -200,6 +205,7 @@ class Device:
             # Setting the system clock must not move chunks against each other.
             self._since_1970 = time.time() - now
             self._apply(Opened(now))
+            self._tell_identity()
             reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
             tasks = self._start_writing(reader)
             reason = await reader.ended
@@ -257,6 +263,10 @@ class Device:
             except CodecDefectError as defect:
                 readings += defect.readings
                 self._note_defect(defect)
+        if (request := self._watch.request()) and self._outbox is not None:
+            # a port that takes nothing gets no second request either
+            with suppress(asyncio.QueueFull):
+                self._outbox.put_nowait(Request(None, request))
         self._give(readings)
 
     def _note_defect(self, defect: CodecDefectError) -> None:
@@ -288,6 +298,12 @@ class Device:
                 self._log_defect(
                     "readings not accepted by the table", error, readings=len(readings)
                 )
+
+    def _tell_identity(self) -> None:
+        try:
+            self._identify(self._facts)
+        except Exception as error:
+            self._log_defect("facts about the connection not accepted by the table", error)
 
     def _note_state(self, reading: AnyReading) -> None:
         """Log once when the device goes down and once when it is up."""

@@ -14,6 +14,7 @@ DRIVERS: Registry = {
     "bee-tek": "devices.shoe.bee_tek:DRIVER",
     "boule-board": "devices.wheel.boule_board:DRIVER",
     "cammegh-ss2": "devices.wheel.cammegh_ss2:DRIVER",
+    "cctalk-acceptor": "devices.slot.cctalk_acceptor:DRIVER",
     "deck-mate-1": "devices.shuffler.deck_mate_1:DRIVER",
     "dice-board": "devices.dice.dice_board:DRIVER",
     "fortune-board": "devices.wheel.fortune_board:DRIVER",

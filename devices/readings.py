@@ -66,6 +66,10 @@ class Reading(
     """The evidence: the frame that made the reading, as received. Bytes outside printable ASCII are
     backslash escapes. Null where no single frame made it.
     """
+    reading: Whole | None = None
+    """Its number, counted from 1 by its table where cards are dealt: events name it as their
+    evidence. Null at other tables, of a link, and until a table has taken it.
+    """
 
 
 class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
@@ -314,6 +318,74 @@ class SlotCoin(Reading, frozen=True, tag="slot.coin"):
     """Reported after a silence: true, but not live."""
 
 
+OutOfPlay = Literal[
+    "not_authorised",  # the authorisation is missing, has ended, or is not for this table
+    "not_verified",  # the ledger or the program failed the check of itself
+    "store",  # the disk of the controller does not take what happens
+    "unheard",  # controller and daemon do not hear each other, or a recall is not answered
+    "unreadable",  # what is said on the topic of the jackpot is no statement of it
+    "gap",  # events of the table are missing, and it cannot tell them any more
+    "foreign",  # the table plays in another currency, game or decree than is authorised
+    "clock",  # the clocks of controller and daemon differ by more than the stated bound
+    "suspended",  # persons suspended it
+    "closed",  # its money was accounted for, and it ended
+]
+"""Why bets on a jackpot are not in play."""
+
+
+class JackpotStanding(Reading, frozen=True, tag="jackpot.standing"):
+    """The jackpot that the table is linked with is in play from here on, or is not: as its
+    controller says, or because it says nothing. No device reports it: the daemon heard it over
+    MQTT, or heard nothing in time.
+    """
+
+    jackpot: str
+    """The jackpot's id."""
+    in_play: bool | None
+    """Bets on the jackpot may be taken; null: the table is linked with no jackpot any more."""
+    why: OutOfPlay | None = None
+    """Why they may not."""
+
+
+IdentitySource = Literal["configured", "usb", "device"]
+"""Who says which device it is: the configuration, its USB connector, the device's own protocol."""
+
+
+class DeviceIdentity(Reading, frozen=True, tag="device.identity"):
+    """Which device it is: as configured, said when the table starts, or as its USB connector tells,
+    said when the link was opened. What the device itself reports is a ``device.report``.
+    """
+
+    source: IdentitySource
+    """Who says it."""
+    serial: str | None = None
+    """The serial number; null where none is configured, or USB tells none."""
+    maker: str | None = None
+    """The maker."""
+    model: str | None = None
+    """The model."""
+    usb: str | None = None
+    """Of USB: vendor and product id, ``0403:6001``."""
+    usb_serial: str | None = None
+    """As configured: the serial number that USB must tell; null where any is right at first."""
+
+
+class ClockStep(Reading, frozen=True, tag="clock.step"):
+    """The clock of the machine was set. No device reports it: the daemon saw it."""
+
+    step: float
+    """Seconds; positive: forward."""
+
+
+class ClockBound(Reading, frozen=True, tag="clock.bound"):
+    """By how much the times of the table may be wrong from here on. No device reports it: the
+    daemon knows it of who keeps the machine's clock.
+    """
+
+    bound: float | None
+    """Seconds; 0: no more than the site allows; null: nobody knows."""
+
+
 class DeviceReport(Reading, frozen=True, tag="device.report"):
     """A device reports something about itself: a claim, never a proof."""
 
@@ -407,6 +479,10 @@ AnyReading = (
     | DiceRead
     | DiceFault
     | SlotCoin
+    | JackpotStanding
+    | DeviceIdentity
+    | ClockStep
+    | ClockBound
     | DeviceReport
     | DeviceRefused
     | LinkUp
@@ -420,6 +496,8 @@ AnyReading = (
 )
 
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
+OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound)
+"""Readings that no device makes."""
 
 
 _ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Literal
 
-from devices.codec import Codec, JudgesDelay
+from devices.codec import Asks, Codec, JudgesDelay
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
 from devices.readings import (
@@ -57,6 +57,8 @@ class Watch:
         self.state: State = "connecting"
         self.last_frame: float | None = None
         self._codec = codec
+        self._asks = codec if isinstance(codec, Asks) else None
+        self._request = b""
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
@@ -74,7 +76,9 @@ class Watch:
     @property
     def deadline(self) -> float | None:
         """When to call :meth:`tick` even if no byte has arrived, or None."""
-        soonest = self._codec.deadline
+        return self._soonest(self._codec.deadline)
+
+    def _soonest(self, soonest: float | None) -> float | None:
         for due in (self._verdict_due(), self._garbage.due):
             if due is not None and (soonest is None or due < soonest):
                 soonest = due
@@ -100,7 +104,13 @@ class Watch:
         """Take bytes that arrived at ``now``, after everything that was due before. Raises
         :class:`CodecDefectError`.
         """
-        readings = self.tick(now)
+        readings: list[AnyReading] = []
+        # a recording knows no delay of ours: what was due was asked in time
+        while self._asks is not None and (due := self.deadline) is not None and due < now:
+            readings += self.tick(max(due, self._latest))
+            if self.deadline is not None and self.deadline <= due:
+                break
+        readings += self.tick(now)
         if data:
             self._hear(data, now, readings)
         return readings
@@ -121,7 +131,10 @@ class Watch:
         :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
-        while (due := self.deadline) is not None and due <= now:
+        closed = self._quiet_since is None
+        # who asks has nothing to wait for while the link is closed
+        codec_due = None if closed and self._asks is not None else self._codec.deadline
+        while (due := self._soonest(codec_due)) is not None and due <= now:
             self._latest = max(self._latest, due)
             if due == self._verdict_due():
                 readings += self._garbage.pass_on([self._judge(self._latest)], self._latest)
@@ -130,10 +143,21 @@ class Watch:
                 readings += self._garbage.release(self._latest)
                 continue
             self._hear(b"", self._latest, readings)
-            if self._codec.deadline is not None and self._codec.deadline <= due:
-                break  # a codec whose deadline does not advance must not loop here
+            codec_due = self._codec.deadline
+            if codec_due is not None and codec_due <= due:
+                if self._asks is None:
+                    break  # a codec whose deadline does not advance must not loop here
+                codec_due = None  # it waits to ask
         self._latest = max(self._latest, now)
+        if self._asks is not None and not closed:
+            # one only, however much was due: what was not sent in time is not made up for
+            self._request = self._asks.ask(self._latest) or self._request
         return readings
+
+    def request(self) -> bytes:
+        """What the codec asks of the device since the last call; empty: nothing."""
+        request, self._request = self._request, b""
+        return request
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
         """The link was closed, or could not be opened. Raises :class:`CodecDefectError`, as
@@ -153,6 +177,7 @@ class Watch:
 
     def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
         frames = self._codec.counters.frames
+        own = self._own()
         try:
             heard = self._codec.feed(data, now)
         except Exception as error:
@@ -172,9 +197,12 @@ class Watch:
         elif data:
             if not self._noise:
                 self._noise_began = now
-            self._noise += len(data)
+            self._noise += len(data) - (self._own() - own)
             self._noise_ended = now
         readings += self._garbage.pass_on(heard, now)
+
+    def _own(self) -> int:
+        return 0 if self._asks is None else self._asks.own
 
     def _overlook(self, since: float, now: float) -> None:
         """Time in which nobody looked is neither silence nor noise."""

@@ -3,6 +3,8 @@ Needs paho-mqtt 2.
 
 What a subscriber must do, as docs/mqtt.md says:
 
+- begin after the event that the retained state of a table names, or with the first event of a run
+  that begins while it listens: an event may overtake the one before it, also the very first;
 - skip an event that it has already seen: the daemon repeats what the broker did not acknowledge;
 - detect a gap in ``seq`` and request the missing events with ``recall``, up to 100 at a time;
 - hold back later events until the gap is filled.
@@ -32,17 +34,30 @@ class Table:
         self.waiting: dict[int, dict[str, Any]] = {}
         """Events held back after a gap, by ``seq``."""
 
-    def take(self, event: dict[str, Any]) -> tuple[list[dict[str, Any]], int | None]:
-        """The events that can be printed now, and the first missing ``seq`` if there is a gap."""
+    def begin(self, seq: int) -> None:
+        """Events up to ``seq`` were before us. Has no effect once it is known where we begin."""
         if self.last is None:
-            self.last = event["seq"] - 1  # we start in the middle: earlier events are not missing
-        if event["seq"] > self.last:
+            self.last = min([seq, *(each - 1 for each in self.waiting)])
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Keep an event until it is its turn."""
+        if self.last is None or event["seq"] > self.last:
             self.waiting[event["seq"]] = event
-        ready = []
-        while (following := self.waiting.pop(self.last + 1, None)) is not None:
+
+    def ready(self) -> list[dict[str, Any]]:
+        """The events that can be printed now."""
+        found = []
+        while self.last is not None and (each := self.waiting.pop(self.last + 1, None)) is not None:
             self.last += 1
-            ready.append(following)
-        return ready, self.last + 1 if self.waiting else None
+            found.append(each)
+        return found
+
+    @property
+    def missing(self) -> tuple[int, int] | None:
+        """The first and the last ``seq`` of a gap before what waits."""
+        if self.last is None or not self.waiting:
+            return None
+        return self.last + 1, min(self.waiting) - 1
 
 
 def main() -> None:
@@ -63,33 +78,40 @@ def main() -> None:
     tables: dict[tuple[str, str], Table] = {}
     printed = 0
 
-    def take(client: mqtt.Client, event: dict[str, Any]) -> None:
+    def go_on(client: mqtt.Client, name: str, boot: str) -> None:
+        """Print what can be printed, and ask for what is missing."""
         nonlocal printed
-        ready, missing = tables.setdefault((event["table"], event["boot"]), Table()).take(event)
-        for each in ready:
-            print(each["table"], each["boot"], each["seq"], each["type"], flush=True)  # noqa: T201
+        table = tables[name, boot]
+        for each in table.ready():
+            print(name, boot, each["seq"], each["type"], flush=True)  # noqa: T201
             printed += 1
-        if missing is not None:
-            order = {
-                "boot": event["boot"],
-                "from": missing,
-                "to": event["seq"] - 1,
-                "client": CLIENT,
-            }
-            client.publish(f"{root}/{event['table']}/command/recall", json.dumps(order), qos=1)
+        if table.missing is not None:
+            first, last = table.missing
+            order = {"boot": boot, "from": first, "to": last, "client": CLIENT}
+            client.publish(f"{root}/{name}/command/recall", json.dumps(order), qos=1)
         if given.count is not None and printed >= given.count:
             client.disconnect()
 
     def on_connect(client: mqtt.Client, *_: object) -> None:
-        client.subscribe([(f"{root}/+/event", 1), (f"{root}/+/reply/{CLIENT}", 1)])
+        topics = ("state", "event", f"reply/{CLIENT}")
+        client.subscribe([(f"{root}/+/{topic}", 1) for topic in topics])
 
     def on_message(client: mqtt.Client, _: object, message: mqtt.MQTTMessage) -> None:
+        if not message.payload:  # the state of a table that is gone
+            return
         body = json.loads(message.payload)
-        if message.topic.endswith("/event"):
-            take(client, body)
-        else:
-            for event in body.get("events", []):  # the answer to a recall
-                take(client, event)
+        name = message.topic.split("/")[3]
+        if message.topic.endswith("/state"):
+            known = any(table == name and boot != body["boot"] for table, boot in tables)
+            run = tables.setdefault((name, body["boot"]), Table())
+            # a run that is new at a table that we know has begun while we listened, or were away
+            run.begin(body["seq"] if message.retain and not known else 0)
+            go_on(client, name, body["boot"])
+            return
+        # an answer to a recall has events too
+        for event in [body] if message.topic.endswith("/event") else body.get("events", []):
+            tables.setdefault((name, event["boot"]), Table()).take(event)
+            go_on(client, name, event["boot"])
 
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=CLIENT, protocol=mqtt.MQTTv5)
     client.on_connect = on_connect

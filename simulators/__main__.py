@@ -2,8 +2,9 @@
 pseudo-terminal or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
-banca. Self-built devices use the board format of ``docs/board.md``: ``boule-board``,
-``fortune-board``, ``dice-board``, ``shuffler-board`` and ``slot-board``.
+banca. ``slot`` has ``cctalk-acceptor`` too. Self-built devices use the board format of
+``docs/board.md``: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board`` and
+``slot-board``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from simulators.shoe.barcode import BarcodeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
 from simulators.shuffler.deck_mate_1 import DeckMate1
 from simulators.shuffler.shuffler import Shuffler
+from simulators.slot.cctalk import CcTalkBus
 from simulators.slot.slot import Slots
 from simulators.tcp import Tcp
 from simulators.wheel.boule import BoulePlate
@@ -113,6 +115,16 @@ def _slot_board(arguments: argparse.Namespace) -> Device:
     )
 
 
+def _cctalk_acceptor(arguments: argparse.Namespace) -> Device:
+    return CcTalkBus(
+        arguments.seed,
+        arguments.games_per_hour,
+        boxes=arguments.boxes,
+        coin=arguments.coin,
+        crc=arguments.crc,
+    )
+
+
 DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
     "wheel": {
         "cammegh-ss2": _cammegh_ss2,
@@ -123,7 +135,7 @@ DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
     "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
     "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SicboShaker()},
     "shuffler": {"deck-mate-1": _deck_mate_1, "shuffler-board": _shuffler_board},
-    "slot": {"slot-board": _slot_board},
+    "slot": {"slot-board": _slot_board, "cctalk-acceptor": _cctalk_acceptor},
 }
 """Kind -> protocol -> model. The first protocol is the default."""
 
@@ -184,14 +196,16 @@ def _topic(text: str) -> tuple[str, int, str]:
     return *_address(where), base
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """What it takes on the command line."""
     faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
     parser = argparse.ArgumentParser(
         prog="novamas simulate",
         description="Simulate a device on a port, with its real protocol.",
         epilog=(
-            "faults, to type on standard input as 'NAME SECONDS' or 'NAME xTIMES', or to "
-            f"give with --fault:\n{faults}"
+            "type on standard input: 'start', with --wait; 'speed N'; a fault, as 'NAME SECONDS' "
+            "or\n'NAME xTIMES', or 'SECONDS:NAME' for later, which --fault takes too:\n"
+            f"{faults}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -262,6 +276,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--coin", type=_count, default=500, help="value of a coin in the slots, in minor units"
     )
+    parser.add_argument(
+        "--crc", action="store_true", help="ccTalk frames have a CRC instead of the simple checksum"
+    )
     parser.add_argument("--decks", type=_count, default=6, help="decks in the shoe")
     parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card")
     parser.add_argument("--no-burn", action="store_true", help="burn no cards from a new shoe")
@@ -330,7 +347,7 @@ def _random_faults(
 
 def main(argv: list[str] | None = None) -> int:
     """Serve until stopped. Returns the exit code."""
-    parser = _parser()
+    parser = command_line()
     arguments = parser.parse_args(argv)
     protocols = DEVICES[arguments.kind]
     protocol = arguments.protocol or next(iter(protocols))

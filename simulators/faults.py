@@ -32,7 +32,7 @@ WHEEL, SATURN = ("cammegh-ss2",), ("saturn",)
 DECK_MATE, SHAKER = ("deck-mate-1",), ("sicbo-shaker",)
 ANGEL_EYE, BEE_TEK, BARCODE = ("angel-eye",), ("bee-tek",), ("barcode-serial",)
 BOULE, FORTUNE, DICE = ("boule-board",), ("fortune-board",), ("dice-board",)
-SHUFFLER, SLOT = ("shuffler-board",), ("slot-board",)
+SHUFFLER, SLOT, CCTALK = ("shuffler-board",), ("slot-board",), ("cctalk-acceptor",)
 BOARDS = BOULE + FORTUNE + DICE + SHUFFLER + SLOT
 SHOES = ANGEL_EYE + BEE_TEK + BARCODE
 
@@ -180,9 +180,33 @@ FAULTS: dict[str, Fault] = {
     "service": Fault(
         "device", "it needs service before the next deck, for VALUE seconds", 5.0, of=SHUFFLER
     ),
+    "coins": Fault("device", "the players insert their coins of a round now", of=SLOT),
     "blocked": Fault(
         "device", "from the next round, no coin is inserted for VALUE seconds", 20.0, of=SLOT
     ),
+    "no_echo": Fault(
+        "device", "what the host sends does not come back for VALUE seconds", 5.0, of=CCTALK
+    ),
+    "collision": Fault(
+        "device", "another device speaks during the next request, which nobody can read", of=CCTALK
+    ),
+    "lost_answer": Fault("device", "the next answer is never sent", of=CCTALK),
+    "counter_jump": Fault(
+        "device", "the acceptor of box 1 takes VALUE coins between two requests", 9.0, of=CCTALK
+    ),
+    "acceptor_reset": Fault(
+        "device",
+        "the acceptor of box 1 loses power for VALUE seconds, and its counter",
+        1.0,
+        of=CCTALK,
+    ),
+    "dead_acceptor": Fault(
+        "device", "the acceptor of box 1 answers nothing for VALUE seconds", 10.0, of=CCTALK
+    ),
+    "coin_held": Fault(
+        "device", "a coin is held in the acceptor of box 1 for VALUE seconds", 10.0, of=CCTALK
+    ),
+    "coin_return": Fault("device", "somebody opens the coin return of box 1", of=CCTALK),
     "unplug": Fault(
         "port", "the port disappears for VALUE seconds and returns under the same link", 3.0
     ),
@@ -223,11 +247,11 @@ def read_switch(text: str, known: Mapping[str, Fault] = FAULTS) -> Switch:
     return Switch(name, value, int(match["times"] or 1))
 
 
-def read_scheduled(text: str) -> tuple[float, Switch]:
+def read_scheduled(text: str, known: Mapping[str, Fault] = FAULTS) -> tuple[float, Switch]:
     """Parse a scheduled fault, ``SECONDS:FAULT``. Raises ``ValueError``."""
     match = _SCHEDULED.fullmatch(text.strip())
     if match is None:
         raise ValueError(
             f"{text!r} is not a scheduled fault; write SECONDS:NAME=VALUE, as in 12.5:silence=5"
         )
-    return float(match["at"]), read_switch(match["switch"])
+    return float(match["at"]), read_switch(match["switch"], known)

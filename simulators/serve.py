@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
 
-from simulators.faults import FAULTS, Fault, Switch, read_switch
+from simulators.faults import FAULTS, Fault, Switch, read_scheduled, read_switch
 from simulators.line import Line
 
 SETTLING = 0.25
@@ -64,7 +64,8 @@ class Port(Protocol):
 class Server:
     """The main loop. ``speed`` accelerates the model's time and the pace of its bytes.
 
-    Lines on standard input trigger faults, if ``known``. With ``wait`` power comes on at the line
+    Lines on standard input trigger faults, if ``known``: now, or ``SECONDS:NAME`` that many seconds
+    of the model later. ``speed N`` changes the speed. With ``wait`` power comes on at the line
     ``start``. Events are printed on standard output, one JSON object per line.
     """
 
@@ -87,6 +88,8 @@ class Server:
         self._end_at = inf
         self._heard = b""
         self._started = None if wait else time.monotonic()
+        self._before = 0.0
+        """The time of the model when the present speed began, which was at ``_started``."""
 
     def schedule(self, at: float, switch: Switch) -> None:
         """Schedule a fault at a time of the model."""
@@ -111,7 +114,9 @@ class Server:
 
     def _now(self) -> float:
         """The time of the model; it does not advance before power-on."""
-        return 0.0 if self._started is None else (time.monotonic() - self._started) * self._speed
+        if self._started is None:
+            return 0.0
+        return self._before + (time.monotonic() - self._started) * self._speed
 
     def _send(self, now: float) -> None:
         for _, data in self._line.advance(now):
@@ -173,10 +178,26 @@ class Server:
                 self._started = self._started or time.monotonic()
             elif line.strip():
                 try:
-                    self._switch(read_switch(line.decode("utf-8", "replace"), self._known), now)
+                    self._told(line.decode("utf-8", "replace"), now)
                 except ValueError as error:
                     print(f"simulator: {error}", file=sys.stderr, flush=True)  # noqa: T201
         return True
+
+    def _told(self, line: str, now: float) -> None:
+        """A change of speed, or a fault. Raises ``ValueError``."""
+        word, _, more = line.strip().partition(" ")
+        if word == "speed":
+            speed = float(more)
+            if not 0 < speed < inf:
+                raise ValueError(f"{more} is not a speed; write a number above 0")
+            if self._started is not None:
+                self._before, self._started = now, time.monotonic()
+            self._speed = speed
+        elif ":" in word:
+            at, switch = read_scheduled(line, self._known)
+            self.schedule(now + at, switch)
+        else:
+            self._switch(read_switch(line, self._known), now)
 
 
 def print_json(**what: Any) -> None:

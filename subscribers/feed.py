@@ -33,7 +33,7 @@ class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
 
 class Said(msgspec.Struct, frozen=True):
     """A message from the broker. ``what``: the last level of the ``table``'s topic, or
-    ``node/<node>/<leaf>`` for all tables.
+    ``node/<node>/<leaf>`` and ``jackpot/<jackpot>/<leaf>`` for all tables.
     """
 
     what: str
@@ -68,14 +68,17 @@ def check_broker(url: str) -> str | None:
 
 
 async def table_feed(
-    login: BrokerLogin, topics: Topics, tables: Sequence[str]
+    login: BrokerLogin, topics: Topics, tables: Sequence[str], jackpots: Sequence[str] = ()
 ) -> AsyncGenerator[Said | Linked, None]:
     """Yields messages forever. After each :class:`Linked`, retained topics come first. Files are
     read anew for each connection.
     """
-    leaves = ("info", "state", "result", "history", "alert/+", "event")
+    leaves = ("info", "state", "result", "history", "shoe", "alert/+", "event")
     wanted = [(topics.table(table, leaf), 1) for table in tables for leaf in leaves]
-    wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health")]
+    wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health", "checkpoint")]
+    wanted += [
+        (topics.jackpot(jackpot, leaf), 1) for jackpot in jackpots for leaf in ("state", "alert/+")
+    ]
     root = topics.root + "/"
     while True:
         try:

@@ -1,13 +1,8 @@
-"""The wire's words as text for people: hands and boxes, marks, commands, irregularities and
-alerts.
-"""
+"""The wire's words for hands, marks and decisions, as text for people."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from controller.contract.messages.messages import catalogue, text, word
-from subscribers.table_view import Note
 
 
 def who(name: str, language: str) -> str:
@@ -37,37 +32,3 @@ def decision(name: str, count: int | None, language: str) -> str:
     """What a hand decides, and with how many cards."""
     found = word("decision", name, language)
     return found if count is None else f"{found} {count}"
-
-
-def command(name: str, language: str) -> str:
-    """What a person should do, and the command that reports it done."""
-    found = catalogue(language).get(f"command.{name}")
-    return f"{found} ({name})" if found else name
-
-
-def note(about: Note, language: str) -> str:
-    """What was irregular."""
-    match about.kind:
-        case "void":
-            return text("note.void", language, reason=word("void_reason", about.what, language))
-        case "unresolved":
-            return text("note.unresolved", language, why=word("unresolved", about.what, language))
-        case "corrected" if about.was:
-            was, right = who(about.was, language), who(about.what, language)
-            return text("note.corrected_result", language, was=was, right=right, person=about.by)
-        case "corrected":
-            return text("note.corrected_round", language, round=about.round, person=about.by)
-        case _:
-            return word("irregularity", about.what, language)
-
-
-def alert(body: dict[str, Any], language: str) -> str:
-    """What an alert is about; its device and detail stay as the daemon wrote them."""
-    found = word("alert", str(body.get("what") or body.get("alert")), language)
-    about = ", ".join(str(body[name]) for name in ("device", "detail") if body.get(name))
-    seen = (
-        text("display.seen_by", language, person=body["acknowledged_by"])
-        if body.get("acknowledged_by")
-        else ""
-    )
-    return found + (f" ({about})" if about else "") + (f", {seen}" if seen else "")

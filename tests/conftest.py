@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,30 @@ settings.register_profile("novamas", deadline=None, suppress_health_check=[Healt
 settings.load_profile("novamas")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+LONG = "NOVAMAS_LONG"
+"""Whether the environment has this: tests take their long form."""
+
+
+def cases(short: int, whole: int) -> int:
+    """How many cases of those that are drawn by chance a test takes: the whole of them in its long
+    form.
+    """
+    return whole if LONG in os.environ else short
+
+
+WAITING = (
+    *("tests/chaos/", "tests/web/", "tests/test_demo.py", "tests/daemon/"),
+    *("tests/cli/", "tests/controller/test_journal_damage.py", "tests/devices/test_reader.py"),
+    *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/video/"),
+)
+"""Where tests spend most of their time waiting for programs, the slowest first."""
+COMPUTING = (
+    *("tests/mutants/", "tests/controller/test_confidential.py"),
+    *("tests/controller/games/test_circle_own", "tests/controller/games/test_circle_properties"),
+    *("tests/controller/games/test_banked_properties", "tests/controller/test_two_worlds.py"),
+    *("tests/controller/people/test_signed", "tests/subscribers/carrousel/"),
+)
+"""Where they reckon for long, the slowest first. After these come those with the most tests."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -28,6 +53,39 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several workers share the tests, they take a module that waits and one that computes
+    in turn, so that neither kind is left for the end, and what takes long begins early.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    waiting = sorted(
+        (name for name in modules if name.startswith(WAITING)),
+        key=lambda name: _place(name, WAITING),
+    )
+    computing = sorted(
+        modules.keys() - set(waiting),
+        key=lambda name: (_place(name, COMPUTING), -len(modules[name]), name),
+    )
+    turns = zip_longest(waiting, computing)
+    items[:] = [item for turn in turns for name in turn if name for item in modules[name]]
+
+
+def _place(module: str, first: tuple[str, ...]) -> int:
+    """Its place among those that begin so, or the one after all of them."""
+    places = (place for place, name in enumerate(first) if module.startswith(name))
+    return next(places, len(first))
+
+
+@pytest.fixture
+def long() -> bool:
+    """Whether this is the long form: ``make chaos``."""
+    return LONG in os.environ
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,10 @@ from typing import Any
 from controller.contract.schemas import documents
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-FAMILIES = ("readings", "commands", "orders", "replies", "events", "retained", "node", "sealed")
+FAMILIES = (
+    *("readings", "commands", "orders", "replies", "events", "retained", "jackpot"),
+    *("node", "sealed"),
+)
 
 files = cache(documents)
 """The generated files, generated once."""

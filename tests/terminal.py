@@ -9,6 +9,8 @@ import select
 import struct
 import termios
 import time
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -42,7 +44,9 @@ class Terminal:
         trace: TracebackType | None,
     ) -> None:
         if self._code is None:
-            os.kill(self._process, 9)
+            for each in _session(self._process):
+                with suppress(ProcessLookupError):
+                    os.kill(each, 9)
             os.waitpid(self._process, 0)
         if self._terminal >= 0:
             os.close(self._terminal)
@@ -89,3 +93,13 @@ class Terminal:
                 return False
             return bool(piece)
         return True
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session: what was started on its terminal, and what that started."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            if os.getsid(int(each.name)) == leader:
+                found.append(int(each.name))
+    return found

@@ -29,8 +29,12 @@ def defined(tree: ast.AST, prefix: str = "") -> set[str]:
 def room(module: str) -> str | None:
     """The room of a module of ours: ``controller/games``, ``devices``; None for all others."""
     parts = module.split(".")
-    found = "/".join(parts[:2]) if parts[0] == "controller" else parts[0]
-    return found if found in ROOMS else None
+    return next((name for name in ("/".join(parts[:2]), parts[0]) if name in ROOMS), None)
+
+
+def within(path: Path) -> str | None:
+    """The room of a file."""
+    return room(".".join(path.relative_to(ROOT).parts[:-1]))
 
 
 def imported(path: Path) -> set[str]:
@@ -56,14 +60,18 @@ def test_the_three_walks_name_functions() -> None:
 
 
 def test_every_room_is_listed() -> None:
-    folders = {path.parent for path in (ROOT / "controller").glob("*/__init__.py")}
+    folders = {
+        path.parent
+        for top in ("controller", "subscribers")
+        for path in (ROOT / top).glob("*/__init__.py")
+    }
     folders |= {ROOT / top for top in ("devices", "simulators", "subscribers", "benchmarks")}
     assert {str(folder.relative_to(ROOT)) for folder in folders} == ROOMS.keys()
 
 
 @pytest.mark.parametrize("folder", ROOMS)
 def test_a_room_imports_only_the_rooms_that_it_knows(folder: str) -> None:
-    files = list((ROOT / folder).rglob("*.py"))
+    files = [path for path in (ROOT / folder).rglob("*.py") if within(path) == folder]
     assert files
     rooms = {room(module) for file in files for module in imported(file)} - {folder, None}
     assert {name.removeprefix("controller/") for name in rooms if name} <= ROOMS[folder]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import latency, restart
+from benchmarks import archive, carrousel, latency, restart, web
 from benchmarks.filled_journal import fill
 from benchmarks.scale import LONGEST, Times, latencies
 from benchmarks.stages import missing, shares
@@ -117,3 +117,35 @@ def test_restart_prints_both_journals(capsys: pytest.CaptureFixture[str]) -> Non
     printed = capsys.readouterr().out
     assert "empty journal" in printed
     assert "full journal" in printed
+
+
+def test_every_browser_is_waited_for_in_every_round() -> None:
+    found, _ = web.measured(browsers=3, rounds=2)
+    assert len(found) == 6
+    assert min(found) > 0.0
+
+
+def test_every_coin_is_waited_for_in_the_meter_and_at_the_counter(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    carrousel.main(coins=200, rate=50, seconds=1.0)
+    told = capsys.readouterr().out
+    assert "A burst of 200 coins" in told
+    assert "50 coins, 50 a second" in told
+    assert "nan" not in told
+
+
+def test_every_archive_and_form_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    archive.main(records=150)
+    told = capsys.readouterr().out
+    assert "150 events kept" in told
+    assert "150 events written" in told
+    assert {"sqlite", "postgres", "parquet", "csv", "jsonl"} <= set(told.split())
+    assert "nan" not in told
+
+
+def test_the_meter_has_a_coin_from_the_first_statement_with_it() -> None:
+    meter = carrousel.Meter()
+    for coins, at in ((0, 1.0), (2, 2.0), (3, 3.0)):
+        meter.take(coins, at)
+    assert [meter.after(coin) for coin in range(3)] == [2.0, 2.0, 3.0]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,10 +19,12 @@ from typing import Any
 import pytest
 
 from controller.cli import demo as program
+from controller.contract.times import utc
 from controller.demo.floor import Floor
 from controller.demo.places import FLOOR
 from tests.daemon.mosquitto import until
 from tests.terminal import Terminal
+from tests.web.pit import Client
 
 PATIENCE = 300.0
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
@@ -65,7 +69,7 @@ def ended_well(code: int | None, errors: bytes, room: Path) -> None:
     )
 
 
-def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
+def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_path: Path) -> None:
     words = [
         "--rounds",
         "2",
@@ -107,23 +111,22 @@ def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
     assert "PUNTO" in picture  # the display speaks the language of the decree
     assert left_behind(tmp_path) == []
 
-
-def test_the_session_of_an_earlier_demo_goes_on(tmp_path: Path) -> None:
     words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
-    for _ in range(2):
-        done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
-        )
-        ended_well(done.returncode, done.stderr, tmp_path)
+    done = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+    )
+    ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [event for event in events if event["type"] == "session.opened"]
     assert "shoe.started" in [event["type"] for event in events if event["table"] == "punto-1"]
     assert events[-1]["round"] > 1
 
 
-def until_each_table_has_a_result(room: Path) -> list[dict[str, Any]]:
-    """The events of a whole floor until each of its tables has a result; then it is told to end."""
-    command = [*DEMO, "--floor", "--speed", "50", "--state-dir", str(room)]
+def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, Any]]:
+    """The events of a whole floor until each of its tables has a result, and perhaps the jackpot
+    was hit and ``paid``; then it is told to end. Its croupiers can keep up with this speed.
+    """
+    command = [*DEMO, "--floor", "--speed", "10", "--state-dir", str(room)]
     events: list[dict[str, Any]] = []
     results: Counter[str] = Counter()
     with subprocess.Popen(
@@ -131,7 +134,10 @@ def until_each_table_has_a_result(room: Path) -> list[dict[str, Any]]:
     ) as demo:
         assert demo.stdout is not None
         while (
-            results.keys() != {place.table for place in FLOOR}
+            (
+                results.keys() != {place.table for place in FLOOR}
+                or (paid and "receipt 1, " not in (room / "note.txt").read_text())
+            )
             and results["punto-1"] < 100
             and (line := demo.stdout.readline())
         ):
@@ -142,12 +148,13 @@ def until_each_table_has_a_result(room: Path) -> list[dict[str, Any]]:
         _, errors = demo.communicate(timeout=PATIENCE)
     ended_well(demo.returncode, errors, room)
     assert sorted(results) == sorted(place.table for place in FLOOR)
+    assert not paid or "receipt 1, " in (room / "note.txt").read_text()
     return events
 
 
 def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
     for sessions in (len(FLOOR), 0):
-        events = until_each_table_has_a_result(tmp_path)
+        events = until_each_table_has_a_result(tmp_path, paid=sessions > 0)
         assert sum(event["type"] == "session.opened" for event in events) == sessions
         assert not [
             event
@@ -157,8 +164,19 @@ def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
         for place in FLOOR:
             own = [event["seq"] for event in events if event["table"] == place.table]
             assert own == list(range(own[0], own[-1] + 1))
-        assert "Traceback" not in (tmp_path / "daemon.log").read_text()
+        for name in ("daemon", "carrousel"):
+            assert "Traceback" not in (tmp_path / f"{name}.log").read_text()
         assert left_behind(tmp_path) == []
+    ledger = tmp_path / "carrousel.sqlite3"
+    assert command("carrousel", "verify", str(ledger)).startswith("HOLDS: ")
+    postings = list(csv.DictReader(command("carrousel", "export", str(ledger)).splitlines()))
+    assert {"stakes", "meter", "paid"} <= {posting["account"] for posting in postings}
+
+
+def command(*words: str) -> str:
+    """What ``novamas`` prints."""
+    program = [sys.executable, "-m", "controller.cli", *words]
+    return subprocess.run(program, capture_output=True, check=True, text=True).stdout
 
 
 def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
@@ -186,13 +204,48 @@ def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
     )
 
 
-def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
-    with Terminal([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]) as terminal:
+def test_ctrl_c_on_a_terminal_ends_it_and_it_says_what_to_try_next(tmp_path: Path) -> None:
+    words = ["--surveillance", "--speed", "50", "--state-dir", str(tmp_path)]
+    with Terminal([*DEMO, *words]) as terminal:
         terminal.wait_for("RESULT")
+        is_recorded_and_shown(terminal.text, tmp_path)
         terminal.press_ctrl_c()
         assert terminal.end() == 0
+    assert "/floor  console: http://127.0.0.1:" in terminal.text
+    assert "Try next" in terminal.text
+    assert "novamas rules --decree ARA02" in terminal.text
     assert "Traceback" not in terminal.text
     assert left_behind(tmp_path) == []
+
+
+def is_recorded_and_shown(told: str, room: Path) -> None:
+    """The recorder may ask for what was before it; the person that the demo names sees results."""
+    printed = re.search(
+        r"surveillance: (\S+)/surveillance\s+sign in .* badge (\S+), PIN (\d+)", told
+    )
+    assert printed, told
+    visitor = Client(printed[1])
+    assert visitor.sign_in(printed[2], printed[3])[0] == 200
+
+    said = f"/surveillance/records?table=ruleta-1&from={utc(0)}"
+    until(
+        "a result and what was before the recorder",
+        lambda: (
+            {1, "round.result"}
+            <= {
+                each.get(name)
+                for each in visitor.ask("GET", said)[1]["items"]
+                for name in ("seq", "type")
+            }
+        ),
+        lambda: (room / "surveillance.log").read_text(),
+    )
+    assert "refused" not in (room / "surveillance.log").read_text()
+    assert visitor.ask("GET", "/surveillance")[0] == 200
+    search = re.search(r"surveillance (search \S+ --table \S+ --round 1)\s", told)
+    assert search, told
+    found = [json.loads(line) for line in command("surveillance", *search[1].split()).splitlines()]
+    assert {each["round"] for each in found} == {1}
 
 
 def test_a_closed_terminal_of_which_only_another_program_is_told(tmp_path: Path) -> None:
@@ -289,3 +342,21 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
         )
         assert done.returncode != 0
         assert told in done.stderr
+
+
+def test_a_history_is_played_before_the_picture(tmp_path: Path) -> None:
+    words = ["--history", "3", "--rounds", "1", "--no-faults", "--state-dir", str(tmp_path)]
+    done = subprocess.run(
+        [*DEMO, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    ended_well(done.returncode, done.stderr, tmp_path)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not [event for event in events if event["type"] == "session.opened"]
+    *_, last = events
+    assert (last["table"], last["type"]) == ("ruleta-1", "round.result")
+    assert last["round"] > 3
+    assert last["simulated"]

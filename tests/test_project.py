@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import SUBCOMMANDS, main
+from tests.chaos.__main__ import WITH_A_LONG_FORM
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -95,8 +96,12 @@ def test_pip_takes_nothing_without_its_hash(document: str) -> None:
 
 def test_every_dependency_is_used() -> None:
     modules = {
+        "argon2-cffi": "argon2",
+        "evdev-binary": "evdev",
+        "fpdf2": "fpdf",
         "libusb-package": "libusb_package",
         "paho-mqtt": "paho",
+        "prometheus-client": "prometheus_client",
         "pyserial": "serial",
         "pyjwt": "jwt",
         "pynacl": "nacl",
@@ -198,3 +203,16 @@ def test_the_one_command_of_ci_is_make_test() -> None:
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
     assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
     assert lines[-1] == "make test"
+
+
+def test_whatever_has_a_long_form_is_run_in_it() -> None:
+    """By ``make chaos``, which runs its own tests and these."""
+    tests = ROOT / "tests"
+    takes = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases\b", re.MULTILINE)
+    found = {
+        path.relative_to(tests).as_posix()
+        for path in tests.rglob("test_*.py")
+        if tests / "chaos" not in path.parents and takes.search(path.read_text())
+    }
+    assert found <= {*WITH_A_LONG_FORM}
+    assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)

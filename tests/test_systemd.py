@@ -11,6 +11,12 @@ import pytest
 
 SYSTEMD = Path(__file__).parents[1] / "systemd"
 UNIT = SYSTEMD / "novamas.service"
+WEB = SYSTEMD / "novamas-web.service"
+CARROUSEL = SYSTEMD / "novamas-carrousel.service"
+SIGN = SYSTEMD / "novamas-sign.service"
+VERIFY = SYSTEMD / "novamas-carrousel-verify.service"
+RECORDER = SYSTEMD / "novamas-surveillance.service"
+UNITS = [UNIT, WEB, CARROUSEL, SIGN, VERIFY, RECORDER]
 EXPOSURE = 1.6
 """The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
 
@@ -19,10 +25,11 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
-def test_the_unit_is_sound(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_the_unit_is_sound(tmp_path: Path, path: Path) -> None:
     """With the programs that are installed here in the place of those it will start."""
-    unit = tmp_path / UNIT.name
-    text = UNIT.read_text()
+    unit = tmp_path / path.name
+    text = path.read_text()
     assert text.count("/opt/novamas/bin/novamas ") == 1
     unit.write_text(
         text.replace("/opt/novamas/bin/novamas ", f"{Path(sys.executable).with_name('novamas')} ")
@@ -31,16 +38,27 @@ def test_the_unit_is_sound(tmp_path: Path) -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_the_sandbox_is_tight() -> None:
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_the_sandbox_is_tight(path: Path) -> None:
     judged = run(
         "systemd-analyze",
         "security",
         "--offline=true",
         f"--threshold={EXPOSURE * 10:.0f}",
         "--no-pager",
-        UNIT,
+        path,
     )
     assert judged.returncode == 0, judged.stdout[-300:] + judged.stderr
+
+
+def test_the_timer_starts_the_verification() -> None:
+    timer = VERIFY.with_suffix(".timer")
+    (when,) = [
+        line.removeprefix("OnCalendar=")
+        for line in timer.read_text().splitlines()
+        if line.startswith("OnCalendar=")
+    ]
+    assert run("systemd-analyze", "calendar", when).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 from controller.games.banked.readings import Turn
 from controller.games.blackjack.turn import BlackjackTurn
-from controller.games.chemin.turn import CheminTurn
+from controller.games.chemin.course import CheminTurn
 from controller.games.circle.turn import CircleTurn
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.stakes import StakedTable
@@ -26,7 +26,7 @@ def right(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
     replace(LinkUp(at=0.0), at=1.0)
     black.change(burn=3)
     black.change_current(closed=True)
-    chemin.change_card(0, up=True)
+    chemin.change_current(third=(0,))
     circle.change_current(street=1)
     circle.change_seat("seat-1", drawn=True)
     wheel.change(rotor=None)
@@ -47,8 +47,8 @@ def wrong(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: R
     black.change(**known)  # unnamed
     black.change_current(shut=True)  # name
     black.change_current(closed="yes")  # type
-    chemin.change_card(0, face="up")  # name
-    chemin.change_card(0, up="yes")  # type
+    chemin.change_current(thirds=(0,))  # name
+    chemin.change_current(third="yes")  # type
     circle.change_current(strete=1)  # name
     circle.change_current(round="one")  # type
     circle.change_seat("seat-1", fold=True)  # name

@@ -13,7 +13,6 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiomqtt
-from cryptography import x509
 from paho.mqtt.reasoncodes import ReasonCode
 
 from devices.errors import NovamasError
@@ -216,6 +215,8 @@ def out_of_date(certificate: str, now: float) -> str | None:
     """Why the certificate in this file cannot be used at the time ``now`` (seconds since 1970), or
     None: it can, or it cannot be read, which the connection tells.
     """
+    from cryptography import x509  # costs a tenth of the daemon's start, and few have a certificate
+
     try:
         found = x509.load_pem_x509_certificate(Path(certificate).read_bytes())
     except (OSError, ValueError):

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import version
 
@@ -21,6 +23,7 @@ SUBCOMMANDS = (
     "demo",
     "run",
     "check",
+    "doctor",
     "devices",
     "decode",
     "profile",
@@ -30,6 +33,7 @@ SUBCOMMANDS = (
     "audit",
     "export",
     "record",
+    "commission",
     "simulate",
     "rules",
     "games",
@@ -41,12 +45,24 @@ SUBCOMMANDS = (
     "unseal",
     "send",
     "watch",
+    "web",
+    "carrousel",
+    "wheel",
+    "surveillance",
+    "sign",
     "people",
     "acl",
 )
 
 MODULES = {"import": "import_history"}
 """Subcommands whose name is a Python keyword, and their modules."""
+
+PASSED_ON = ("simulate", "carrousel", "surveillance")
+"""Subcommands that give their options unchanged to a program of their own."""
+
+
+_KEY = re.compile(r"-[A-Za-z0-9_-]{42}")
+"""A public key, or the name of one, that begins with a hyphen: 32 bytes in base64url."""
 
 
 class CommandLineError(NovamasError):
@@ -95,30 +111,55 @@ def tell(text: str) -> None:
         )  # or else the exit would fail too, with a status of its own
 
 
-def _run(words: list[str]) -> int:
+def _run(given: list[str]) -> int:
+    words = _joined(given)
     chosen = next((word for word in words if not word.startswith("-")), None)
     if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
         raise CommandLineError(unknown("command", chosen, SUBCOMMANDS), status=2)
+    parser = command_line(SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,))
+    if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in PASSED_ON:
+        # so that a file may follow an option
+        arguments = subcommands(parser)[words[0]].parse_intermixed_args(words[1:])
+    else:
+        arguments = parser.parse_args(words)
+    return int(arguments.run(arguments))
+
+
+def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
+    """The parser of ``novamas`` with these subcommands."""
     parser = argparse.ArgumentParser(
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
     )
     parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,):
+    for name in names:
         module = import_module(f"controller.cli.{MODULES.get(name, name)}")
         subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(subparser)
         subparser.set_defaults(run=module.run)
-    if (
-        words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen != "simulate"
-    ):  # it passes its options on unchanged
-        arguments = subparser.parse_intermixed_args(
-            words[1:]
-        )  # so that a file may follow an option
-    else:
-        arguments = parser.parse_args(words)
-    return int(arguments.run(arguments))
+    return parser
+
+
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers below a parser, by name; none if it has none."""
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return dict(action.choices)
+    return {}
+
+
+def _joined(words: list[str]) -> list[str]:
+    """Options and keys that begin with a hyphen as one word each, ``--public=-...``: alone such a
+    key would be taken for an option.
+    """
+    joined: list[str] = []
+    for word in words:
+        if joined and _KEY.fullmatch(word) and re.fullmatch(r"--[a-z][a-z-]*", joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _flush() -> None:

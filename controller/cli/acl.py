@@ -53,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         configuration.site.node,
         tuple((table.id, table.simulated) for table in configuration.table),
         configuration.broker.response_topics,
+        tuple((each.jackpot, each.simulated) for each in configuration.table if each.jackpot),
+        configuration.carrousel.node,
+        configuration.archive.node,
     )
     daemon = configuration.broker.username or "novamas"
     named: list[tuple[Kind, str]] = arguments.client or [

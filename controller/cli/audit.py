@@ -103,6 +103,16 @@ def _page(made: Audit, journal: Path) -> list[str]:
             f"{made.commands} commands of persons"
         ),
     ]
+    if made.named:
+        lines.append(
+            f"Evidence  {made.named - made.unkept} of {made.named} readings that events name are "
+            "in the journal"
+        )
+    if made.unkept:
+        lines.append(
+            f"Note      {made.unkept} readings that events name are not kept: their days were "
+            "removed after keep_days, or could not be read"
+        )
     if made.site_keys:
         lines.append(
             f"Signed    {made.signed} of {made.commands} commands are signed by enrolled persons; "

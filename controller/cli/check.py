@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
+import msgspec
+
 from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
+from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, ConfigurationError
+from controller.configuration.listening import address, is_loopback, told_at
+from controller.configuration.settings import Archive, Clock, Configuration, ConfigurationError
+from controller.proof.chrony import Chrony, Tracking
+from controller.proof.kernel_clock import read_kernel_clock
+from controller.proof.time_bound import stated
 from controller.service.privacy import exposed, exposed_secrets
 
+ANSWER = 1.0
+"""Seconds that chrony has for its answer."""
 HELP = "check a configuration; report every mistake with its line"
 
 
@@ -28,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ConfigurationError as mistaken:
         print(mistaken, file=sys.stderr)
         return _failed(arguments.config, len(mistaken.mistakes))
-    if wrong := unusable(configuration):
+    if wrong := [*unusable(configuration), *against_decrees(configuration)]:
         for each in wrong:
             print(f"{arguments.config}: {each}", file=sys.stderr)
         return _failed(arguments.config, len(wrong))
@@ -43,6 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             f"  {table.id}: {table.game} "
             f"{table.decree}{', simulated' if table.simulated else ''}: {devices}"
+        )
+    for jackpot in configuration.jackpot:
+        given = jackpot.authorisation
+        print(
+            f"  jackpot {jackpot.id}: {jackpot.kind}, {jackpot.decree}, {jackpot.currency}"
+            f"{', simulated' if jackpot.simulated else ''}: "
+            + (
+                "no authorisation, so it does not start"
+                if given is None
+                else f"authorisation {given.number} of {given.date}: {', '.join(given.tables)}"
+            )
         )
     for warning in warnings(configuration):
         print(f"warning: {warning}")
@@ -73,8 +94,33 @@ def unusable(configuration: Configuration) -> list[str]:
     return found
 
 
+def against_decrees(configuration: Configuration) -> list[str]:
+    """What in the terms of the jackpots is against their decrees, as the controller says that will
+    keep them.
+    """
+    if not configuration.jackpot:
+        return []
+    settings = {
+        "site": configuration.site.id,
+        "broker": {"url": configuration.broker.url},
+        "node": configuration.carrousel.node,
+        "ledger": configuration.carrousel.path,
+        "jackpots": [jackpot_settings(each) for each in configuration.jackpot],
+    }
+    given = f"--settings={msgspec.json.encode(settings).decode()}"
+    checked = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", PROGRAM, "--check", given],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [line for line in checked.stderr.splitlines() if checked.returncode]
+
+
 def warnings(configuration: Configuration) -> list[str]:
-    """Secrets that others can read, and credentials that systemd does not pass."""
+    """Secrets that others can read, credentials that systemd does not pass, a clock that is not
+    kept as the site asks, and metrics that other machines can ask.
+    """
     passed = os.environ.get("CREDENTIALS_DIRECTORY")
     missing = [
         f"{key}: the credential {name!r} cannot be read in {passed}; the unit's LoadCredential= "
@@ -82,13 +128,78 @@ def warnings(configuration: Configuration) -> list[str]:
         for key, name in _credentials(configuration).items()
         if name is not None and passed and not os.access(Path(passed, name), os.R_OK)
     ]
-    return missing + [
+    return [
+        *missing,
+        *unkept(configuration.clock),
+        *unnamed_keys(configuration),
+        *told_to_others(configuration),
+    ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
         for path in (
             *exposed(Path(configuration.journal.path), Path(configuration.recordings.path)),
             *exposed_secrets(configuration.broker),
         )
     ]
+
+
+def unnamed_keys(configuration: Configuration) -> list[str]:
+    """Daemons whose checkpoints the recorder believes at first sight, where it is set up here."""
+    archive, own = configuration.archive, configuration.site
+    plain = msgspec.structs.replace(archive, path=Archive().path) == Archive()
+    if plain and Path(archive.path).name == Archive().path:
+        return []
+    told = []
+    if configuration.table and own.node not in archive.keys:
+        told.append(
+            f"archive.keys: the recorder believes the first key with which {own.node} signs; write "
+            f'keys = {{ {own.node} = "..." }} with `key` of the file <journal>.checkpoint on that '
+            "machine (docs/surveillance.md)"
+        )
+    of = {} if configuration.table else {"archive": archive.keys}
+    of |= {f"archive.site {each.id}": each.keys for each in archive.site}
+    return told + [
+        f"{place}: keys: the recorder believes the first key with which each node signs; name them "
+        "(docs/surveillance.md)"
+        for place, keys in of.items()
+        if not keys
+    ]
+
+
+def told_to_others(configuration: Configuration) -> list[str]:
+    """That metrics can be asked from other machines."""
+    return [
+        f"{'.'.join(map(str, at))}: whoever reaches {where} can read the metrics, without a "
+        "password; let a firewall keep all but Prometheus from it (docs/metrics.md)"
+        for at, where in told_at(configuration).items()
+        if not is_loopback(address(where)[0])
+    ]
+
+
+def unkept(clock: Clock) -> list[str]:
+    """That nobody keeps the clock now, or not as well as the site asks."""
+    if clock.bound is None:
+        return []
+    said = stated(read_kernel_clock(), chrony_says(clock.chrony) if clock.chrony else None)
+    if said is None or not said.synchronised:
+        found = "no time source keeps the clock of this machine"
+    elif said.greatest > clock.bound:
+        found = f"by the word of {said.by} the clock may be wrong by {said.greatest:.3g} s"
+    else:
+        return []
+    remedy = "let chrony or systemd-timesyncd keep it (docs/time.md)"
+    return [f"clock.bound: the site allows {clock.bound:g} s, and {found}: {remedy}"]
+
+
+def chrony_says(address: str) -> Tracking | None:
+    """What chrony answers, or None if it does not answer in time."""
+    chrony = Chrony(address)
+    end = time.monotonic() + ANSWER
+    try:
+        while (said := chrony.look()) is None and chrony.asked and time.monotonic() < end:
+            time.sleep(ANSWER / 20)
+    finally:
+        chrony.close()
+    return said
 
 
 def notes(configuration: Configuration) -> list[str]:

@@ -12,19 +12,42 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from controller.cli import CommandLineError, numbers
+from controller.cli.web import write_laws
 from controller.contract.messages.messages import LANGUAGES
+from controller.demo import history, jackpot, recorder
 from controller.demo.floor import DemoError, Floor
-from controller.demo.places import DemoTable, places
-from controller.demo.staff import Staff, enrol
+from controller.demo.places import BOXES, COIN, DemoTable, places
+from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
 
 HELP = "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C"
 
+NEXT = """\
+That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
+
+  {novamas} demo --floor --language en
+      eight tables on one screen and a jackpot over two of them, in English
+  {novamas} demo --floor --web-port 8080
+      the same in the browser: http://127.0.0.1:8080/floor, and the pit console at /pit
+  {novamas} demo --state-dir demo
+      the same, kept: then {novamas} verify demo/journal.sqlite3,
+      and with --floor {novamas} carrousel verify demo/carrousel.sqlite3
+  {novamas} demo --floor --surveillance
+      the same with a recorder: what happened, the evidence beside the article, at /surveillance
+  {novamas} rules --decree ARA02 --game roulette-french --list
+      what the decree says of the game, rule by rule
+  {novamas} check docs/novamas.toml
+      whether the configuration of a site is sound; this one explains every key
+
+README.md goes on from here."""
+"""Said on the terminal when the demo ends."""
 SITE, PEOPLE = "demo", "people.jsonl"
 
 _CONFIGURATION = """\
@@ -56,13 +79,21 @@ game = "{place.game}"
 decree = {decree}
 simulated = true
 speed = {speed}
-
+{linked}
 [[table.device]]
 id = "{place.device}"
 driver = "{place.driver}"
 link = {link}
 {place.more}
 """
+_SLOTS = """
+[[table.device]]
+id = "{place.slots}"
+driver = "slot-board"
+link = {link}
+{place.slots_more}
+"""
+STACKED = "(its hits are of a stacked deck, so that you see one)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +110,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--floor",
         action="store_true",
-        help="show every simulated table: wheels, dice, shoes, poker",
+        help="show every simulated table: wheels, dice, shoes, poker; with a jackpot",
+    )
+    parser.add_argument(
+        "--surveillance",
+        action="store_true",
+        help="record all of it too, and show the archive in the browser at /surveillance",
     )
     parser.add_argument(
         "--rounds",
@@ -100,6 +136,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
+        "--web-port",
+        type=numbers.count,
+        default=0,
+        help="port of the displays in the browser (default: a free one)",
+    )
+    parser.add_argument(
         "--state-dir",
         type=Path,
         metavar="DIR",
@@ -110,12 +152,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=LANGUAGES,
         help="language of the display (default: that of the decree)",
     )
+    parser.add_argument(
+        "--history",
+        type=numbers.count,
+        metavar="ROUNDS",
+        help="rounds that the tables play quickly before the picture "
+        f"(default: {history.ROUNDS} on a terminal at the usual speed, none otherwise)",
+    )
     parser.add_argument("--no-faults", action="store_true", help="show nothing irregular")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="save the last picture as SVG")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until the rounds are played or the demo is stopped. Returns 0 in both cases."""
+    code = _run(arguments)
+    if os.isatty(1):
+        print(NEXT.format(novamas=_own_name()))
+    return code
+
+
+def _own_name() -> str:
+    """How this program was called, for what is printed to be tried."""
+    own = sys.argv[0]
+    return own if Path(own).name == "novamas" else "novamas"
+
+
+def _run(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         room = arguments.state_dir or Path(
             stack.enter_context(TemporaryDirectory(prefix="novamas-demo-"))
@@ -125,11 +187,17 @@ def run(arguments: argparse.Namespace) -> int:
         except OSError as error:
             raise CommandLineError(f"--state-dir {room}: {error.strerror}") from None
         floor = Floor(room.resolve())
+        stack.callback(_print_told, floor)  # once the picture is gone
         stack.callback(floor.close)
         try:
             return asyncio.run(_play(floor, arguments))
         except DemoError as failed:
             raise CommandLineError(str(failed)) from None
+
+
+def _print_told(floor: Floor) -> None:
+    if os.isatty(1):
+        print(*floor.note.told, sep="\n")
 
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
@@ -165,12 +233,18 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     ready.unlink(missing_ok=True)
     for place in tables:
         floor.start(place.device, "simulators", *_simulator(floor.room, place, arguments))
-    staff = enrol(floor.room / PEOPLE, SITE, (place.role for place in tables))
+        if place.slots is not None:
+            floor.start(place.slots, "simulators", *_slots(floor.room, place, arguments))
+    linked = jackpot.linked(tables)
+    staff = _enrol(floor.room, tables, linked, surveillance=arguments.surveillance)
     configuration = _configuration(floor.room, tables, port, decree, arguments.speed, staff)
     for place in tables:
-        await floor.until(f"the simulated {place.device}", _link(floor.room, place).is_symlink)
+        for device in place.devices:
+            await floor.until(f"the simulated {device}", (floor.room / device).is_symlink)
     floor.start("daemon", "controller.cli", "run", str(configuration))
     await floor.until("the broker", lambda: _answers(port))
+    for program in staff.readers:
+        floor.start(program, "controller.cli", program, str(configuration))
     shown = [
         "--broker",
         f"mqtt://127.0.0.1:{port}",
@@ -181,28 +255,77 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         str(ready),
     ]
     shown += [word for place in tables for word in ("--table", place.table)]
+    shown += ["--jackpot", jackpot.JACKPOT] if linked else []
     shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
     shown += ["--language", arguments.language] if arguments.language else []
     shown += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
-    display = floor.start("display", "subscribers.display", *shown, own_group=False)
-    await floor.until("the display", ready.exists)
-    on_terminal = os.isatty(1)
-    head = TableHead(port, SITE, tables, arguments.seed, arguments.speed, staff)
+    web = floor.room / "web.ready"
+    occupied = floor.room / "console.occupied"
+    for each in (web, occupied):
+        each.unlink(missing_ok=True)
+    settings = _web(tables, bool(linked), port, web, occupied, staff, arguments)
+    floor.start("web", "subscribers.web", "--settings", settings)
+    await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
+    on_terminal, rounds = os.isatty(1), _history(arguments)
+    if on_terminal:
+        address = web.read_text(encoding="utf-8").strip()
+        told = recorder.invitation(address, _own_name(), configuration, tables[0].table)
+        _invite(floor, address, linked, told if arguments.surveillance else None)
+        shown += ["--note-file", str(floor.note.path)]
+    display = None if rounds else await _display(floor, shown, ready)
+    head = TableHead(
+        port,
+        SITE,
+        tables,
+        arguments.seed,
+        arguments.speed,
+        staff,
+        occupied,
+        lambda slots: floor.tell(slots, "coins"),
+    )
+    paying = jackpot.Payment(port, SITE, linked, staff, arguments.speed, floor.note.tell)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
             await floor.until("the session", head.opened.is_set)
-            for place in tables:
-                floor.tell(place.device, "start")
+            attending = group.create_task(paying.attend()) if linked else None
+            if linked:
+                await floor.until("the jackpot", paying.ready.is_set)
+            if display is None:
+                if on_terminal:
+                    print(f"playing {rounds} rounds quickly, for the picture to begin with")
+                await history.play(floor, head.tables, rounds, arguments.speed)
+                display = await _display(floor, shown, ready)
+            else:
+                for device in (device for place in tables for device in place.devices):
+                    floor.tell(device, "start")
             # A hang-up reaches only the first program of a terminal, which is make in "make demo".
             while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
                 await asyncio.sleep(0.05)
             presiding.cancel()
+            if attending is not None:
+                attending.cancel()
     except* DemoError as failures:
+        await floor.check_soon()
         raise CommandLineError(_first(failures)) from None
     floor.check()
     return 0
+
+
+async def _display(floor: Floor, words: list[str], ready: Path) -> subprocess.Popen[bytes]:
+    display = floor.start("display", "subscribers.terminal.display", *words, own_group=False)
+    await floor.until("the display", ready.exists)
+    return display
+
+
+def _history(arguments: argparse.Namespace) -> int:
+    """Rounds to play before the picture: none without one, and none at a speed at which they come
+    soon enough.
+    """
+    if arguments.history is not None:
+        return int(arguments.history)
+    return history.ROUNDS if os.isatty(1) and arguments.speed == 1.0 else 0
 
 
 def _first(failures: BaseExceptionGroup[DemoError]) -> str:
@@ -211,28 +334,30 @@ def _first(failures: BaseExceptionGroup[DemoError]) -> str:
     return str(first) if isinstance(first, DemoError) else _first(first)
 
 
-def _link(room: Path, place: DemoTable) -> Path:
-    return room / place.device
-
-
 def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
     words = [
         place.kind,
         "--protocol",
         place.driver,
         "--link",
-        str(_link(room, place)),
+        str(room / place.device),
         *place.simulator,
+        *_paced(place, arguments),
     ]
-    words += [
-        "--seed",
-        str(arguments.seed),
-        "--speed",
-        str(arguments.speed),
-        "--wait",
-        "--end-with-stdin",
-    ]
-    return [*words, *(f"--fault={fault}" for fault in place.faults)]
+    faults = [] if _history(arguments) else place.faults  # with a history they come after it
+    return [*words, *(f"--fault={fault}" for fault in faults)]
+
+
+def _slots(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
+    """Its players insert coins when they are told."""
+    words = ["slot", "--protocol", "slot-board", "--link", str(room / str(place.slots))]
+    words += ["--boxes", str(BOXES), "--coin", str(COIN), "--games-per-hour", "1"]
+    return [*words, *_paced(place, arguments)]
+
+
+def _paced(place: DemoTable, arguments: argparse.Namespace) -> tuple[str, ...]:
+    seed, speed = str(arguments.seed + place.seed), str(arguments.speed)
+    return ("--seed", seed, "--speed", speed, "--wait", "--end-with-stdin")
 
 
 def _configuration(
@@ -248,10 +373,85 @@ def _configuration(
         recordings=_quoted(str(room / "recordings")),
     )
     for place in tables:
-        link = f"serial://{_link(room, place)}?baud={place.baud}"
-        text += _TABLE.format(place=place, decree=_quoted(decree), speed=speed, link=_quoted(link))
+        text += _TABLE.format(
+            place=place,
+            decree=_quoted(decree),
+            speed=speed,
+            link=_quoted(f"serial://{room / place.device}?baud={place.baud}"),
+            linked="" if place.slots is None else f'jackpot = "{jackpot.JACKPOT}"\n',
+        )
+        if place.slots is not None:
+            link = _quoted(f"serial://{room / place.slots}?baud=115200")
+            text += _SLOTS.format(place=place, link=link)
+    if jackpot.linked(tables):
+        text += jackpot.configuration(decree, tables, str(room / "carrousel.sqlite3"), staff)
+    if recorder.PROGRAM in staff.readers:
+        text += recorder.configuration(room, staff)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillance: bool) -> Staff:
+    """The people of this demo, and the programs that are people too."""
+    roles = (*(place.role for place in tables), *(jackpot.PAYERS if linked else ()))
+    visitors = (*VISITORS, recorder.VISITOR) if surveillance else VISITORS
+    programs = [
+        *([jackpot.PROGRAM] if linked else []),
+        *([recorder.PROGRAM] if surveillance else []),
+    ]
+    return enrol(room / PEOPLE, SITE, roles, visitors, programs)
+
+
+def _invite(floor: Floor, address: str, linked: list[str], surveillance: str | None) -> None:
+    """Where to look, and as whom to sign in."""
+    where = f"in the browser: {address}/floor  console: {address}/pit"
+    print(where)
+    if linked:
+        print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED}")
+    for each in VISITORS:
+        print(f"  sign in there with badge {each.badge}, PIN {each.pin}: {each.roles[0]}")
+    if surveillance is not None:
+        print(surveillance)
+        where += f"  surveillance: {address}/surveillance"
+    floor.note.say(where)
+
+
+def _web(
+    tables: list[DemoTable],
+    linked: bool,
+    port: int,
+    ready: Path,
+    occupied: Path,
+    staff: Staff,
+    arguments: argparse.Namespace,
+) -> str:
+    """What the web server is told."""
+    room = ready.parent
+    watched = {
+        "archive": str(recorder.archive(room)),
+        "cards_key": str(recorder.cards_key(room)),
+    }
+    return json.dumps(
+        {
+            **(watched if arguments.surveillance else {}),
+            "site": SITE,
+            "broker": {"url": f"mqtt://127.0.0.1:{port}"},
+            "tables": [{"id": place.table, "simulated": True} for place in tables],
+            "jackpots": [{"id": jackpot.JACKPOT, "simulated": True}] if linked else [],
+            "port": arguments.web_port,
+            "ready": str(ready),
+            "log": "console",
+            "state": str(room),
+            "pit": {
+                "people_file": str(room / PEOPLE),
+                "people_key": staff.site_key,
+                "keys": str(staff.pins),
+                "pepper": str(staff.pepper),
+                "laws": str(write_laws(room)),
+                "occupied": str(occupied),
+            },
+        }
+    )
 
 
 def _quoted(text: str) -> str:

@@ -17,6 +17,7 @@ from devices.suggestions import unknown
 if TYPE_CHECKING:
     from controller.journal.schema import Entry
     from controller.proof.evidence import Evidence
+    from controller.proof.references import Lookup
 
 HELP = "export a day, a table or a round of a journal, with its evidence"
 
@@ -48,6 +49,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.journal.schema import JournalUnusableError
     from controller.proof.evidence import Evidence
     from controller.proof.export import COLUMNS, Wanted, as_json, as_row, excerpt
+    from controller.proof.references import Lookup
     from controller.proof.segment import BrokenSegmentError
 
     if given.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", given.day):
@@ -60,15 +62,16 @@ def run(given: argparse.Namespace) -> int:
     left_out = [*evidence.unreadable, *evidence.broken]
     for each in left_out:
         print(f"novamas: left out: {each}", file=sys.stderr)
-    found, tables = 0, set[str]()
+    found, tables, readings = 0, set[str](), Lookup()
     table = csv.writer(sys.stdout, lineterminator="\n")
     if given.format == "csv":
         table.writerow(COLUMNS)
     with Percent("reading") as percent:
         try:
-            for entry in excerpt(_shown(evidence, percent, tables), wanted):
+            for entry in excerpt(_shown(evidence, percent, tables, readings), wanted):
                 if given.format == "jsonl":
-                    print(as_json(entry).decode())
+                    named = readings.followed(entry) if entry.kind == "event" else None
+                    print(as_json(entry, named).decode())
                 elif entry.kind == "event":
                     table.writerow(as_row(entry))
                 else:
@@ -104,11 +107,14 @@ def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
     return f"no matching entries for {asked or 'these options'}; its tables: {there}"
 
 
-def _shown(evidence: Evidence, percent: Percent, tables: set[str]) -> Iterator[Entry]:
-    """Every entry. Adds the tables it meets to ``tables``."""
+def _shown(
+    evidence: Evidence, percent: Percent, tables: set[str], readings: Lookup
+) -> Iterator[Entry]:
+    """Every entry. Adds the tables it meets to ``tables``, and the readings to ``readings``."""
     total = evidence.size()
     for number, (_, entry) in enumerate(evidence.entries(), 1):
         percent.show(number, total)
         if entry.table:
             tables.add(entry.table)
+        readings.hear(entry)
         yield entry

@@ -31,6 +31,7 @@ HELP = (
 
 ACTIONS = {
     "key": "make a secret key, and print its public part",
+    "pin": "let a person sign in at the consoles with a PIN: seals the key FILE",
     "add": "enrol a person; begins the file, with --site",
     "revoke": "revoke a person, or with --kid one key",
     "rotate": "give a person a new key; the old ones end",
@@ -50,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="the people file; for key, the key's file",
+        help="the people file; for key and pin, the key's file",
     )
     parser.add_argument("--site-key", type=Path, metavar="FILE", help="the site's secret key")
     parser.add_argument(
@@ -71,6 +72,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kid", metavar="KID", help="the id of a key, as list shows it")
     parser.add_argument("--from", dest="since", metavar="TIME", help="in force from then on")
     parser.add_argument("--until", metavar="TIME", help="in force until then")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=Path("novamas.toml"),
+        metavar="CONFIG",
+        help="for pin: the configuration with [people] and [web] (default: novamas.toml)",
+    )
+    parser.add_argument("--badge", default="", help="for pin: the number on the person's badge")
+    parser.add_argument(
+        "--pin-file",
+        type=Path,
+        metavar="FILE",
+        help="for pin: without it, the PIN is asked for",
+    )
     parser.add_argument("--game", metavar="G", help="for may: the game; `novamas games` lists them")
     parser.add_argument("--decree", metavar="D", help="for may: the decree")
     parser.add_argument("--json", action="store_true", help="print JSON lines, also on a terminal")
@@ -98,6 +113,54 @@ def _key(arguments: argparse.Namespace) -> int:
     key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
     public = spelled(key.verify_key.encode())
     print(msgspec.json.encode({"public": public, "kid": thumbprint(public)}).decode())
+    return 0
+
+
+def _pin(arguments: argparse.Namespace) -> int:
+    from controller.cli.web import pepper_path
+    from controller.configuration.file import load
+    from controller.configuration.settings import ConfigurationError
+    from controller.people.pin_key import (
+        PinKeyError,
+        check_pin,
+        make_pepper,
+        read_pepper,
+        read_pin_keys,
+        seal,
+        write_pin_key,
+    )
+    from controller.people.private_key import open_private_key
+    from controller.people.register import read_unsigned, spelled, thumbprint
+
+    path = _given(arguments, "file")
+    try:
+        configuration = load(arguments.config)
+    except ConfigurationError as mistaken:
+        raise CommandLineError(str(mistaken)) from None
+    web, site = configuration.web, configuration.people
+    if web.pin_keys is None or site is None or site.file is None:
+        raise CommandLineError(
+            f"{arguments.config}: set `pin_keys` and `pepper_file` in [web], and `file` in [people]"
+        )
+    folder, pepper = Path(web.pin_keys), pepper_path(web)
+    people = read_unsigned(_bytes(Path(site.file)))  # checked by load
+    key = open_private_key(path, passphrase(arguments.passphrase_file))
+    kid = thumbprint(spelled(key.verify_key.encode()))
+    if kid not in people.owners:
+        raise CommandLineError(f"{path}: nobody is enrolled with this key ({kid})")
+    person = people.owners[kid][0]
+    pin = _secret("PIN: ", arguments.pin_file, new=True).decode("ascii", "replace")
+    try:
+        check_pin(pin)
+        there = folder.is_dir() and bool(read_pin_keys(folder))
+        secret = make_pepper(pepper) if not there and not pepper.exists() else read_pepper(pepper)
+        for other in read_pin_keys(folder) if there else ():
+            if arguments.badge and other.badge == arguments.badge and other.person != person.id:
+                raise CommandLineError(f"--badge: {other.person} has the badge {arguments.badge}")
+        written = write_pin_key(folder, seal(key, person.id, arguments.badge, pin, secret))
+    except PinKeyError as error:
+        raise CommandLineError(str(error)) from None
+    print(msgspec.json.encode({"person": person.id, "file": str(written)}).decode())
     return 0
 
 
@@ -246,6 +309,7 @@ def _may(arguments: argparse.Namespace) -> int:
 
 RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "key": _key,
+    "pin": _pin,
     "add": _add,
     "revoke": _revoke,
     "rotate": _rotate,
@@ -257,6 +321,10 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
 
 def passphrase(path: Path | None, *, new: bool = False) -> bytes:
     """The passphrase in a file, or the one that a person types."""
+    return _secret("passphrase: ", path, new=new)
+
+
+def _secret(ask: str, path: Path | None, *, new: bool) -> bytes:
     from getpass import getpass
 
     if path is not None:
@@ -265,8 +333,12 @@ def passphrase(path: Path | None, *, new: bool = False) -> bytes:
             raise CommandLineError(f"{path} can be read by others; chmod 600 {path}")
         return found
     if not sys.stdin.isatty():
-        raise CommandLineError("there is no terminal to ask on; use --passphrase-file FILE", 2)
-    given = getpass("passphrase: ")
+        raise CommandLineError(
+            "there is no terminal to ask on; use --passphrase-file FILE, and for a PIN "
+            "--pin-file FILE",
+            2,
+        )
+    given = getpass(ask)
     if new and getpass("again: ") != given:
         raise CommandLineError("the two are not the same; nothing was written")
     return given.encode()

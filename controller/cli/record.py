@@ -21,13 +21,15 @@ from rich.console import Console
 from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
-from devices.codec import Codec
+from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import RecordingWriter
 
 HELP = "record the bytes of a device to a file"
 LOOK = 0.25
 """Seconds between two checks of the signals and updates of the progress line."""
+SOONEST = 0.005
+"""Seconds for which the port is read at least, however soon something is due."""
 
 
 class Tally(msgspec.Struct):
@@ -44,13 +46,26 @@ class Polls:
 
     def __init__(self, codec: Codec | None, now: float) -> None:
         self._due = [(now, every, data) for every, data in codec.polls()] if codec else []
+        self._codec = codec
 
     def due(self, now: float) -> list[bytes]:
         """The requests to send now. A request with an interval of 0 is sent once."""
         ready = [data for at, _, data in self._due if at <= now]
         later = [(now + every if at <= now else at, every, data) for at, every, data in self._due]
         self._due = [(at, every, data) for at, every, data in later if at > now]
+        if isinstance(self._codec, Asks) and (request := self._codec.ask(now)):
+            ready.append(request)
         return ready
+
+    def take(self, data: bytes, now: float) -> None:
+        """Give the driver what was read, or the silence at its deadline if it asks by itself."""
+        if self._codec is not None and (data or isinstance(self._codec, Asks)):
+            self._codec.feed(data, now)
+
+    def wait(self, now: float) -> float:
+        """Seconds until something may be due."""
+        deadline = self._codec.deadline if isinstance(self._codec, Asks) else None
+        return LOOK if deadline is None else min(LOOK, max(SOONEST, deadline - now))
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,13 +142,12 @@ def _record(
             for request in polls.due(now):
                 link.write(request)
                 writer.write(time.time(), request, sent=True)
-            data = link.read(LOOK)
+            data = link.read(polls.wait(now))
             if data:
                 writer.write(time.time(), data)
                 tally.bytes += len(data)
                 tally.chunks += 1
-                if codec is not None:
-                    codec.feed(data, time.monotonic())
+            polls.take(data, time.monotonic())
             status.update(f"recording; stop with Ctrl-C: {_counts(tally, codec)}")
 
 

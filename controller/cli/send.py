@@ -1,4 +1,6 @@
-"""``novamas send``: sends one command to a table and waits for its answer."""
+"""``novamas send``: sends one command to a table, or an order to a jackpot, and waits for its
+answer.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """TABLE COMMAND [FIELD=VALUE ...] --key FILE [--role ROLE] [--config FILE] ..."""
-    parser.add_argument("table", metavar="TABLE", help="the table's id")
+    parser.add_argument(
+        "table", metavar="TABLE", help="the table's id; or jackpot/ and the id of a jackpot"
+    )
     parser.add_argument("command", metavar="COMMAND", help="its name, as round.void")
     parser.add_argument(
         "field",
@@ -89,9 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
         configuration = load(arguments.config)
     except ConfigurationError as mistaken:
         raise CommandLineError(str(mistaken)) from None
-    tables = {table.id: table for table in configuration.table}
-    if arguments.table not in tables:
-        raise CommandLineError(unknown("table", arguments.table, sorted(tables)), 2)
+    simulated = {table.id: table.simulated for table in configuration.table} | {
+        f"jackpot/{jackpot.id}": jackpot.simulated for jackpot in configuration.jackpot
+    }
+    if arguments.table not in simulated:
+        raise CommandLineError(unknown("table", arguments.table, sorted(simulated)), 2)
     broker = configuration.broker
     if arguments.username is not None:
         broker = msgspec.structs.replace(
@@ -102,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     elif arguments.password_file is not None:
         raise CommandLineError("--password-file is of --username USER", 2)
-    topics = Topics(configuration.site.id, tables[arguments.table].simulated)
+    topics = Topics(configuration.site.id, simulated[arguments.table])
     user = broker.username or ""
     client = user if _CLIENT.fullmatch(user) else f"send-{secrets.token_urlsafe(12)}"
     audience = f"{topics.root}/{arguments.table}"

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Become the display, which knows nothing but MQTT. Raises :class:`CommandLineError`."""
     words = display_words(arguments)
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "subscribers.display", *words])  # noqa: S606 - no shell is wanted
+    os.execv(sys.executable, [sys.executable, "-m", "subscribers.terminal.display", *words])  # noqa: S606 - no shell is wanted
 
 
 def display_words(arguments: argparse.Namespace) -> list[str]:
@@ -100,11 +100,15 @@ def display_words(arguments: argparse.Namespace) -> list[str]:
         given |= {"cert_file": arguments.cert_file, "key_file": arguments.key_file}
     words = [f"--broker={scheme}://{address.netloc}", f"--site={configuration.site.id}"]
     words += [f"--table={name}" for name in chosen]
+    simulated = tables[chosen[0]]
+    words += [
+        f"--jackpot={each.id}" for each in configuration.jackpot if each.simulated == simulated
+    ]
     words += [f"--{key.replace('_', '-')}={value}" for key, value in given.items() if value]
     words += [
         f"--{key}={value}"
         for key in ("language", "rounds")
         if (value := getattr(arguments, key)) is not None
     ]
-    words += ["--simulated"] if tables[chosen[0]] else []
+    words += ["--simulated"] if simulated else []
     return [*words, "--json"] if arguments.json else words

@@ -64,13 +64,16 @@ class CardCipher:
         self._lock = SecretBox(secret)
         self._where = where
 
-    def seal(self, entry: Opened) -> bytes:
-        """The body to store in place of the entry's own."""
+    def seal(self, entry: Opened, reading: int | None = None) -> bytes:
+        """The body to store in place of the entry's own. ``reading``: the number of the reading
+        in it.
+        """
         box, key = _text(self._box.encrypt(_padded(msgspec.json.encode(entry)))), self._signer()
         if key is None:
-            return msgspec.json.encode(Sealed(box))
+            return msgspec.json.encode(Sealed(box, reading=reading))
         name = key.verify_key.encode().hex()
-        return msgspec.json.encode(Sealed(box, name, key.sign(_signed(box, name)).signature.hex()))
+        signature = key.sign(_signed(box, name)).signature.hex()
+        return msgspec.json.encode(Sealed(box, name, signature, reading))
 
     def lock(self, body: bytes) -> bytes:
         """What to store in place of ``body``."""

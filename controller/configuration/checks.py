@@ -9,12 +9,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import msgspec
 
 from controller.confidential.boxes import public_key
-from controller.configuration.settings import BROKER_FILES, Broker, Configuration, Device, Table
+from controller.configuration.archives import archives
+from controller.configuration.jackpots import RESERVED as OF_TABLES
+from controller.configuration.jackpots import jackpots, signs
+from controller.configuration.listening import listening
+from controller.configuration.pictures import pictures
+from controller.configuration.settings import (
+    BROKER_FILES,
+    Broker,
+    Clock,
+    Configuration,
+    Device,
+    Table,
+)
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.mqtt.embedded_broker import NotLoopbackError, loopback
@@ -32,7 +45,7 @@ from devices.suggestions import unknown
 
 Flaws = Iterator[tuple[Path, str]]
 
-RESERVED = ("node",)
+RESERVED = ("node", "jackpot")
 """Names below ``novamas/v1/<site>/`` that no table may have."""
 
 CARDS = ("shoe", "shuffler", "slot")
@@ -43,6 +56,12 @@ SERVE: Mapping[str, tuple[str, ...]] = {
     "pai-gow": ("dice", *CARDS),
 }
 """The kinds of devices that a game accepts; a game not listed here accepts ``CARDS``."""
+
+BET: Mapping[str, str] = {
+    **dict.fromkeys(("blackjack", "blackjack-triple"), "accumulated_bets = true"),
+    **dict.fromkeys(("poker-no-draw", "poker-draw-house"), "jackpot_stake"),
+}
+"""What a game whose decree has a bet on a jackpot needs, lest the table has none."""
 
 KEY = 32
 """The bytes of a public key."""
@@ -60,16 +79,31 @@ def flaws(configuration: Configuration) -> Notes:
         for d, device in enumerate(table.device)
     ]
     return [
-        *([] if tables else [(("table",), "no table is configured; add [[table]]")]),
+        *(
+            []
+            if tables or configuration.jackpot
+            else [(("table",), "no table is configured; add [[table]]")]
+        ),
         *_broker(configuration.broker),
+        *_clock(configuration.clock),
         *_surveillance(configuration),
         *_people(configuration),
+        *_web(configuration),
+        *jackpots(configuration),
+        *signs(configuration),
+        *pictures(configuration),
+        *archives(configuration),
+        *listening(configuration),
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
         *(flaw for t, table in tables for flaw in _served(("table", t), table)),
         *_once(
             [((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"
+        ),
+        *_once(
+            [(("sign", s, "port"), sign.port) for s, sign in enumerate(configuration.sign)],
+            "another sign is at the port",
         ),
     ]
 
@@ -129,6 +163,23 @@ def _broker(broker: Broker) -> Flaws:
             yield ("broker", key), f"cannot be read: {name}"
 
 
+def _clock(clock: Clock) -> Flaws:
+    """Where chrony answers is an address: looking a name up would keep the tables waiting."""
+    if not clock.chrony:
+        return
+    try:
+        found = urlsplit(f"//{clock.chrony}")
+        ip_address(found.hostname or "")
+        sound = bool(found.port) and clock.chrony == found.netloc and "@" not in clock.chrony
+    except ValueError:
+        sound = False
+    if not sound:
+        yield (
+            ("clock", "chrony"),
+            'expected an address and a port, as "127.0.0.1:323", or "" to ask nobody',
+        )
+
+
 def _surveillance(configuration: Configuration) -> Flaws:
     """Whether there is a key to seal face-down cards with. Simulated tables make their own."""
     key = configuration.surveillance.public_key
@@ -179,6 +230,22 @@ def _people(configuration: Configuration) -> Flaws:
         if mark not in MARKED:
             yield (*at, "two_persons", index), unknown("command", mark, MARKED)
     yield from _narrowed(people.may, configuration.table)
+
+
+def _web(configuration: Configuration) -> Flaws:
+    """Whether people can sign in at the console, if there is one."""
+    web, people = configuration.web, configuration.people
+    if (web.cert_file is None) != (web.key_file is None):
+        has, lacks = ("key_file", "cert_file") if web.key_file else ("cert_file", "key_file")
+        yield ("web", has), f"`{lacks}` is required too"
+    if web.pepper_file and web.pepper_credential:
+        yield ("web", "pepper_credential"), "`pepper_file` is set too; remove one of them"
+    if web.pin_keys is None:
+        return
+    if not (web.pepper_file or web.pepper_credential):
+        yield ("web", "pin_keys"), "`pepper_file` or `pepper_credential` is required too"
+    if people is None or people.file is None:
+        yield ("web", "pin_keys"), "signed commands need [people] with `file`"
 
 
 def _people_file(file: str, key: str, site: str) -> Flaws:
@@ -247,7 +314,7 @@ def _table(at: Path, table: Table) -> Flaws:
     if table.id in RESERVED:
         yield (
             (*at, "id"),
-            f"{table.id!r} is reserved: the topics of the daemon use it; choose another id",
+            f"{table.id!r} is reserved: topics that are no table's use it; choose another id",
         )
     if not table.device:
         yield at, "has no device; add [[table.device]]"
@@ -258,6 +325,31 @@ def _table(at: Path, table: Table) -> Flaws:
         "another device has the id",
     )
     yield from _game(at, table)
+    yield from _jackpot(at, table)
+
+
+def _jackpot(at: Path, table: Table) -> Flaws:
+    """Whether a table that is linked with a jackpot has a bet on it."""
+    if table.jackpot in OF_TABLES:
+        yield (
+            (*at, "jackpot"),
+            f"{table.jackpot!r} is reserved: topics of tables are called so; choose another id",
+        )
+    game = _made(table)
+    if game is None:
+        return  # which is reported elsewhere
+    if table.jackpot is None:
+        if table.settings.get("out_of_play") == "mark":
+            yield (
+                (*at, "settings", "out_of_play"),
+                "the table is linked with no jackpot; set `jackpot`, or remove this key",
+            )
+    elif getattr(game, "jackpot_bet", None) is None:
+        asks = f"set {BET[table.game]} in its settings, or " if table.game in BET else ""
+        yield (
+            (*at, "jackpot"),
+            f"this table has no bet on a jackpot: {asks}remove the key",
+        )
 
 
 def _game(at: Path, table: Table) -> Flaws:

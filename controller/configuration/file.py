@@ -5,6 +5,7 @@ line and key.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -19,13 +20,16 @@ from controller.configuration.settings import (
 from devices import places
 from devices.sections import Notes, read
 
+RENAMED: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `listen` now"}
+"""Keys of earlier releases, and what to write instead."""
+
 
 def load(path: str | Path) -> Configuration:
     """Read a configuration file. Raises :class:`ConfigurationError` with every mistake in it.
 
-    Relative paths of the journal and the recordings start at ``$STATE_DIRECTORY`` (systemd sets
-    it), or else at the folder of the file; relative paths of the broker's files and of profiles
-    always start at the folder of the file.
+    Relative paths of the journal, the recordings, the ledger and what the web server keeps start at
+    ``$STATE_DIRECTORY`` (systemd sets it), or else at the folder of the file; those of all other
+    files always start at the folder of the file.
     """
     file = Path(path)
     try:
@@ -51,7 +55,7 @@ def load(path: str | Path) -> Configuration:
     notes: Notes = []
     folder = file.resolve().parent
     configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)
-    notes += flaws(configuration)
+    notes = [(at, RENAMED.get(at, what)) for at, what in notes] + flaws(configuration)
     if notes:
         found = places.lines(text)
         ordered = sorted(
@@ -74,7 +78,8 @@ def _within(folder: Path, name: str | None) -> str | None:
 
 def _absolute(configuration: Configuration, folder: Path) -> Configuration:
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
-    broker, people = configuration.broker, configuration.people
+    broker, people, web = configuration.broker, configuration.people, configuration.web
+    carrousel, archive = configuration.carrousel, configuration.archive
     return msgspec.structs.replace(
         configuration,
         journal=msgspec.structs.replace(
@@ -91,4 +96,57 @@ def _absolute(configuration: Configuration, folder: Path) -> Configuration:
             key_file=_within(folder, broker.key_file),
         ),
         people=people and msgspec.structs.replace(people, file=_within(folder, people.file)),
+        web=msgspec.structs.replace(
+            web,
+            path=str(state / web.path),
+            theme=_within(folder, web.theme),
+            cert_file=_within(folder, web.cert_file),
+            key_file=_within(folder, web.key_file),
+            password_file=_within(folder, web.password_file),
+            broker_cert_file=_within(folder, web.broker_cert_file),
+            broker_key_file=_within(folder, web.broker_key_file),
+            pin_keys=_within(folder, web.pin_keys),
+            pepper_file=_within(folder, web.pepper_file),
+        ),
+        carrousel=msgspec.structs.replace(
+            carrousel,
+            path=str(state / carrousel.path),
+            password_file=_within(folder, carrousel.password_file),
+            broker_cert_file=_within(folder, carrousel.broker_cert_file),
+            broker_key_file=_within(folder, carrousel.broker_key_file),
+            key=_within(folder, carrousel.key),
+            recall_key=_within(folder, carrousel.recall_key),
+            recall_passphrase_file=_within(folder, carrousel.recall_passphrase_file),
+        ),
+        bookmark=tuple(
+            msgspec.structs.replace(
+                each,
+                ca_file=_within(folder, each.ca_file),
+                secret_file=_within(folder, each.secret_file),
+            )
+            for each in configuration.bookmark
+        ),
+        video=msgspec.structs.replace(
+            configuration.video, folder=_within(folder, configuration.video.folder)
+        ),
+        archive=msgspec.structs.replace(
+            archive,
+            path=str(state / archive.path),
+            password_file=_within(folder, archive.password_file),
+            broker_cert_file=_within(folder, archive.broker_cert_file),
+            broker_key_file=_within(folder, archive.broker_key_file),
+            recall_key=_within(folder, archive.recall_key),
+            recall_passphrase_file=_within(folder, archive.recall_passphrase_file),
+            cards_key=_within(folder, archive.cards_key),
+            site=tuple(
+                msgspec.structs.replace(
+                    each,
+                    password_file=_within(folder, each.password_file),
+                    ca_file=_within(folder, each.ca_file),
+                    cert_file=_within(folder, each.cert_file),
+                    key_file=_within(folder, each.key_file),
+                )
+                for each in archive.site
+            ),
+        ),
     )

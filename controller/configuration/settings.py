@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from controller.contract.jackpot import Authorisation, Fraction
 from devices.errors import NovamasError
 
 Slug = Annotated[
@@ -72,6 +73,19 @@ class Journal(_Section, frozen=True):
     keep_days: Days = 30
     key_credential: Name | None = None
     read_back_every: Seconds = 21_600.0
+
+
+class Clock(_Section, frozen=True):
+    """``[clock]``: the machine's clock. ``bound``: seconds by which the site lets it be wrong; what
+    may be wrong by more says so. Without it nothing is asked of the clock.
+
+    ``chrony``: where chrony answers on this machine, ``""``: nobody is asked.
+    """
+
+    bound: (
+        Annotated[float, Meta(ge=0.0001, le=3600, description="seconds, 0.0001 to 3600")] | None
+    ) = None
+    chrony: str = "127.0.0.1:323"
 
 
 class Surveillance(_Section, frozen=True):
@@ -138,6 +152,180 @@ class People(_Section, frozen=True):
     may: dict[str, tuple[Name, ...]] = {}
 
 
+class Web(_Section, frozen=True):
+    """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: under which
+    browsers reach the server besides; ``displays``: who may look, everybody or who has signed in.
+
+    ``day_begins``: when a day of play begins, in local time: ``HH:MM``.
+
+    ``username`` and the others: the server's own user at the broker (default: the daemon's).
+    ``streams``: the most browsers that are served pictures. ``theme``: a style sheet of the site.
+    ``path``: the folder of what the server keeps.
+
+    ``pin_keys``: the folder of the keys that PINs open; with it there is a console. ``pepper_file``
+    or the systemd credential ``pepper_credential``: the secret without which no PIN opens a key.
+    ``keypads``: the USB keypad of a table: ``{ "ruleta-1" = "/dev/input/by-id/...-event-kbd" }``.
+    ``idle`` and ``longest``: seconds after which a session ends, untouched or at all.
+    """
+
+    listen: Name = "127.0.0.1:8080"
+    names: tuple[Name, ...] = ()
+    cert_file: Name | None = None
+    key_file: Name | None = None
+    displays: Literal["open", "signed-in"] | None = None
+    streams: Files = 500
+    theme: Name | None = None
+    path: Name = "web"
+    day_begins: Annotated[
+        str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d\Z", description="a time of day, as 06:00")
+    ] = "06:00"
+    username: Name | None = None
+    password_file: Name | None = None
+    password_credential: Name | None = None
+    broker_cert_file: Name | None = None
+    broker_key_file: Name | None = None
+    pin_keys: Name | None = None
+    pepper_file: Name | None = None
+    pepper_credential: Name | None = None
+    idle: Seconds = 300.0
+    longest: Seconds = 1800.0
+    keypads: dict[Slug, Name] = {}
+
+
+Money = Annotated[
+    int, Meta(ge=0, le=1_000_000_000_000, description="minor units, 0 to 1000000000000")
+]
+
+
+class Carrousel(_Section, frozen=True):
+    """``[carrousel]``: the controller of the jackpots. ``path``: the file of its ledger; ``node``:
+    its own node; ``elsewhere``: linked tables of other daemons.
+
+    ``keepalive``: seconds between two statements; each holds for three times as long.
+    ``clock_bound``: seconds by which the clocks of two nodes differ at most.
+
+    ``username`` and the others: its own user at the broker (default: the daemon's). ``key``: the
+    file of the key that signs its checkpoints (default: made beside the ledger). ``recall_key``:
+    the key of a reader among the people, with which it asks tables what it missed, and the file or
+    systemd credential with its passphrase. ``listen``: ``host:port`` where its metrics can be
+    asked.
+    """
+
+    path: Name = "carrousel.sqlite3"
+    node: Slug = "carrousel"
+    elsewhere: tuple[Slug, ...] = ()
+    keepalive: Annotated[float, Meta(ge=0.5, le=60, description="seconds, 0.5 to 60")] = 5.0
+    clock_bound: Annotated[float, Meta(ge=0.001, le=10, description="seconds, 0.001 to 10")] = 0.1
+    username: Name | None = None
+    password_file: Name | None = None
+    password_credential: Name | None = None
+    broker_cert_file: Name | None = None
+    broker_key_file: Name | None = None
+    key: Name | None = None
+    recall_key: Name | None = None
+    recall_passphrase_file: Name | None = None
+    recall_passphrase_credential: Name | None = None
+    listen: Name | None = None
+
+
+class Jackpot(_Section, frozen=True):
+    """``[[jackpot]]``: a jackpot over linked tables: those of its authorisation. ``title``: its
+    name, by language; all else are its terms, which wait until it is won if it holds money.
+    """
+
+    id: Slug
+    decree: Literal["BAL05", "ARA02", "EUS96"]
+    games: Annotated[tuple[Name, ...], Meta(min_length=1, description="at least one game")]
+    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="ISO 4217, as EUR")]
+    title: dict[str, str] = {}
+    simulated: bool = False
+    authorisation: Authorisation | None = None
+    kind: Literal["progressive", "fixed"] = "progressive"
+    entry: Literal["coins", "plays"] = "coins"
+    stake: Money | None = None
+    boxes: Annotated[int, Meta(ge=1, le=20, description="a whole number from 1 to 20")] | None = (
+        None
+    )
+    seed: Money = 0
+    least: Money = 0
+    reserve: Fraction = (0, 1)
+    limit: Money | None = None
+    remainder: Literal["meter", "first"] = "meter"
+    shown: Annotated[int, Meta(ge=0, le=86_400, description="seconds, 0 to 86400")] = 600
+    out_of_play: Literal["refuse", "mark"] = "refuse"
+
+
+KeptDays = Annotated[int, Meta(ge=30, le=36500, description="whole days, 30 to 36500")]
+Archived = Literal["event", "sealed", "alert", "reply", "checkpoint", "finding", "access"]
+"""The kinds of records that may leave an archive."""
+
+
+CheckpointKey = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9a-f]{64}\Z",
+        description="64 hexadecimal digits in small letters, `key` in <journal>.checkpoint",
+    ),
+]
+
+
+class ArchiveSite(_Section, frozen=True):
+    """``[[archive.site]]``: another site whose messages are archived too, and its broker: as
+    ``[broker]``. ``keys``: by node, as in ``[archive]``.
+    """
+
+    id: Slug
+    url: Name
+    username: Name | None = None
+    password_file: Name | None = None
+    password_credential: Name | None = None
+    ca_file: Name | None = None
+    cert_file: Name | None = None
+    key_file: Name | None = None
+    keys: dict[Slug, CheckpointKey] = {}
+
+
+class Archive(_Section, frozen=True):
+    """``[archive]``: the archive of surveillance. ``path``: its file; ``database``: in place of a
+    file, the address of a database of PostgreSQL. ``node``: the recorder's own node, and its
+    session at each broker.
+
+    ``username`` and the others: its own user at the broker of this file (default: the daemon's).
+    ``recall_key``: the key of a reader among the people, ``recall_person``, with which it asks
+    tables what it missed, and the file or systemd credential with its passphrase. ``listen``: where
+    its health can be asked. ``keep_days``: by kind, after how many days of recording a record is
+    removed (default: never). ``keys``: by node, the public key that its checkpoints must be signed
+    with (default: the first one that comes is believed). ``cards_key``: the private key of
+    surveillance, which opens sealed cards.
+    """
+
+    path: Name = "archive.sqlite3"
+    database: Name | None = None
+    node: Slug = "surveillance"
+    username: Name | None = None
+    password_file: Name | None = None
+    password_credential: Name | None = None
+    broker_cert_file: Name | None = None
+    broker_key_file: Name | None = None
+    recall_key: Name | None = None
+    recall_person: Name | None = None
+    recall_passphrase_file: Name | None = None
+    recall_passphrase_credential: Name | None = None
+    listen: Name | None = None
+    keep_days: dict[Archived, KeptDays] = {}
+    keys: dict[Slug, CheckpointKey] = {}
+    cards_key: Name | None = None
+    site: tuple[ArchiveSite, ...] = ()
+
+
+class Metrics(_Section, frozen=True):
+    """``[metrics]``: what the daemon counts. ``listen``: ``host:port`` where it can be asked
+    (default: nowhere).
+    """
+
+    listen: Name | None = None
+
+
 class Log(_Section, frozen=True):
     """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
@@ -145,9 +333,24 @@ class Log(_Section, frozen=True):
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+Plate = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[^\x00-\x1f\x7f]*\Z",
+        description="1 to 64 characters on one line",
+    ),
+]
+
+
 class Device(_Section, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
+
+    ``maker``, ``model`` and ``serial``: what its plate says. ``usb_serial``: the serial number that
+    USB must tell, of the device or of its adapter, where it is not ``serial`` (default: of a
+    ``usb://`` device ``serial``, otherwise what it told first).
     """
 
     id: Slug
@@ -155,12 +358,16 @@ class Device(_Section, frozen=True):
     link: Name
     commands: bool = False
     stale_after: Seconds = 5.0
+    maker: Plate | None = None
+    model: Plate | None = None
+    serial: Plate | None = None
+    usb_serial: Plate | None = None
     options: dict[str, Any] = {}
 
 
 class Table(_Section, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
-    real table has 1.
+    real table has 1. ``jackpot``: the one that it is linked with.
     """
 
     id: Slug
@@ -169,7 +376,86 @@ class Table(_Section, frozen=True):
     simulated: bool = False
     speed: Speed = 1.0
     settings: dict[str, Any] = {}
+    jackpot: Slug | None = None
     device: tuple[Device, ...] = ()
+
+
+class Sign(_Section, frozen=True):
+    """``[[sign]]``: an LED sign of the Alpha protocol at the serial port ``port``, which shows the
+    meter of ``jackpot``. ``format``: data bits, parity and stop bits. ``simulated``: the jackpot is
+    one of simulated tables.
+    """
+
+    port: Name
+    jackpot: Slug
+    language: Literal["en", "es", "ca", "eu", "gl"] = "es"
+    baud: Annotated[int, Meta(ge=1200, le=115_200)] = 9600
+    format: Literal["7E1", "7E2", "8N1"] = "7E1"
+    simulated: bool = False
+
+
+BookmarkedEvent = Literal[
+    "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
+    "alert.raised", "round.opened", "bets.closed", "award.qualified",
+]  # fmt: skip
+
+
+class Bookmark(_Section, frozen=True):
+    """``[[bookmark]]``: a video system that is told of events. ``address``: ``tcp://host:port`` or
+    ``udp://host:port`` of Milestone, ``tcp://host:port`` of a recorder that takes text of points of
+    sale, ``http://`` or ``https://`` of Frigate and webhooks.
+
+    ``tables``: of which, default all of ``site``, which is by default that of the file;
+    ``cameras``: the name that each table's camera has there; ``events``: which. ``late_after``:
+    seconds after which a bookmark is late; ``pace``: the most that are sent in a second.
+
+    ``echo``: what a data source of Milestone answers. ``encoding``, ``newline``: of text;
+    ``begin``, ``end``: the lines about a text of points of sale. ``before``, ``after``: seconds of
+    picture about an event at Frigate. ``secret_file`` or the systemd credential
+    ``secret_credential``: the key that signs what a webhook is sent, or Frigate's token.
+    """
+
+    id: Slug
+    kind: Literal["milestone", "frigate", "pos", "webhook"]
+    address: Name
+    site: Slug | None = None
+    tables: tuple[Slug, ...] = ()
+    cameras: dict[Slug, Name] = {}
+    events: Annotated[
+        tuple[BookmarkedEvent, ...], Meta(min_length=1, description="at least one type of event")
+    ] = (
+        "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
+        "alert.raised",
+    )  # fmt: skip
+    language: Literal["en", "es", "ca", "eu", "gl"] = "es"
+    late_after: Seconds = 5.0
+    pace: Annotated[float, Meta(ge=0.1, le=1000, description="a second, 0.1 to 1000")] = 20.0
+    echo: Literal["none", "all", "statistics"] = "none"
+    encoding: Name = "utf-8"
+    newline: Literal["\r\n", "\n", "\r"] = "\r\n"
+    begin: str = ""
+    end: str = ""
+    before: Seconds = 10.0
+    after: Seconds = 10.0
+    ca_file: Name | None = None
+    secret_file: Name | None = None
+    secret_credential: Name | None = None
+
+
+class Video(_Section, frozen=True):
+    """``[video]``: where recordings of cameras lie. ``pattern``: how each is named below
+    ``folder``: ``{camera}`` and when it begins, as ``strftime`` has it, by the clock ``clock``.
+
+    ``cameras``: table -> its camera; of a table that is not there, its id. ``margin``: seconds that
+    a clip begins before its round and ends after it. ``longest``: seconds of the longest recording.
+    """
+
+    folder: Name | None = None
+    pattern: Name = "{camera}/%Y-%m-%d/%H-%M-%S.mp4"
+    clock: Literal["utc", "local"] = "utc"
+    cameras: dict[Slug, Name] = {}
+    margin: Annotated[float, Meta(ge=0, le=600, description="seconds, 0 to 600")] = 5.0
+    longest: Seconds = 3600.0
 
 
 class Configuration(_Section, frozen=True):
@@ -178,10 +464,19 @@ class Configuration(_Section, frozen=True):
     site: Site
     table: tuple[Table, ...] = ()
     journal: Journal = Journal()
+    clock: Clock = Clock()
     surveillance: Surveillance = Surveillance()
     recordings: Recordings = Recordings()
     broker: Broker = Broker()
     people: People | None = None
+    web: Web = Web()
+    carrousel: Carrousel = Carrousel()
+    jackpot: tuple[Jackpot, ...] = ()
+    sign: tuple[Sign, ...] = ()
+    bookmark: tuple[Bookmark, ...] = ()
+    video: Video = Video()
+    archive: Archive = Archive()
+    metrics: Metrics = Metrics()
     log: Log = Log()
 
 

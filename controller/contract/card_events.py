@@ -8,6 +8,7 @@ import msgspec
 
 from controller.contract.commands import HandAction, Role
 from controller.contract.event_fields import Announcement, Event, Settled
+from devices.readings import OutOfPlay
 
 
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -223,6 +224,8 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
     """The amount in minor units; absent where nobody said it."""
     by: str | None = None
     """The person who reported it; absent where a device did."""
+    out_of_play: bool = False
+    """A bet on a jackpot that was taken, or part of it, while the jackpot was not in play."""
 
 
 class AwardQualified(Event, frozen=True, tag="award.qualified"):
@@ -242,6 +245,8 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     """
     of: Literal["table", "all_tables"] | None = None
     """Whose meter ``share`` is of."""
+    out_of_play: bool = False
+    """The hand's bet was taken while the jackpot was not in play."""
     pays: tuple[int, int] | None = None
     """What a fixed award pays to 1: numerator and denominator."""
     valid: bool = True
@@ -259,6 +264,19 @@ class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
     """How much of it came through slots, in minor units. Each of those coins was reported as it
     fell (``bet.placed``).
     """
+
+
+class JackpotInPlay(Event, frozen=True, tag="jackpot.in_play"):
+    """The jackpot that the table is linked with is in play from here on, or is not. Bets that were
+    placed before stay as they are.
+    """
+
+    jackpot: str
+    """Its id."""
+    in_play: bool | None
+    """Bets on it may be taken; null: the table is linked with no jackpot any more."""
+    why: OutOfPlay | None = None
+    """Why they may not; absent if they may."""
 
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):

@@ -14,6 +14,9 @@ Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
 mahaiburua, xefe de mesa. The rulebook says what a role may do.
 """
 
+Duty = Literal["table_head", "inspector", "croupier"]
+"""What a person is at the table: jefe de mesa, inspector, crupier."""
+
 VoidReason = Literal[
     "foreign_object",  # a chip or anything else fell into the cylinder while the ball turned
     "ball_out",  # the ball left the cylinder
@@ -40,6 +43,27 @@ VoidReason = Literal[
     "bad_throw",  # thrown in a way that the decree does not allow, or too early
     "inspector",  # decided by the person in charge, to whom the decree leaves it
 ]
+
+
+Work = Literal[
+    "inspected",  # looked over and found in order, nothing changed
+    "levelled",
+    "balanced",
+    "adjusted",
+    "calibrated",
+    "cleaned",
+    "lubricated",
+    "frets_changed",
+    "ball_changed",
+    "cards_changed",
+    "part_changed",
+    "software_changed",
+    "repaired",
+    "replaced",  # another device stands in its place
+    "taken_out",
+    "put_back",
+]
+"""What was done to a device."""
 
 
 class Signer(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from controller.contract.bounds import (
     Count,
     Counts,
     Money,
+    Name,
     Note,
     Number,
     Rounds,
@@ -23,10 +24,12 @@ from controller.contract.bounds import (
     Words,
 )
 from controller.contract.command_fields import Command as Command
+from controller.contract.command_fields import Duty as Duty
 from controller.contract.command_fields import Role as Role
 from controller.contract.command_fields import Signature as Signature
 from controller.contract.command_fields import Signer as Signer
 from controller.contract.command_fields import VoidReason as VoidReason
+from controller.contract.command_fields import Work as Work
 
 
 class SessionOpen(Command, frozen=True, tag="session.open"):
@@ -442,6 +445,41 @@ class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
     """The alert's id, which is also the last level of its topic."""
 
 
+class StaffOn(Command, frozen=True, tag="staff.on"):
+    """A person comes on at the table. The person in charge says so; in a signed command a croupier
+    may say it of himself.
+    """
+
+    person: Name
+    """Who."""
+    duty: Duty
+    """As what."""
+
+
+class StaffOff(Command, frozen=True, tag="staff.off"):
+    """A person leaves the table, or was never there. Who may say it: as of ``staff.on``."""
+
+    person: Name
+    """Who."""
+    duty: Duty
+    """As what that person was at the table."""
+
+
+class DeviceService(Command, frozen=True, tag="device.service"):
+    """A device was serviced: one line of its maintenance log. It may be said at any time, whether
+    or not a session is open.
+    """
+
+    device: Word
+    """The device's id in the configuration."""
+    work: Work
+    """What was done."""
+    serial: Word | None = None
+    """The serial number of what is there now: of the device that was ``replaced``, or of the part,
+    ball or cards.
+    """
+
+
 class DeviceCommand(Command, frozen=True, tag="device.command"):
     """Command a device; over MQTT this is ``command/device-command``."""
 
@@ -504,6 +542,9 @@ AnyCommand = (
     | LimitAnnounce
     | LastRoundsAnnounce
     | AlertAcknowledge
+    | StaffOn
+    | StaffOff
+    | DeviceService
     | DeviceCommand
     | CommandRefused
 )
@@ -514,3 +555,8 @@ COMMANDS: tuple[type[Command], ...] = tuple(
 """The commands that are sent under their own name. A command to a device has the name that its
 driver gives it; that a command was refused, nobody sends.
 """
+
+
+def tag_of(kind: type[Command]) -> str:
+    """Its name: ``round.void``."""
+    return str(kind.__struct_config__.tag)

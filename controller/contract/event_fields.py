@@ -42,6 +42,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     """UTC, ISO 8601 with microseconds."""
     mono_ns: int = 0
     """The host's monotonic clock in nanoseconds, for durations within one ``boot``."""
+    time_bound: float | None = 0.0
+    """Seconds by which ``time`` may be wrong, where that is more than the site allows; null: nobody
+    knows. Absent where it is not more, and where the site asks nothing: docs/time.md.
+    """
     simulated: bool = False
     """The table plays with simulated devices."""
     historical: bool = False

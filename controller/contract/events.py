@@ -7,6 +7,7 @@ Fields that every event of a kind must show, even as null, have no default.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from controller.contract.card_events import AwardQualified as AwardQualified
@@ -23,11 +24,12 @@ from controller.contract.card_events import DeckChecked as DeckChecked
 from controller.contract.card_events import Hand as Hand
 from controller.contract.card_events import HandDecided as HandDecided
 from controller.contract.card_events import Insurance as Insurance
+from controller.contract.card_events import JackpotInPlay as JackpotInPlay
 from controller.contract.card_events import JackpotStaked as JackpotStaked
 from controller.contract.card_events import ShoeCut as ShoeCut
 from controller.contract.card_events import ShoeEnded as ShoeEnded
 from controller.contract.card_events import ShoeStarted as ShoeStarted
-from controller.contract.commands import Role, VoidReason
+from controller.contract.commands import Duty, Role, VoidReason, Work
 from controller.contract.dice_events import DiceChosen as DiceChosen
 from controller.contract.dice_events import DiceRegistered as DiceRegistered
 from controller.contract.dice_events import DiceThrown as DiceThrown
@@ -52,7 +54,7 @@ from controller.contract.outcomes import Outcome as Outcome
 from controller.contract.outcomes import Parity as Parity
 from controller.contract.outcomes import RouletteOutcome as RouletteOutcome
 from controller.contract.outcomes import TrenteOutcome as TrenteOutcome
-from devices.readings import Number
+from devices.readings import IdentitySource, Number
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
@@ -135,7 +137,11 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     hands, as far as they are decided. Bets on a hand are with the hand; other games have none here.
     """
     frames: tuple[Frame, ...]
-    """The evidence, oldest first."""
+    """The evidence of a wheel or of dice, oldest first; empty where cards are dealt."""
+    readings: tuple[int, ...] = ()
+    """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
+    their numbers.
+    """
     confirmed_by: str | None = None
     """The name and role of the person who vouches for the result; absent where a device's report
     suffices.
@@ -191,7 +197,11 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
     dice: tuple[int, ...] | None = None
     """Craps: the dice that were seen. No result until a person confirms them."""
     frames: tuple[Frame, ...] = ()
-    """The evidence, oldest first."""
+    """The evidence of a wheel or of dice, oldest first."""
+    readings: tuple[int, ...] = ()
+    """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
+    their numbers.
+    """
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
@@ -259,7 +269,11 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     waits for none.
     """
     frames: tuple[Frame, ...] = ()
-    """The evidence, oldest first."""
+    """The evidence of a wheel or of dice, oldest first."""
+    readings: tuple[int, ...] = ()
+    """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
+    their numbers.
+    """
 
 
 class AlertRaised(Event, frozen=True, tag="alert.raised"):
@@ -275,6 +289,10 @@ class AlertRaised(Event, frozen=True, tag="alert.raised"):
     """The device that it concerns."""
     detail: str | None = None
     """More about it, for a person."""
+    rounds: tuple[int, ...] = ()
+    """The rounds of the session that it concerns."""
+    settled_by: Mapping[str, tuple[Role, ...]] = {}
+    """The commands any one of which settles it, and the roles that may give each."""
 
 
 class AlertAcknowledged(Event, frozen=True, tag="alert.acknowledged"):
@@ -284,6 +302,34 @@ class AlertAcknowledged(Event, frozen=True, tag="alert.acknowledged"):
     """The alert's id."""
     by: str
     """The person."""
+    role: Role
+    """That person's role."""
+
+
+class StaffArrived(Event, frozen=True, tag="staff.arrived"):
+    """A person is at the table from now on."""
+
+    person: str
+    """Who."""
+    duty: Duty
+    """As what."""
+    by: str
+    """Who said so."""
+    role: Role
+    """That person's role."""
+
+
+class StaffLeft(Event, frozen=True, tag="staff.left"):
+    """A person is not at the table any more. Whoever is there when the session closes leaves with
+    it, without an event.
+    """
+
+    person: str
+    """Who."""
+    duty: Duty
+    """As what that person was there."""
+    by: str
+    """Who said so."""
     role: Role
     """That person's role."""
 
@@ -325,6 +371,44 @@ class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
     """
 
 
+class DeviceIdentified(Event, frozen=True, tag="device.identified"):
+    """Which device it is was said for the first time, or is not what it was."""
+
+    device: str
+    """The device's id in the configuration."""
+    source: IdentitySource
+    """Who says it: what a device or its connector tells is a claim, never a proof."""
+    serial: str | None = None
+    """The serial number."""
+    maker: str | None = None
+    """The maker."""
+    model: str | None = None
+    """The model."""
+    usb: str | None = None
+    """Of USB: vendor and product id, ``0403:6001``."""
+    was: str | None = None
+    """The serial number that the same source told before."""
+
+
+class DeviceServiced(Event, frozen=True, tag="device.serviced"):
+    """A device was serviced, as a person says: a line of its maintenance log."""
+
+    device: str
+    """The device's id in the configuration."""
+    work: Work
+    """What was done."""
+    by: str
+    """The person."""
+    role: Role
+    """That person's role."""
+    serial: str | None = None
+    """The serial number of what is there now: of the device that was ``replaced``, or of the part,
+    ball or cards.
+    """
+    note: str | None = None
+    """What the person wrote."""
+
+
 class DataLate(Event, frozen=True, tag="data.late"):
     """Frames arrived in a burst after a silence. None of them was acted upon."""
 
@@ -334,6 +418,15 @@ class DataLate(Event, frozen=True, tag="data.late"):
     """The number of valid frames in the burst."""
     silence: float
     """Seconds without a valid frame before the burst."""
+
+
+class ClockStepped(Event, frozen=True, tag="clock.stepped"):
+    """The clock of the table's machine was set: times before and after it do not compare. It is
+    told once, at every table of the daemon, and its own ``time`` is of after the step.
+    """
+
+    step: float
+    """Seconds; positive: forward."""
 
 
 AnyEvent = (
@@ -364,6 +457,7 @@ AnyEvent = (
     | BetPlaced
     | AwardQualified
     | JackpotStaked
+    | JackpotInPlay
     | DeckChecked
     | DiceRegistered
     | DiceChosen
@@ -374,10 +468,15 @@ AnyEvent = (
     | Irregularity
     | AlertRaised
     | AlertAcknowledged
+    | StaffArrived
+    | StaffLeft
     | AlertCleared
+    | DeviceIdentified
+    | DeviceServiced
     | DeviceState
     | DeviceCommanded
     | DataLate
+    | ClockStepped
 )
 
 EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from devices.health import DeviceHealth
@@ -48,6 +50,37 @@ class BrokerConnection(msgspec.Struct):
     """Messages to the daemon that could not be read, or for which there was no room."""
     foreign: int = 0
     """Messages of others on the daemon's own retained topics; each was corrected."""
+
+
+class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine's clock, as who keeps it states it: see docs/time.md."""
+
+    bound: float | None
+    """Seconds by which the site lets times be wrong; null: it asks nothing."""
+    stated_by: Literal["chrony", "kernel"] | None
+    """Who states what follows; null: nobody answers."""
+    source: str | None
+    """The address or the name of chrony's source; null where chrony is not asked or has none."""
+    synchronised: bool | None
+    """Whether a source keeps the clock; null: unknown."""
+    offset: float | None
+    """Seconds by which the clock is ahead of its source, as far as that is known."""
+    estimated: float | None
+    """Seconds by which it is probably wrong; null: unknown."""
+    error: float | None
+    """Seconds by which it may be wrong at most; null: nobody knows."""
+    corrected: float | None
+    """Seconds since a source corrected it, as far as this run of the daemon saw it."""
+    crossed: str | None
+    """When ``error`` exceeds ``bound`` if nothing corrects the clock: UTC, ISO 8601. Null where it
+    does already, or the site asks nothing.
+    """
+    steps: int
+    """How often it was set while the daemon ran."""
+    doubt: str | None
+    """Why the time of day is not believed, for a person: no day of the journal is sealed until it
+    is. Null if it is believed.
+    """
 
 
 class LogHealth(msgspec.Struct, kw_only=True):
@@ -154,6 +187,8 @@ class Health(msgspec.Struct, kw_only=True):
     """The journal."""
     stages: StagesHealth
     """How fast the daemon is."""
+    clock: ClockHealth
+    """The machine's clock."""
     log: LogHealth
     """The log."""
     commands_followed: int

@@ -5,6 +5,7 @@ journal stores it.
 from __future__ import annotations
 
 import difflib
+from functools import cache
 
 import msgspec
 
@@ -31,9 +32,18 @@ _KINDS: tuple[type[Reading | Command], ...] = (
 KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
 """The types of a line, by the value of ``type``."""
 
-_inputs: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input)
-_events: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _encoder = msgspec.json.Encoder()
+
+
+@cache
+def _inputs() -> msgspec.json.Decoder[Input]:
+    """Made when first used: of all these types it takes long, and the daemon reads none."""
+    return msgspec.json.Decoder(Input)
+
+
+@cache
+def _events() -> msgspec.json.Decoder[AnyEvent]:
+    return msgspec.json.Decoder(AnyEvent)
 
 
 def read_input(line: bytes | str) -> Input:
@@ -41,7 +51,7 @@ def read_input(line: bytes | str) -> Input:
     with it and what it expects.
     """
     try:
-        return _inputs.decode(line)
+        return _inputs().decode(line)
     except RecursionError:
         raise ValueError(ENDLESS) from None
     except msgspec.ValidationError as error:
@@ -58,7 +68,7 @@ def read_input(line: bytes | str) -> Input:
 def read_event(line: bytes | str) -> AnyEvent:
     """Read one event. Raises ``ValueError`` that names the field and what is wrong."""
     try:
-        return _events.decode(line)
+        return _events().decode(line)
     except RecursionError:
         raise ValueError(ENDLESS) from None
 

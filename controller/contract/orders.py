@@ -70,6 +70,10 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Include the events of every later ``boot``. ``to`` has no meaning then."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
     """The most events to send."""
+    positions: Annotated[tuple[Seq, ...], msgspec.Meta(max_length=100)] = ()
+    """Entries of the daemon's journal whose hashes are wanted too, such as those that checkpoints
+    named.
+    """
 
 
 class Sender(msgspec.Struct, frozen=True):
@@ -93,6 +97,17 @@ class UnreadableCommandError(NovamasError, ValueError):
         self.sender = sender
 
 
+class ChainLink(msgspec.Struct, frozen=True):
+    """An entry of the daemon's journal, as its file has it now."""
+
+    position: int
+    """Its place in the journal's chain, from 1."""
+    hash: str
+    """Its hash, in hexadecimal: reckoned anew from the entry, with the hash of the one before as
+    the file has it.
+    """
+
+
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer on ``reply/<client>``."""
 
@@ -106,6 +121,8 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why it was refused, for a program that shows it in another language."""
     events: tuple[AnyEvent, ...] | None = None
     """The answer to ``recall``, oldest first, each marked ``historical``."""
+    chain: tuple[ChainLink, ...] | None = None
+    """The answer to the ``positions`` of a ``recall``: those that the file has."""
 
 
 def client_of(body: bytes) -> str | None:

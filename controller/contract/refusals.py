@@ -7,13 +7,23 @@ decree, never translated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH, text
+from controller.contract.messages.messages import ENGLISH, catalogue, text
 from devices.errors import NovamasError
 
 Field = str | int | tuple[str, ...]
 """What fills in a text: a name, a number, or names that are listed."""
+
+
+WORDS = {"why": "jackpot.out_of_play."}
+"""Fields that are words of the wire, and what comes before each in the messages. All other fields
+are told as they are.
+"""
+ROLES = dict.fromkeys(("role", "roles", "others"), "role.")
+"""The same of roles, which only people read by name."""
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,11 +37,22 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     """The rule and where it is printed, if the decree refuses it."""
 
     def told(self, language: str = ENGLISH) -> str:
-        """The text in that language, and the law."""
-        given = {
-            name: (", ".join(value) or "–") if isinstance(value, tuple) else value
-            for name, value in self.fields.items()
-        }
+        """The text in that language for people, and the law. Roles have their names."""
+        return self._filled(language, WORDS | ROLES)
+
+    def error(self) -> str:
+        """The English text of a reply. Roles stand in it as a command gives them."""
+        return self._filled(ENGLISH, WORDS)
+
+    def _filled(self, language: str, words: Mapping[str, str]) -> str:
+        known = catalogue(language)
+
+        def told(name: str, value: Field) -> Field:
+            if isinstance(value, tuple):
+                return ", ".join(str(told(name, each)) for each in value) or "–"
+            return known.get(f"{words[name]}{value}", value) if name in words else value
+
+        given = {name: told(name, value) for name, value in self.fields.items()}
         said = text(f"refusal.{self.key}", language, **given)
         return said if self.law is None else f"{said}: {self.law}"
 
@@ -44,4 +65,4 @@ class RejectedError(NovamasError, ValueError):
 
     def __init__(self, key: str, *, law: str | None = None, **fields: Field) -> None:
         self.refusal = Refusal(key, fields, law)
-        super().__init__(self.refusal.told())
+        super().__init__(self.refusal.error())

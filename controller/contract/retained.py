@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.commands import Role
+from controller.contract.commands import Duty, Role
 from controller.contract.events import Announcement
 from controller.contract.history import AnyLine
 from controller.contract.shown import AnyShown, ShoeCounts
@@ -19,7 +20,10 @@ Status = Literal["open", "closed", "waiting", "stale", "fault"]
 """One word for a table, the worst that applies, so that nobody has to combine topics.
 
 ``fault``: the table gives no results until somebody acts. ``stale``: a device is silent, so what is
-shown may be out of date. ``waiting``: a person has to decide. ``open`` and ``closed``: the session.
+shown may be out of date. ``waiting``: a person has to decide, about the round in progress (``asks``
+of ``shown`` names the commands) or about an earlier one without a result (``unresolved`` of
+``shown``, and the alert ``round-unresolved``), while play may go on. ``open`` and ``closed``: the
+session.
 """
 
 LinkState = Literal["up", "open", "stale", "lost", "unintelligible"]
@@ -36,6 +40,45 @@ class DeviceLink(msgspec.Struct, frozen=True, omit_defaults=True):
     """More about it, for a person."""
 
 
+class Undo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A command that takes another one back."""
+
+    command: str
+    """Its name. It says the same of the same hand, bet or round."""
+    fields: dict[str, bool] = {}
+    """Fields that it must have besides: ``{"valid": false}``."""
+
+
+class Allowed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A command that a table knows."""
+
+    roles: tuple[Role, ...]
+    """Who may give it here, after what the site has narrowed. The game may ask for more, depending
+    on what the command says.
+    """
+    two_persons: bool = False
+    """It may take a second person: the reply then says so."""
+    choices: dict[str, tuple[str, ...]] = {}
+    """By field: the values that this game and decree know, where they are fewer than those of the
+    contract, or the contract leaves them to the game.
+    """
+    leaves_out: tuple[str, ...] = ()
+    """Fields that this game does not read, or refuses: leave them out of a form."""
+    undone_by: Undo | None = None
+    """What takes it back, as long as nothing has followed from it; absent where nothing does."""
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which device it is, as configured."""
+
+    maker: str | None = None
+    """The maker."""
+    model: str | None = None
+    """The model."""
+    serial: str | None = None
+    """The serial number."""
+
+
 class About(msgspec.Struct, frozen=True, kw_only=True):
     """What does not change while the daemon runs."""
 
@@ -45,10 +88,18 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The languages of the decree."""
     devices: dict[str, str] = {}
     """Device id to the name of its driver."""
+    identities: dict[str, Identity] = {}
+    """Device id to its maker, model and serial number, as configured; absent where none is."""
     software: str = ""
     """Name and version of the daemon."""
     settings: dict[str, Any] = {}
     """What the configuration sets of the game, by name."""
+    jackpot: str | None = None
+    """The jackpot that the table is linked with, or null."""
+    commands: dict[str, Allowed] = {}
+    """The commands that the table knows, by name. ``device.command`` and ``device.command launch``
+    are those to its devices; the latter set the ball or the dice going.
+    """
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -92,6 +143,15 @@ class State(Leaf, frozen=True, kw_only=True):
     """The ids of the open alerts."""
     shown: AnyShown
     """What the game shows of itself; ``view`` names its shape."""
+    staff: dict[Duty, tuple[str, ...]]
+    """Who is at the table, as far as it was said in this session: by duty the names, in the order
+    in which they came.
+    """
+    takes: tuple[str, ...]
+    """The commands that the table takes as it stands, in the order of docs/vocabulary/commands.md.
+    Any other is refused now, whatever it says; one of these may still be refused for what it says,
+    or for the role of who says it.
+    """
     unsigned: bool = False
     """At a real table, whoever may publish at the broker may give commands in any name: the site
     has accepted that risk.
@@ -101,6 +161,8 @@ class State(Leaf, frozen=True, kw_only=True):
 class History(Leaf, frozen=True, kw_only=True):
     """The retained topic ``history``."""
 
+    session: int
+    """The session of these rounds."""
     results: list[AnyLine]
     """The latest rounds of the session, oldest first."""
 
@@ -127,6 +189,10 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The device that it concerns."""
     detail: str | None = None
     """More about it, for a person."""
+    rounds: tuple[int, ...] = ()
+    """The rounds of the session that it concerns."""
+    settled_by: Mapping[str, tuple[Role, ...]] = {}
+    """The commands any one of which settles it, and the roles that may give each."""
     acknowledged_by: str | None = None
     """The person who has seen it."""
     acknowledged_role: Role | None = None

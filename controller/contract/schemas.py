@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ import msgspec
 from controller.contract.commands import COMMANDS, AnyCommand
 from controller.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from controller.contract.field_docs import field_docs
+from controller.contract.jackpot import JACKPOT_ORDERS, JackpotReply, JackpotState
 from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from controller.contract.orders import DeviceOrder, Recall, Reply
 from controller.contract.retained import Alert, History, Info, ShoeTopic, State
@@ -38,6 +39,7 @@ them to the table.
 
 EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, DeviceOrder, Recall)
+JACKPOT_NAMES = {order: str(order.__struct_config__.tag) for order in JACKPOT_ORDERS}
 COMMAND_NAMES = {command: str(command.__struct_config__.tag) for command in COMMANDS}
 
 
@@ -66,6 +68,10 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
         "The retained topics of a table.",
         (Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert),
     ),
+    "jackpot": (
+        "The topics below `jackpot/<jackpot>/`, the alerts of the retained topics excepted.",
+        (JackpotState, *JACKPOT_ORDERS, JackpotReply),
+    ),
     "node": ("The retained topics of a daemon.", (NodeStatus, NodeClaim, Health, Checkpoint)),
     "sealed": ("The topic `sealed`, and what surveillance finds in it.", (Sealed, Opened)),
 }
@@ -87,7 +93,8 @@ def documents() -> dict[str, bytes]:
 def schemas() -> Mapping[str, Schema]:
     """The schema of each family."""
     found = {name: _family(title, *types) for name, (title, types) in FAMILIES.items()}
-    _order_bodies(found["orders"])
+    _order_bodies(found["orders"], ORDERS)
+    _order_bodies(found["jackpot"], JACKPOT_ORDERS)
     _published(found["events"])
     return found
 
@@ -159,11 +166,11 @@ def _published(family: Schema) -> None:
         component["required"] = [*component["required"], *ENVELOPE]
 
 
-def _order_bodies(family: Schema) -> None:
+def _order_bodies(family: Schema, orders: Iterable[type[msgspec.Struct]]) -> None:
     """The bodies of command messages: the topic names the command, the table stamps it, the sender
     may ask for an answer.
     """
-    for order in ORDERS:
+    for order in orders:
         component = family["$defs"][order.__name__]
         left = {
             name: field
@@ -175,6 +182,7 @@ def _order_bodies(family: Schema) -> None:
 
 
 TABLE = {"site": "The site's id.", "table": "The table's id."}
+JACKPOT = {"site": "The site's id.", "jackpot": "The jackpot's id."}
 NODE = {"site": "The site's id.", "node": "The id of the daemon at this site."}
 
 
@@ -228,23 +236,51 @@ def _asyncapi() -> Schema:
             TABLE | {"client": "As the command named it in `client`."},
             {"reply": ("replies", "Reply")},
         ),
+        "jackpot-state": _channel(
+            topics.jackpot("{jackpot}", "state"),
+            JACKPOT,
+            {"jackpot-state": ("jackpot", "JackpotState")},
+        ),
+        "jackpot-alert": _channel(
+            topics.jackpot("{jackpot}", "alert/{alert}"),
+            JACKPOT | {"alert": "The alert's id."},
+            {"alert": ("retained", "Alert")},
+        ),
+        "jackpot-command": _channel(
+            topics.jackpot("{jackpot}", "command/{command}"),
+            JACKPOT
+            | {"command": "One of " + ", ".join(sorted(map(level, JACKPOT_NAMES.values()))) + "."},
+            {name: ("jackpot", order.__name__) for order, name in JACKPOT_NAMES.items()},
+        ),
+        "jackpot-reply": _channel(
+            topics.jackpot("{jackpot}", "reply/{client}"),
+            JACKPOT | {"client": "As the command named it in `client`."},
+            {"jackpot-reply": ("jackpot", "JackpotReply")},
+        ),
         "status": _channel(
             topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}
         ),
         "claim": _channel(topics.node("{node}", "claim"), NODE, {"claim": ("node", "NodeClaim")}),
         "health": _channel(topics.node("{node}", "health"), NODE, {"health": ("node", "Health")}),
+        "node-alert": _channel(
+            topics.node("{node}", "alert/{alert}"),
+            NODE | {"alert": "The alert's id."},
+            {"alert": ("retained", "Alert")},
+        ),
         "checkpoint": _channel(
             topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}
         ),
     }
-    momentary = ("event", "sealed", "reply")
+    momentary = ("event", "sealed", "reply", "jackpot-reply")
+    commands = {"command": "reply", "jackpot-command": "jackpot-reply"}
     operations = {
         name: _operation("send", name, retain=name not in momentary)
         for name in channels
-        if name != "command"
+        if name not in commands
     } | {
-        "command": _operation("receive", "command", retain=False)
-        | {"reply": {"channel": {"$ref": "#/channels/reply"}}}
+        name: _operation("receive", name, retain=False)
+        | {"reply": {"channel": {"$ref": f"#/channels/{reply}"}}}
+        for name, reply in commands.items()
     }
     simulated = Topics("{site}", simulated=True).root
     return {
@@ -254,8 +290,9 @@ def _asyncapi() -> Schema:
             "version": VERSION,
             "license": {"name": "Apache-2.0"},
             "description": (
-                "What gaming tables say over MQTT, seen from the daemon. mqtt.md has the rules of "
-                "a session, the folder vocabulary the meaning of each name. Simulated tables have "
+                "What gaming tables say over MQTT, seen from the daemon, and what the controller "
+                "of a jackpot says, seen from it. mqtt.md has the rules of a session, the folder "
+                "vocabulary the meaning of each name. Simulated tables have "
                 f"the same topics under `{simulated}` in place of `{topics.root}`."
             ),
         },

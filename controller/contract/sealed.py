@@ -20,6 +20,10 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     """The signature by that key, in hexadecimal. Anybody can seal for a public key: without it
     nobody knows who did.
     """
+    reading: int | None = None
+    """The number of the reading in the box, which events name as their evidence. Absent where it
+    holds no reading, and in boxes of older releases.
+    """
 
 
 class Opened(msgspec.Struct, frozen=True):

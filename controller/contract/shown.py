@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.contract.outcomes import Colour
-from devices.readings import Number
+from devices.readings import Number, OutOfPlay
 
 Cards = tuple[str | None, ...]
 """The cards of a hand, in their order; null for one that lies face down."""
@@ -29,6 +29,17 @@ class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
     """What it is on."""
     amount: int | None = None
     """What lies there, in minor units; left out where nobody said it."""
+
+
+class LinkedJackpot(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The jackpot that the table is linked with, as the table knows it."""
+
+    jackpot: str
+    """Its id."""
+    in_play: bool
+    """Bets on it may be taken now."""
+    why: OutOfPlay | None = None
+    """Why not; absent if they may."""
 
 
 class ShoeCounts(msgspec.Struct, frozen=True):
@@ -52,6 +63,10 @@ class ShoeCounts(msgspec.Struct, frozen=True):
     """The cut card has come."""
     over: bool
     """No further round begins with it."""
+    first_round: int | None
+    """The first round that may be dealt from it; null where it was started under a release that did
+    not keep it.
+    """
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
@@ -333,6 +348,8 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
     """Boxes marked on the table."""
     next_minimum: int | None
     """An announced new minimum, or null."""
+    jackpot_standing: LinkedJackpot | None
+    """The jackpot that the accumulated bet is linked with, or null."""
 
 
 class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
@@ -370,8 +387,8 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     """What was said of it."""
     last_rounds: int | None
     """Valid rounds left before closing, where that was announced; else null."""
-    players: tuple[int, int]
-    """The fewest and the most players."""
+    players: tuple[int, int | None]
+    """The fewest and the most players; null where the decree has no most."""
     split: str
     """How a pot is shared."""
     limits: tuple[str, ...]
@@ -448,6 +465,8 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
     """What bets on the side pay, by bet."""
     jackpot: Table | None
     """What of the meter a hand takes, or null."""
+    jackpot_standing: LinkedJackpot | None
+    """The jackpot that the table is linked with, or null."""
     limits: tuple[int, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """

@@ -37,6 +37,12 @@ class Topics(msgspec.Struct, frozen=True):
         """Where a table answers a client."""
         return f"{self.root}/{table}/reply/{client}"
 
+    def jackpot(self, jackpot: str, leaf: str) -> str:
+        """A jackpot's topic: ``state`` and ``alert/<id>`` retained, ``command/<name>``,
+        ``reply/<client>``.
+        """
+        return f"{self.root}/jackpot/{jackpot}/{leaf}"
+
     def node(self, node: str, leaf: str) -> str:
         """A daemon's own topic: ``status`` (also its last will), ``claim``, ``health``,
         ``checkpoint``.

@@ -9,10 +9,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from controller.demo.note import Note
 from devices.errors import NovamasError
 
 PATIENCE = 30.0
 """Seconds each program may take to become ready, and to end."""
+LOOK = 0.02
+"""Seconds between two looks at what is waited for."""
+DYING = 2.0
+"""Seconds after which a program that dies has surely ended."""
 
 
 class DemoError(NovamasError):
@@ -20,10 +25,13 @@ class DemoError(NovamasError):
 
 
 class Floor:
-    """The running programs. ``room``: the directory of their logs."""
+    """The running programs. ``room``: the directory of their logs; ``note``: the line below the
+    picture.
+    """
 
     def __init__(self, room: Path) -> None:
         self.room = room
+        self.note = Note(room / "note.txt")
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
@@ -60,6 +68,14 @@ class Floor:
             if code is not None and (name != "display" or code != 0):
                 raise DemoError(f"the {name} has ended with {code}; it said:\n{self._said(name)}")
 
+    async def check_soon(self) -> None:
+        """:meth:`check` for as long as a program that dies may take until it is seen to have ended:
+        its connections close before, and others may notice that first.
+        """
+        for _ in range(int(DYING / LOOK)):
+            self.check()
+            await asyncio.sleep(LOOK)
+
     def _said(self, name: str) -> str:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
@@ -71,7 +87,7 @@ class Floor:
             async with asyncio.timeout(PATIENCE):
                 while not true():
                     self.check()
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(LOOK)
         except TimeoutError:
             said = "\n".join(f"{name}: {self._said(name)}" for name in self._programs)
             raise DemoError(f"{what} did not come within {PATIENCE:g} s\n{said}") from None

@@ -7,7 +7,7 @@ events alone, so a person who comes to an open table can continue.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,18 +15,28 @@ Said = tuple[str, dict[str, Any]]
 """A command's name and its fields."""
 
 
+class Stacked(NamedTuple):
+    """A deck that the croupier has prepared: in the round ``first``, or the next one with a coin, a
+    player who takes part in the jackpot gets ``hand``; and again some rounds after each award.
+    """
+
+    first: int
+    hand: tuple[str, ...]
+
+
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a person sees.
 
     ``shown``: the table's state; ``heard``: the latest event of each type since the person came;
     ``seed``: determines the cards that only this person sees; ``slips``: the person misreads a card
-    in every round whose number is a multiple of this (0: never).
+    in every round whose number is a multiple of this (0: never); ``stacked``: what deck there is.
     """
 
     shown: Mapping[str, Any]
     heard: Mapping[str, Mapping[str, Any]] = {}
     seed: str = ""
     slips: int = 0
+    stacked: Stacked | None = None
 
     @property
     def what(self) -> str | None:

@@ -1,4 +1,6 @@
-"""The demo's tables: each table's game, its one device, and the faults of that device."""
+"""The demo's tables: each table's game, its device and the faults of that device, and its coin
+slots where it is linked with the jackpot.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +10,36 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import Role
+from controller.demo.people import Stacked
 from controller.rulebooks.rulebook import rulebook
 
+BOXES, COIN = 3, 500
+"""Boxes of a poker table, and what a coin in their slots is worth, in minor units."""
 LATE, MUTE = 1.0, 10.0
 """Seconds a board's report may be late, and seconds a device may be silent. Both are real seconds
 of this machine, not of the model.
 """
 
+_BOARD = """\
+stale_after = {stale}
+options = {{ late_after = {late} }}
+"""
+
 
 class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of the demo and its one device.
+    """One table of the demo and its device.
 
     ``kind`` and ``simulator``: arguments of the simulator; ``faults``: the device's faults, each
-    with its time in seconds of the model; ``slips``: the croupier misreads a card in every round
-    whose number is a multiple of this (0: never); ``more``: the rest of the device's and the
-    table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}`` and ``{dealt}``;
-    ``role``: the role of the person who decides at this table.
+    with its time in seconds of the model, after three good rounds; ``quick``: how many times faster
+    it plays the rounds before the picture (1: it plays none); ``slips``: the croupier misreads a
+    card in every round whose number is a multiple of this (0: never); ``more``: the rest of the
+    device's and the table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}``
+    ``{dealt}`` and ``{jackpot}``; ``role``: the role of the person who decides at this table.
+
+    ``slots``: the device id of its coin slots, and ``slots_more`` the rest of its configuration; no
+    id where the decree has no jackpot. ``stacked``:
+    the hand that the croupier has prepared, so that the jackpot is hit. ``seed``: added to the
+    demo's, for devices that are not to do the same at the same time.
     """
 
     table: str
@@ -35,14 +51,19 @@ class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
     baud: int = 115200
     simulator: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    quick: float = 80.0
     slips: int = 0
     role: Role = "table_head"
+    slots: str | None = None
+    slots_more: str = _BOARD
+    stacked: Stacked | None = None
+    seed: int = 0
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The ids of its devices."""
+        return (self.device,) if self.slots is None else (self.device, self.slots)
 
-_BOARD = """\
-stale_after = {stale}
-options = {{ late_after = {late} }}
-"""
 
 ROULETTE = DemoTable(
     table="ruleta-1",
@@ -54,8 +75,8 @@ ROULETTE = DemoTable(
     # Mode 2181: the wheel plays by itself, reverses the rotor, and leaves bets open until the next
     # spin.
     simulator=("--mode", "2181"),
-    # Void spins in the second and the sixth round.
-    faults=("100:ball_with_rotor", "340:rotor_not_reversed"),
+    # Void spins after the third and the seventh round.
+    faults=("250:ball_with_rotor", "490:rotor_not_reversed"),
     more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
 )
 BOULE = DemoTable(
@@ -64,7 +85,7 @@ BOULE = DemoTable(
     device="boule",
     kind="wheel",
     driver="boule-board",
-    faults=("150:between_holes", "390:flicker", "630:ball_out", "1000:stuck_sensor=20"),
+    faults=("250:between_holes", "490:flicker", "730:ball_out", "1000:stuck_sensor=20"),
     more=_BOARD
     + """
 [table.settings] # no keys: bets open when the ball rests, and close when it is about to fall
@@ -77,7 +98,7 @@ FORTUNE = DemoTable(
     device="fortune",
     kind="wheel",
     driver="fortune-board",
-    faults=("160:weak_push", "400:turned_back", "640:on_pin"),
+    faults=("260:weak_push", "500:turned_back", "740:on_pin"),
     more=BOULE.more,
 )
 CRAPS = DemoTable(
@@ -86,7 +107,7 @@ CRAPS = DemoTable(
     device="dice",
     kind="dice",
     driver="dice-board",
-    faults=("170:cocked", "410:die_missing", "900:cocked"),
+    faults=("270:cocked", "510:die_missing", "900:cocked"),
     more=_BOARD
     + """
 [table.settings] # bets open by themselves, and the moving dice close them
@@ -101,8 +122,10 @@ PUNTO = DemoTable(
     driver="angel-eye",
     baud=4800,
     simulator=("--games-per-hour", "120"),
-    faults=("95:overdraw",),  # after the fourth coup
+    faults=("125:overdraw",),  # after the fourth coup
     more="""
+options = {{ min_draw = 0 }} # no hand draws these cards
+
 [table.settings] # no keys: the first card opens a round, and the fourth has them turned
 rounds = "shoe"
 turn = "when_complete"
@@ -114,27 +137,42 @@ POKER = DemoTable(
     device="shuffler-1",
     kind="shuffler",
     driver="shuffler-board",
-    simulator=("--boxes", "3", "--packet", "5"),
-    faults=("180:jam", "420:count_wrong", "660:door_open", "1000:set_wrong"),
+    simulator=("--boxes", str(BOXES), "--packet", "5"),
+    faults=("240:jam", "460:count_wrong", "700:door_open", "1000:set_wrong"),
+    quick=1.0,  # its croupier deals by hand
     slips=5,
     more=_BOARD
     + """
 [table.settings]
 dealt = "{dealt}"
-boxes = 3
-""",
+boxes = {boxes}
+{jackpot}""",
+    slots="slots-1",
+    stacked=Stacked(2, ("9s", "8s", "7s", "6s", "5s")),
+)
+SECOND_POKER = replace(
+    POKER,
+    table="poker-2",
+    device="shuffler-2",
+    faults=("300:door_open", "520:jam"),
+    slips=0,
+    slots="slots-2",
+    stacked=Stacked(5, ("Ah", "Kh", "Qh", "Jh", "Th")),
+    seed=1,
 )
 THREE_CARDS = replace(
     POKER,
-    table="poker-2",
+    table="poker-3",
     game="three-card-poker",
-    device="shuffler-2",
-    simulator=("--boxes", "3", "--packet", "3"),
+    device="shuffler-3",
+    simulator=("--boxes", str(BOXES), "--packet", "3"),
     faults=("240:set_wrong", "480:jam", "720:count_wrong"),
     slips=7,
+    slots=None,
+    stacked=None,
 )
 
-FLOOR = (ROULETTE, BOULE, FORTUNE, CRAPS, PUNTO, POKER, THREE_CARDS)
+FLOOR = (ROULETTE, BOULE, FORTUNE, CRAPS, PUNTO, POKER, SECOND_POKER, THREE_CARDS)
 PAIR = (ROULETTE, PUNTO)
 
 
@@ -160,17 +198,29 @@ def _book(decree: str, game: str) -> Any:
 
 
 def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
-    """Adapt a table to its decree: who declares a round void, which cards are in the shoe, and
-    whether the shuffler or the croupier deals.
+    """Adapt a table to its decree: who declares a round void, which cards are in the shoe, whether
+    the shuffler or the croupier deals, and whether there is a jackpot.
     """
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"
     words: tuple[str, ...] = ()
     if place.kind == "shoe":
         words = ("--decks", str(book.shoe.decks), "--cut", str(book.shoe.behind))
+    slots = place.slots if getattr(book, "jackpot", None) else None
     by_hand = place.kind == "shuffler" and "packets" not in book.exposed
     if by_hand:
         words = ("--no-packets",)
     more = place.more.format(
-        late=LATE * hurry, stale=MUTE * hurry, dealt="singly" if by_hand else "packets"
+        late=LATE * hurry,
+        stale=MUTE * hurry,
+        dealt="singly" if by_hand else "packets",
+        boxes=BOXES,
+        jackpot=f"jackpot_stake = {COIN}" if slots and book.jackpot.decided else "",
     )
-    return replace(place, role=role, simulator=(*place.simulator, *words), more=more)
+    return replace(
+        place,
+        role=role,
+        simulator=(*place.simulator, *words),
+        more=more,
+        slots=slots,
+        slots_more=place.slots_more.format(late=LATE * hurry, stale=MUTE * hurry),
+    )

@@ -16,6 +16,8 @@ from controller.games.cards import DECK
 from controller.games.hands.evaluator import value
 
 DEALER = "dealer"
+AGAIN = 6
+"""Rounds from an award to the next stacked deck."""
 MINIMUM = 1000
 """The table minimum, in minor units."""
 RANKINGS: Mapping[int, str] = {5: "five-52", 3: "three"}
@@ -126,18 +128,38 @@ def _turned_up(seen: TableSeen, phase: str) -> Said | None:
         seen.slips
         and shown["round"] % seen.slips == 0
         and seen.heard.get("irregularity", {}).get("round") != shown["round"]
+        and who != _lucky(seen)
     )
     said = [*cards[who][:-1], cards[DEALER][0]] if slip else cards[who]
     return "cards.show", {"who": who, "cards": said}
 
 
 def _cards(seen: TableSeen) -> dict[str, list[str]]:
-    """The hands of the round in progress, from a deck that the seed determines."""
+    """The hands of the round in progress, from a deck that the seed determines, and that is perhaps
+    stacked.
+    """
     shown = seen.shown
     size = len(shown["dealer"])
     random = Random(f"{seen.seed} {shown['session']} {shown['round']}")  # noqa: S311 - a model to be repeated, not a secret
-    deck = random.sample(DECK, len(DECK))
-    return {who: [deck.pop() for _ in range(size)] for who in (*shown["hands"], DEALER)}
+    lucky = _lucky(seen)
+    stacked = seen.stacked.hand if seen.stacked and lucky else ()
+    deck = [card for card in random.sample(DECK, len(DECK)) if card not in stacked]
+    return {
+        who: list(stacked) if who == lucky else [deck.pop() for _ in range(size)]
+        for who in (*shown["hands"], DEALER)
+    }
+
+
+def _lucky(seen: TableSeen) -> str | None:
+    """Who gets the stacked hand in this round: the first box that takes part in the jackpot."""
+    if seen.stacked is None:
+        return None
+    shown, first = seen.shown, seen.stacked.first
+    if seen.since("award.qualified", "session.opened"):
+        first = max(first, seen.heard["award.qualified"]["round"] + AGAIN)
+    if shown["round"] < first:
+        return None
+    return next((who for who, own in shown["hands"].items() if "jackpot" in own["bets"]), None)
 
 
 def _goes(cards: list[str]) -> bool:

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from nacl.pwhash import argon2id
 from nacl.signing import SigningKey
 
 from controller.contract.commands import Role
 from controller.contract.times import utc
-from controller.people.register import ALL, Head, Key, Person, enrolled, spelled, write_people
+from controller.people.authority import Holds
+from controller.people.pin_key import make_pepper, seal, write_pin_key
+from controller.people.private_key import make_private_key
+from controller.people.register import (
+    ALL,
+    Head,
+    Key,
+    Person,
+    enrolled,
+    spelled,
+    write_people,
+)
 from controller.people.signed_command import Claims, sign
 
 LIFE = 30
 """Seconds for which a signed command is valid."""
+
+
+class Visitor(NamedTuple):
+    """Somebody who comes to look, and may act at the console."""
+
+    person: str
+    name: str
+    roles: tuple[Holds, ...]
+    badge: str
+    pin: str
+
+
+VISITORS = (
+    Visitor("visitor-1", "Visitor 1", ("table_head",), "1", "271828"),
+    Visitor("visitor-2", "Visitor 2", ("inspector",), "2", "314159"),
+)
+"""No secret: the demo is on this machine alone, and its keys are forgotten when it ends."""
+PINS, PEPPER = "pins", "pepper"
+LEAST = 64
+"""KiB for the sealing of those PINs: what is no secret need not cost half a second."""
+
+
+class Reader(NamedTuple):
+    """The key with which a program asks tables what it missed, and the file with its passphrase."""
+
+    key: Path
+    passphrase: Path
 
 
 class Staff(msgspec.Struct, frozen=True):
@@ -26,6 +66,12 @@ class Staff(msgspec.Struct, frozen=True):
     """The public part of the key that signed the people file."""
     keys: dict[str, bytes]
     """The secret keys, by role."""
+    pins: Path
+    """The folder of the visitors' keys."""
+    pepper: Path
+    """The file without which their PINs open none."""
+    readers: dict[str, Reader]
+    """Those of the programs, by their ids among the people."""
 
     def sign(self, role: Role, audience: str, name: str, number: str, fields: Any) -> bytes:
         """A command that the person in this role signs now."""
@@ -44,8 +90,16 @@ class Staff(msgspec.Struct, frozen=True):
         return sign(self.keys[role], claims).encode()
 
 
-def enrol(path: Path, site: str, roles: Iterable[Role]) -> Staff:
-    """Make keys, and write the people file. The keys are forgotten when the demo ends."""
+def enrol(
+    path: Path,
+    site: str,
+    roles: Iterable[Role],
+    visitors: Iterable[Visitor] = VISITORS,
+    programs: Iterable[str] = (),
+) -> Staff:
+    """Make keys, and write the people file, and beside it the keys of the visitors and of the
+    programs that ask tables. The others are forgotten when the demo ends.
+    """
     site_key = SigningKey.generate()
     keys = {role: SigningKey.generate() for role in sorted(set(roles))}
     persons = [
@@ -58,10 +112,54 @@ def enrol(path: Path, site: str, roles: Iterable[Role]) -> Staff:
         )
         for role, key in keys.items()
     ]
+    pins, pepper = path.parent / PINS, path.parent / PEPPER
+    pepper.unlink(missing_ok=True)
+    secret = make_pepper(pepper)
+    for each in visitors:
+        key = SigningKey.generate()
+        write_pin_key(pins, seal(key, each.person, each.badge, each.pin, secret, LEAST))
+        persons.append(
+            Person(
+                id=each.person,
+                name=each.name,
+                roles=each.roles,
+                tables=(ALL,),
+                keys=(Key(x=spelled(key.verify_key.encode())),),
+            )
+        )
+    readers = {
+        name: Reader(path.parent / f"{name}.key", path.parent / f"{name}.passphrase")
+        for name in programs
+    }
+    persons += [
+        Person(
+            id=name,
+            name=f"demo {name}",
+            roles=("reader",),
+            tables=(ALL,),
+            keys=(Key(x=spelled(_new_key(reader).verify_key.encode())),),
+        )
+        for name, reader in readers.items()
+    ]
     people = enrolled(Head(site=site, number=1, time=utc(time.time())), persons)
     path.write_bytes(write_people(people, site_key))
     return Staff(
-        spelled(site_key.verify_key.encode()), {role: bytes(key) for role, key in keys.items()}
+        spelled(site_key.verify_key.encode()),
+        {role: bytes(key) for role, key in keys.items()},
+        pins,
+        pepper,
+        readers,
+    )
+
+
+def _new_key(reader: Reader) -> SigningKey:
+    """A key in a file, and the file with its passphrase, instead of those of an earlier demo."""
+    for each in reader:
+        each.unlink(missing_ok=True)
+    reader.passphrase.touch(mode=0o600)
+    reader.passphrase.write_text(secrets.token_urlsafe(24), encoding="ascii")
+    return make_private_key(
+        reader.key, reader.passphrase.read_bytes(), argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN
     )
 
 

@@ -8,7 +8,8 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.contract.topics import Topics
@@ -42,6 +43,8 @@ TAKES: Mapping[str, float] = {
 """Seconds before a command is sent. Any command not listed takes ``THINKS``."""
 THINKS = 4.0
 """Seconds that a person takes for a decision."""
+VISITOR = 60.0
+"""Real seconds for which a decision is left to a visitor who is signed in at the console."""
 AGAIN = 8.0, 2.0
 """A command without effect is sent again after this many seconds of the model, but no sooner than
 this many real seconds.
@@ -73,6 +76,8 @@ class Table:
         self._shown: dict[str, Any] = {}
         self._heard: dict[str, dict[str, Any]] = {}
         self._seed = seed
+        self.quick = 1.0
+        """How many times faster than otherwise the table plays now."""
         self._number = ""
         self._answer: asyncio.Future[dict[str, Any]] | None = None
 
@@ -107,8 +112,24 @@ class Table:
             if not await self.change(UNTOLD if self._shown else None):
                 self._told = self._seq
         return PEOPLE[self.place.game](
-            TableSeen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
+            TableSeen(
+                shown=self._shown,
+                heard=self._heard,
+                seed=self._seed,
+                slips=self.place.slips,
+                stacked=self.place.stacked if self.place.slots else None,
+            )
         )
+
+    @property
+    def round(self) -> int:
+        """The rounds of its session that have ended."""
+        return int(self._shown.get("round", 0)) - 1
+
+    @property
+    def falling(self) -> bool:
+        """Whether its bets are closed, and the result is about to come."""
+        return self._shown.get("phase") == "bets_closed"
 
     @property
     def irregular(self) -> int:
@@ -129,7 +150,10 @@ class Table:
 
 
 class TableHead:
-    """Presides over the tables at ``places``. ``opened`` is set once all of them can play."""
+    """Presides over the tables at ``places``. ``opened`` is set once all of them can play.
+    ``occupied``: a file that is there while a visitor is signed in; ``insert``: has the players of
+    a round insert coins in these slots.
+    """
 
     def __init__(
         self,
@@ -139,11 +163,15 @@ class TableHead:
         seed: int,
         speed: float,
         staff: Staff,
+        occupied: Path | None = None,
+        insert: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._staff = staff
+        self._insert = insert
+        self._occupied = occupied
         self._port = port
         self._topics = Topics(site, simulated=True)
-        self._tables = [Table(place, f"{seed} {place.table}") for place in places]
+        self.tables = [Table(place, f"{seed} {place.table}") for place in places]
         self._speed = speed
         self.opened = asyncio.Event()
 
@@ -168,13 +196,13 @@ class TableHead:
 
     async def _preside(self, client: aiomqtt.Client) -> None:
         taking = {}
-        for each in self._tables:
+        for each in self.tables:
             table = each.place.table
             taking[self._topics.table(table, "state")] = each.state
             taking[self._topics.table(table, "event")] = each.event
             taking[self._topics.reply(table, "demo")] = each.answer
         async with asyncio.TaskGroup() as people:
-            for each in self._tables:
+            for each in self.tables:
                 people.create_task(self._attend(client, each))
             await client.subscribe([(topic, 1) for topic in taking])
             async for message in client.messages:
@@ -201,15 +229,30 @@ class TableHead:
                 await table.change(again - now())
             else:
                 if table.plays:
-                    await asyncio.sleep(TAKES.get(word[0], THINKS) / self._speed)
+                    takes = TAKES.get(word[0], THINKS)
+                    await asyncio.sleep(takes / self._speed / table.quick)
+                    await self._leave_to_visitor(table, word)
                 if await table.look() != word:
                     continue
                 saying = word, table.irregular
                 refused = await self._say(client, table, word)
+                if word[0] == "boxes.set" and table.place.slots and refused is None:
+                    self._insert(table.place.slots)
                 refusals = 0 if refused is None else refusals + 1 if saying == said else 1
                 if refusals >= REFUSALS and not table.plays:
                     raise DemoError(f"the table {table.place.table} does not open: {refused}")
                 said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
+
+    async def _leave_to_visitor(self, table: Table, word: Said) -> None:
+        """Wait while somebody else may decide, or has decided."""
+        if word[0] in TAKES or self._occupied is None:
+            return
+        now = asyncio.get_running_loop().time
+        end = now() + VISITOR
+        while (  # noqa: ASYNC110 - the file is another program's
+            now() < end and self._occupied.exists() and await table.look() == word
+        ):
+            await asyncio.sleep(0.2)
 
     async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
         """Send a command and wait for its answer: why it was refused, or None. :meth:`_attend`
@@ -239,5 +282,5 @@ class TableHead:
 
     def _plays(self, table: Table) -> None:
         table.plays = True
-        if all(each.plays for each in self._tables):
+        if all(each.plays for each in self.tables):
             self.opened.set()

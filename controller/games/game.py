@@ -7,9 +7,10 @@ the same events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from controller.contract.commands import AnyCommand
+from controller.contract.commands import AnyCommand, Role
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.contract.shown import AnyShown
@@ -28,6 +29,11 @@ class Game(Protocol):
     """Whether cards are ever face down. If so, the table's state and its devices' reports are
     confidential.
     """
+
+    @property
+    def settled_by(self) -> Mapping[str, tuple[Role, ...]]:
+        """The commands that settle an unresolved round, and the roles that may give each."""
+        ...
 
     def begin(self) -> Any:
         """The initial state."""
@@ -54,8 +60,14 @@ class Game(Protocol):
         """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON
         values only.
 
-        ``asks`` lists the commands one of which the game waits for; the table says ``waiting``
-        while it is not empty.
+        ``asks`` lists the commands one of which the game waits for, ``unresolved`` the rounds whose
+        result a person may still give; the table says ``waiting`` while either is not empty.
+        """
+        ...
+
+    def takes(self, state: Any) -> tuple[str, ...]:
+        """The commands that the table takes as it stands, as far as that does not depend on what
+        they say or on who says it. Any other is refused now.
         """
         ...
 

@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from controller.contract.commands import AnyCommand, CardDecide, Command, Role, RoundVoid
+from controller.contract.commands import (
+    COMMANDS,
+    AnyCommand,
+    CardDecide,
+    Command,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    tag_of,
+)
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
@@ -17,6 +26,7 @@ from controller.contract.shown import AnyShown
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD
+from controller.games.when import Whens
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -30,6 +40,7 @@ from devices.readings import (
     ShufflerVerdict,
 )
 
+Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
 Takes = Mapping[type[Any], Callable[[Any, Any], None]]
 NONE: Takes = MappingProxyType({})
 
@@ -37,6 +48,10 @@ SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 """Readings that tell of a silence: a device is not heard, is heard again, or its readings came late
 or were lost.
 """
+
+
+SETTLE: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
+"""Commands that settle an unresolved round."""
 
 
 class Inputs(NamedTuple):
@@ -51,9 +66,21 @@ class Inputs(NamedTuple):
     in_charge: Takes = NONE
     at_the_table: Takes = NONE
     of_voiders: tuple[type[Command], ...] = (RoundVoid,)
+    withdrawn: tuple[type[Command], ...] = ()
+    """Commands that are taken back by the same with ``valid`` false."""
+    leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({})
+    """By command: its fields that this game does not read, or refuses."""
+    when: Whens = MappingProxyType({})
+    """When the table takes a command, whatever it says: those that it does not take at any time."""
 
     def also(
-        self, readings: Takes = NONE, in_charge: Takes = NONE, at_the_table: Takes = NONE
+        self,
+        readings: Takes = NONE,
+        in_charge: Takes = NONE,
+        at_the_table: Takes = NONE,
+        when: Whens = MappingProxyType({}),
+        withdrawn: tuple[type[Command], ...] = (),
+        leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
     ) -> Inputs:
         """These, and those of a game of its own, which go before them."""
         return Inputs(
@@ -61,6 +88,9 @@ class Inputs(NamedTuple):
             {**self.in_charge, **in_charge},
             {**self.at_the_table, **at_the_table},
             self.of_voiders,
+            (*self.withdrawn, *withdrawn),
+            {**self.leaves_out, **leaves_out},
+            {**self.when, **when},
         )
 
     @property
@@ -83,6 +113,11 @@ class Decree(Protocol):
     @property
     def void_by(self) -> tuple[Role, ...]:
         """Who may void a round."""
+        ...
+
+    @property
+    def void(self) -> Mapping[Any, Any]:
+        """The law behind each reason to void a round."""
         ...
 
 
@@ -108,6 +143,10 @@ class Machine(ABC, Generic[B, S, T, M]):
         self.settings = settings
         self._takes = self.inputs.takes
         self._may = self.inputs.may(book.void_by)
+        self._commands = tuple(kind for kind in COMMANDS if kind in self._may)
+        self.settled_by: Mapping[str, tuple[Role, ...]] = {
+            tag_of(kind): self._may[kind] for kind in SETTLE
+        }
 
     def begin(self) -> T:
         """The initial state."""
@@ -131,6 +170,20 @@ class Machine(ABC, Generic[B, S, T, M]):
             take(turn, given)
             turn.carry_on()
         return turn.state, tuple(turn.events)
+
+    def takes(self, state: T) -> tuple[str, ...]:
+        """The commands that the table takes as it stands, whatever they say and whoever says it."""
+        turn = self.turn(state)
+        return tuple(tag_of(kind) for kind in self._commands if self.is_taken(turn, kind))
+
+    def choices(self) -> Choices:
+        """By command and field, the values that the game and its decree know."""
+        return {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
+
+    def is_taken(self, turn: M, kind: type[Command]) -> bool:
+        """Whether the table takes a command of this kind now."""
+        when = self.inputs.when.get(kind)
+        return when is None or when(turn)
 
     def confidential(
         self, state: T, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]

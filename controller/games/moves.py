@@ -106,14 +106,13 @@ class Moves(ABC, Generic[Book, Settings, State]):
             self.say(AlertCleared(alert=what))
 
 
-def frame_of(given: Reading) -> Frame | None:
-    """The frame behind a reading, as evidence."""
-    return (
-        None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
-    )
-
-
 def frames_of(given: Reading | None) -> tuple[Frame, ...]:
-    """The same, where evidence is gathered."""
-    frame = frame_of(given) if given is not None else None
-    return () if frame is None else (frame,)
+    """The frame behind a reading of a wheel or of dice, as evidence."""
+    if given is None or given.frame is None:
+        return ()
+    return (Frame(at=given.at, frame=given.frame, device=given.device),)
+
+
+def readings_of(given: Reading) -> tuple[int, ...]:
+    """The number of a reading where cards are dealt, as evidence."""
+    return () if given.reading is None else (given.reading,)

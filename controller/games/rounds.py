@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from controller.contract import commands as person
 from controller.contract.commands import Command, VoidReason
-from controller.contract.events import Announcement, AnyOutcome, Frame, Irregularity, RoundVoid
+from controller.contract.events import Announcement, AnyOutcome, Irregularity, RoundVoid
 from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
 from controller.games.moves import Moves, Remembered, frames_of
 from controller.games.session import Decided
@@ -87,11 +87,12 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         given: Reading | None = None,
         asks: tuple[str, ...] = (),
         detail: str | None = None,
-        frames: tuple[Frame, ...] = (),
+        readings: tuple[int, ...] = (),
     ) -> None:
         """Report an irregularity and the law behind it, by default the one under its own name.
 
-        ``given``: the reading whose frame is evidence; never one of a face-down card.
+        ``given``: the reading whose frame is evidence, of a wheel or of dice; ``readings``: the
+        evidence where cards are dealt.
         """
         law = law or self.book.laws[what]
         self.say(
@@ -102,7 +103,8 @@ class LawfulMoves(Moves[Book, Settings, Table]):
                 article=law.article,
                 detail=detail,
                 asks=asks,
-                frames=frames or frames_of(given),
+                frames=frames_of(given),
+                readings=readings,
                 **self.about(given),
             )
         )

@@ -85,7 +85,8 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One shoe of rounds. ``behind``: cards behind the cut card. ``drawn``: cards that left,
     ``unread`` of them without a value. ``seen``: how often each card was read, turned or not; never
     shown. ``cut_at``: cards drawn before the cut card came. ``counted``: no silence has hidden a
-    card so far. ``over``: no further round may begin.
+    card so far. ``over``: no further round may begin. ``first_round``: the first that may be dealt
+    from it.
     """
 
     number: str
@@ -99,6 +100,7 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cut_at: int | None = None
     counted: bool = True
     over: bool = False
+    first_round: int | None = None
 
     @property
     def cards(self) -> int:
@@ -134,7 +136,9 @@ def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tu
     return tuple(name for name, is_wrong in wrong.items() if is_wrong)
 
 
-def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
+def put_in(
+    rules: ShoeRules, settings: ShoeSettings, given: ShoeStart, first_round: int | None = None
+) -> Shoe:
     """The shoe with its cards."""
     behind = rules.behind if given.cut is None else given.cut
     return Shoe(
@@ -143,6 +147,7 @@ def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
         decks=rules.decks,
         behind=behind,
         continuous=settings.continuous,
+        first_round=first_round,
     )
 
 
@@ -271,4 +276,5 @@ def show(shoe: Shoe | None) -> ShoeCounts | None:
         left=shoe.left,
         cut=shoe.cut_at is not None,
         over=shoe.over,
+        first_round=shoe.first_round,
     )

@@ -82,7 +82,9 @@ def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -
     ``fields``: what else begins with it.
     """
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
-    now = shoe.put_in(turn.book.shoe, turn.settings, given)
+    current = turn.state.current
+    first = turn.state.round + 1 if current is None else current.round
+    now = shoe.put_in(turn.book.shoe, turn.settings, given, first)
     fresh = given.shoe not in (past or ((),))[-1]
     past = shoe.assign(past, given.shoe)
     turn.change(shoe=now, past=past)

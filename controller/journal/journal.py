@@ -43,6 +43,7 @@ from controller.journal.schema import (
     is_unread,
 )
 from controller.journal.store import Replacement, Store
+from controller.metrics.family import Histogram
 
 CAPACITY = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""
@@ -88,6 +89,10 @@ class _Suspect(msgspec.Struct, frozen=True):
     damage: str = ""
 
 
+class _Look(msgspec.Struct, frozen=True):
+    told: Callable[[], None]
+
+
 class Journal:
     """Opens or creates the journal at ``path``. Used from one event loop. Raises
     :class:`JournalUnusableError`.
@@ -116,10 +121,12 @@ class Journal:
         self._on_aside = on_aside
         self._capacity = capacity
         self._on_change = on_change
+        self.commits = Histogram()
+        """How long commits took."""
         self._loop: asyncio.AbstractEventLoop | None = None
         with suppress(RuntimeError):  # it is opened before there is one
             self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[_Batch | _Cut | _Suspect | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Batch | _Cut | _Suspect | _Look | None] = SimpleQueue()
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
         self._logged = 0
@@ -268,6 +275,16 @@ class Journal:
         """The hash of that entry, if it is in the file."""
         return self._ask(lambda reader: reader.hash_at(position))
 
+    def reckoned(self, positions: Sequence[int]) -> list[ChainHead]:
+        """The hashes of those of these entries that are in the file, reckoned anew."""
+        return self._ask(lambda reader: reader.reckoned(positions))
+
+    def look_for_others(self, told: Callable[[], None]) -> None:
+        """Have the writer see whether another program has written to the file since it was last
+        asked; ``told`` is then called in the event loop.
+        """
+        self._queue.put(_Look(told))
+
     def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
         """Raises :class:`JournalUnusableError`. The writer then checks the file for damage, unless
         the disk did not return it.
@@ -349,6 +366,9 @@ class Journal:
             while item is not None:
                 if isinstance(item, _Cut):
                     self._cut = item.through
+                elif isinstance(item, _Look):
+                    if self._store.others_wrote():
+                        self._call(item.told)
                 elif isinstance(item, _Suspect):
                     if self._suspected is None or item.journal is not None:
                         self._suspected = item
@@ -367,8 +387,10 @@ class Journal:
         waiting = [batch.stored for batch in batches]
         wait = _FIRST_WAIT
         while True:
+            begun = time.monotonic()
             try:
                 ends, published = self._store.write(records, moves)
+                self.commits.add(time.monotonic() - begun)
                 break
             except (
                 Exception

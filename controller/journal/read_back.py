@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
+from controller.journal.file import TAIL
 from controller.journal.reader import JournalReader
 from controller.journal.schema import (
     NONSENSE,
@@ -61,15 +62,19 @@ class ReadBack:
         """
         return self._look(journal) and self._look(journal)
 
-    def _look(self, journal: str) -> str | None:
+    def broken_end(self, journal: str) -> str | None:
+        """What is wrong with the chain of the newest entries, as :meth:`damage` of all."""
+        return self._look(journal, end=True) and self._look(journal, end=True)
+
+    def _look(self, journal: str, *, end: bool = False) -> str | None:
         self._forget()
         self._since = time.monotonic()
         try:
             with closing(JournalReader(self._path)) as self._reader:
                 if self._reader.id() != journal:
                     return None  # another file has taken its place
-                found = self._chain(self._reader)
-                if found is None and not self._stopped.is_set():
+                found = self._chain(self._reader, end=end)
+                if found is None and not end and not self._stopped.is_set():
                     found = self._reader.damage(self._pause, STEPS)
                 return None if self._stopped.is_set() else found
         except NONSENSE as error:
@@ -79,11 +84,13 @@ class ReadBack:
                 return str(error)
             raise
 
-    def _chain(self, reader: JournalReader) -> str | None:
-        end, at = reader.head().position, reader.beginning()
-        if at.position > end:
-            return f"the entries end at position {end}, and begin past {at.position}"
-        while at.position < end:
+    def _chain(self, reader: JournalReader, *, end: bool) -> str | None:
+        head, at = reader.head().position, reader.beginning()
+        if at.position > head:
+            return f"the entries end at position {head}, and begin past {at.position}"
+        if end and (known := reader.hash_at(head - TAIL)) is not None:
+            at = ChainHead(head - TAIL, known)
+        while at.position < head:
             entries = list(reader.entries(at.position, BATCH))
             for entry in entries:
                 if not follows(entry, at):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from controller.journal.schema import (
     genesis,
     holds,
     is_unread,
+    reckoned,
 )
 
 _PUBLISHED = (
@@ -97,6 +98,21 @@ class JournalReader:
             "SELECT hash FROM entry WHERE position = ?", (position,)
         ).fetchone()
         return bytes(row[0]) if row else None
+
+    def reckoned(self, positions: Sequence[int]) -> list[ChainHead]:
+        """Those of these entries that the file holds, each with its hash as its row makes it: over
+        the previous hash that stands in the row.
+        """
+        heads = []
+        for position in positions:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM entry WHERE position = ?",  # noqa: S608 - our own names
+                (position,),
+            ).fetchone()
+            if row is not None:
+                entry = Entry(*row)
+                heads.append(ChainHead(position, reckoned(entry)))
+        return heads
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
         """The last entry, or the last one of a kind."""

@@ -157,9 +157,9 @@ def chained(
     ).digest()
 
 
-def holds(entry: Entry) -> bool:
-    """Whether the entry's own hash is correct."""
-    digest = chained(
+def reckoned(entry: Entry) -> bytes:
+    """The hash that the entry should have, over the previous one that it names."""
+    return chained(
         entry.previous,
         entry.table,
         entry.boot,
@@ -169,7 +169,11 @@ def holds(entry: Entry) -> bool:
         entry.mono_ns,
         entry.body,
     )
-    return digest == entry.hash
+
+
+def holds(entry: Entry) -> bool:
+    """Whether the entry's own hash is correct."""
+    return reckoned(entry) == entry.hash
 
 
 def follows(entry: Entry, before: ChainHead) -> bool:

@@ -38,6 +38,7 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     simulated: bool = False
     speed: float = 1.0
     settings: dict[str, Any] = {}
+    jackpot: str | None = None
     devices: tuple[DeviceSetup, ...] = ()
 
 
@@ -143,6 +144,7 @@ def boot(
                 simulated=table.simulated,
                 speed=table.speed,
                 settings=table.settings,
+                jackpot=table.jackpot,
                 devices=tuple(
                     DeviceSetup(
                         id=device.id,

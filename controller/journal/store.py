@@ -99,6 +99,7 @@ class Store:
             if before is None
             else salvage(path.with_name(before), self._cursor, self._genesis.position)
         )
+        self._version: tuple[sqlite3.Connection, int] | None = None
         self._suspected = False  # the last try found the file damaged, which is looked at once more
         self._unread_since: float | None = None
         self._boot: Record | None = None
@@ -140,6 +141,8 @@ class Store:
         assert self._connection is not None
         if self._inode != _inode(self.path):
             raise JournalLostError("the file was removed, or another was put in its place")
+        if self._version is None or self._version[0] is not self._connection:
+            self._see_version()
         execute, many = self._connection.execute, self._connection.executemany
         execute("BEGIN IMMEDIATE")
         many(_ENTRY, made)
@@ -226,6 +229,26 @@ class Store:
             self.close()
             return False
         return bool(last < end)
+
+    def others_wrote(self) -> bool:
+        """Whether another connection has committed to the file since the last call, or since ours
+        was opened.
+        """
+        if self._connection is None:
+            return False
+        before = self._version
+        try:
+            self._see_version()
+        except sqlite3.Error:
+            return False  # whoever writes next is told what is wrong
+        same = before is not None and before[0] is self._connection
+        return same and before != self._version
+
+    def _see_version(self) -> None:
+        """A number that changes when another connection commits."""
+        assert self._connection is not None
+        number = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        self._version = (self._connection, number)
 
     def log_size(self) -> int:
         """The size of the write-ahead log in bytes; it is truncated whenever it was moved into the

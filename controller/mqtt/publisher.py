@@ -17,7 +17,6 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 
 import msgspec
-import structlog
 from paho.mqtt.client import MQTTMessage
 
 from controller.broker.login import (
@@ -42,6 +41,7 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import RENEWED as CLAIMED
 from controller.mqtt.tables_api import TablesApi, line_of
 from controller.tables.stages import Stages
+from devices.log import structlog
 
 BACKLOG = 64
 """The most events awaiting acknowledgement. After an outage thousands may be due; retained topics
@@ -199,7 +199,7 @@ class Publisher:
             client_id=self._client_id,
             will=self._api.status(online=False),
             thrown_away=self._throw_away,
-            heard=self._hear_claim,
+            heard=self._hear,
         )
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -337,6 +337,8 @@ class Publisher:
         self._claiming, self._claimed = connection, []
         self._settle()
         refused += await connection.listen(self._api.subscriptions())
+        # a statement that the broker holds may be an old one
+        refused += await connection.listen(self._api.jackpots.topics(), as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._shown, self._taken = {}, set()
@@ -388,6 +390,11 @@ class Publisher:
             self._connection = self._claiming = None
         left = self._api.claims.messages(left=True)
         await self._deliver(connection, [*left, self._api.status(online=False)])
+
+    def _hear(self, message: MQTTMessage) -> bool:
+        """Take a claim of another daemon, or what the controller of a jackpot says."""
+        body, jackpots = bytes(message.payload), self._api.jackpots
+        return self._hear_claim(message) or jackpots.heard(message.topic, body, held=message.retain)
 
     def _hear_claim(self, message: MQTTMessage) -> bool:
         claims = self._api.claims

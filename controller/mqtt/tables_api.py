@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
-import structlog
 from msgspec.structs import replace
 
 from controller.contract.commands import CommandRefused, Signature
@@ -28,6 +27,7 @@ from controller.contract.retained import Alert
 from controller.contract.topics import Topics, level, within
 from controller.journal.schema import JournalUnusableError
 from controller.mqtt.connection import Incoming
+from controller.mqtt.jackpots import Jackpots
 from controller.mqtt.outgoing import Message
 from controller.mqtt.table_claims import TableClaims
 from controller.people.gate import Gate, said, signature
@@ -35,6 +35,7 @@ from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import Device
+from devices.log import structlog
 
 ANSWER = 262_144
 """The most bytes of events in one answer to a recall; fewer where the broker accepts less."""
@@ -126,6 +127,7 @@ class TablesApi:
         self.claims = TableClaims(
             node, boot, {table: place.topics for table, place in places.items()}
         )
+        self.jackpots = Jackpots((place.topics, place.runner) for place in places.values())
         self.boot = boot
         self._response_topics = response_topics
         self._node = node
@@ -268,8 +270,9 @@ class TablesApi:
                 given, signed = passed.command, passed.signed
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
-                stored = cast("tuple[AnyEvent, ...]", place.runner.recall(given, room))
-                reply = Reply(id=sender.id, ok=True, events=stored)  # exactly as stored
+                stored = cast("tuple[AnyEvent, ...]", await _recalled(place, given, room))
+                chain = place.runner.chain(given) if given.positions else None
+                reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
@@ -328,7 +331,7 @@ class TablesApi:
                 if (first := said(each.first)) is not None:
                     _keep(place, first, refusal.key)
                 if claims.client is not None:
-                    reply = Reply(id=claims.jti, ok=False, error=refusal.told(), refusal=refusal)
+                    reply = Reply(id=claims.jti, ok=False, error=refusal.error(), refusal=refusal)
                     topic = place.topics.reply(table, claims.client)
                     messages.append(Message(topic, msgspec.json.encode(reply)))
         return messages
@@ -348,6 +351,18 @@ class TablesApi:
                 self.withheld += 1
                 self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
         return replies
+
+
+async def _recalled(place: ServedTable, given: Recall, room: int) -> tuple[msgspec.Raw, ...]:
+    """The events that are stored. That nothing more is there is said only when everything that was
+    taken before is stored. Raises :class:`RejectedError`.
+    """
+    found = place.runner.recall(given, room)
+    if not found:
+        if not await place.runner.settled():
+            raise RejectedError("not_stored_yet")
+        found = place.runner.recall(given, room)
+    return found
 
 
 def _keep(place: ServedTable, proof: Signature, why: str) -> None:

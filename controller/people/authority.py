@@ -6,32 +6,40 @@ is strict. A site can narrow either, and widen neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, get_args
 
 import msgspec
 
 from controller.contract.commands import (
+    COMMANDS,
     AlertAcknowledge,
     AnyCommand,
     Command,
     DeviceCommand,
+    DeviceService,
     Role,
+    StaffOff,
+    StaffOn,
 )
 from controller.contract.orders import RECALL, DeviceOrder, Recall
 from controller.contract.refusals import RejectedError
+from controller.contract.retained import Allowed, Undo
 from controller.contract.topics import level
 from controller.games.games import make_game
-from controller.games.machine import Machine
-from controller.games.roles import LAUNCHES, may_command
+from controller.games.machine import Inputs, Machine
+from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, may_command
+from controller.games.when import never
 from devices.suggestions import unknown
 
-Holds = Role | Literal["reader"]
-"""What a person can be enrolled as. ``reader``: a program or a display; it may recall events and
-says nothing else.
+Holds = Role | Literal["reader", "surveillance"]
+"""What a person can be enrolled as. ``reader``: a program or a display. ``surveillance``: a person
+who may see sealed cards in the archive. Both may recall events and say nothing else at a table.
 """
+READS: tuple[Holds, ...] = ("reader", "surveillance")
+"""The roles that only recall events."""
 ROLES: tuple[Role, ...] = get_args(Role)
-HELD: tuple[Holds, ...] = (*ROLES, "reader")
+HELD: tuple[Holds, ...] = (*ROLES, *READS)
 
 DEVICE = str(DeviceCommand.__struct_config__.tag)
 LAUNCH = f"{DEVICE} launch"
@@ -69,11 +77,67 @@ def rights(game: str, decree: str) -> Rights:
     ]
     found += [
         Right(_name(AlertAcknowledge), ROLES),
+        Right(_name(StaffOn), AT_THE_TABLE),
+        Right(_name(StaffOff), AT_THE_TABLE),
+        Right(_name(DeviceService), COMMANDS_DEVICES),
         Right(LAUNCH, may_command(LAUNCHES[0])),
         Right(DEVICE, may_command("")),
         Right(RECALL, HELD),
     ]
     return {right.command: right for right in sorted(found, key=lambda right: right.command)}
+
+
+def allowed(
+    game: str,
+    decree: str,
+    settings: Mapping[str, Any],
+    of: Rights,
+    two_persons: Collection[str] = (),
+    devices: tuple[str, ...] = (),
+) -> dict[str, Allowed]:
+    """The same for a program that shows forms, with what the game knows of each command: the topic
+    ``info`` has it. ``two_persons``: the commands that may take a second person; ``devices``: those
+    of the table.
+    """
+    made = make_game(game, decree, settings)
+    assert isinstance(made, Machine)
+    named: dict[str, type[Command]] = {_name(kind): kind for kind in COMMANDS}
+    inputs = made.inputs
+    choices = {**made.choices()}
+    if devices:
+        choices[DeviceService] = {"device": devices}
+    return {
+        name: Allowed(
+            roles=tuple(role for role in ROLES if role in right.roles),
+            two_persons=name in two_persons,
+            choices=dict(choices.get(named.get(name, Command), {})),
+            leaves_out=inputs.leaves_out.get(named.get(name, Command), ()),
+            undone_by=_undone_by(inputs, name),
+        )
+        for name, right in of.items()
+        if name != RECALL
+    }
+
+
+UNDONE_BY: Mapping[str, str] = {
+    "bet.place": "bet.withdraw",
+    "bet.withdraw": "bet.place",
+    "boxes.set": "boxes.set",
+    "die.report": "die.report",
+    "round.confirm": "result.correct",
+    "dice.tell": "result.correct",
+    "staff.on": "staff.off",
+    "staff.off": "staff.on",
+}
+"""What takes a command back, where the table knows both and does not always refuse it."""
+
+
+def _undone_by(inputs: Inputs, name: str) -> Undo | None:
+    if name in map(_name, inputs.withdrawn):
+        return Undo(command=name, fields={"valid": False})
+    by = UNDONE_BY.get(name)
+    known = {_name(kind) for kind in inputs.takes if inputs.when.get(kind) is not never}
+    return Undo(command=by) if by in {*known, "staff.on", "staff.off"} else None
 
 
 def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:

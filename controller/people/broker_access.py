@@ -27,19 +27,27 @@ RETAINED = ("history", "shoe", "alert/+")
 TABLE = (*OUTCOMES, *RETAINED)
 CLAIM = "claim"
 NODE = ("status", CLAIM, "health", "checkpoint")
+SHOWN = ("status", "checkpoint")
+JACKPOT = ("state", "alert/+")
 
 
 class Access(msgspec.Struct, frozen=True):
-    """What one kind of client may do, as leaves of its topics.
+    """What one kind of client may do, as leaves of its topics: of tables, of daemons, of jackpots.
 
-    ``own``: whether it may read ``reply/<its user name>``.
+    ``own_node``: what it writes below its own node, that of the recorder or of the controller of
+    the jackpots; ``own``: whether
+    it may read ``reply/<its user name>`` of tables; ``own_jackpot``: of jackpots.
     """
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     node_read: tuple[str, ...] = ()
     node_write: tuple[str, ...] = ()
+    jackpot_read: tuple[str, ...] = ()
+    jackpot_write: tuple[str, ...] = ()
+    own_node: tuple[str, ...] = ()
     own: bool = False
+    own_jackpot: bool = False
 
 
 RECALL = "command/recall"
@@ -49,12 +57,41 @@ ACCESS: Mapping[Kind, Access] = {
         write=(*TABLE, "sealed", "reply/+"),
         node_read=("status", "health", "checkpoint"),  # and the claims of all daemons
         node_write=NODE,
+        jackpot_read=("state",),
     ),
-    "display": Access(read=TABLE, node_read=("status",)),
-    "console": Access(read=TABLE, write=("command/+",), node_read=("status",), own=True),
-    "surveillance": Access(read=(*TABLE, "sealed"), write=(RECALL,), node_read=NODE, own=True),
-    "carrousel": Access(read=OUTCOMES, write=(RECALL,), node_read=("status",), own=True),
-    "integrator": Access(read=TABLE, write=(RECALL,), node_read=NODE, own=True),
+    "display": Access(read=TABLE, node_read=SHOWN, jackpot_read=JACKPOT),
+    "console": Access(
+        read=TABLE,
+        write=("command/+",),
+        node_read=(*SHOWN, "alert/+"),
+        jackpot_read=JACKPOT,
+        jackpot_write=("command/+",),
+        own=True,
+        own_jackpot=True,
+    ),
+    "surveillance": Access(
+        read=(*TABLE, "sealed", "reply/+"),
+        write=(RECALL,),
+        node_read=(*NODE, "alert/+"),
+        jackpot_read=(*JACKPOT, "reply/+"),
+        own_node=("status", "alert/+"),
+    ),
+    "carrousel": Access(
+        read=OUTCOMES,
+        write=(RECALL,),
+        node_read=("status", "health"),
+        jackpot_read=("command/+", *JACKPOT),
+        jackpot_write=(*JACKPOT, "reply/+"),
+        own_node=SHOWN,
+        own=True,
+    ),
+    "integrator": Access(
+        read=TABLE,
+        write=(RECALL,),
+        node_read=(*NODE, "alert/+"),
+        jackpot_read=JACKPOT,
+        own=True,
+    ),
 }
 
 
@@ -75,6 +112,12 @@ class Floor(msgspec.Struct, frozen=True):
     tables: tuple[tuple[str, bool], ...]
     """Each table, and whether it is simulated."""
     response_topics: tuple[str, ...] = ()
+    jackpots: tuple[tuple[str, bool], ...] = ()
+    """Each jackpot that a table is linked with, and whether the table is simulated."""
+    carrousel: str = "carrousel"
+    """The node of the controller of the jackpots."""
+    recorder: str = "surveillance"
+    """The node of the recorder."""
 
 
 def client(kind: Kind, user: str, floor: Floor) -> Client:
@@ -86,16 +129,24 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
         Topics(floor.site, simulated)
         for simulated in sorted({is_sim for _, is_sim in floor.tables})
     ]
+    jackpots = [(root, "+") for root in roots]
     if kind == "daemon":
+        jackpots = [
+            (Topics(floor.site, sim), jackpot) for jackpot, sim in sorted({*floor.jackpots})
+        ]
         tables = [(Topics(floor.site, simulated), table) for table, simulated in floor.tables]
         nodes = [Topics(floor.site, all(simulated for _, simulated in floor.tables))]
         node = floor.node
     else:
         tables, nodes, node = [(root, "+") for root in roots], roots, "+"
     reads = (*access.read, *([f"reply/{user}"] if access.own else []))
+    jackpot_reads = (*access.jackpot_read, *([f"reply/{user}"] if access.own_jackpot else []))
     # who has a table that two daemons serve
     claims = [root.node("+", CLAIM) for root in roots] if kind == "daemon" else []
     claim = [root.node(node, CLAIM) for root in roots if root not in nodes]
+    # not that of any daemon
+    speaker = floor.recorder if kind == "surveillance" else floor.carrousel
+    spoken = [root.node(speaker, leaf) for root in roots for leaf in access.own_node]
     answers = [f"{prefix}/#" for prefix in floor.response_topics] if kind == "daemon" else []
     return Client(
         user,
@@ -104,12 +155,19 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
             *(root.table(table, leaf) for root, table in tables for leaf in reads),
             *(root.node(node, leaf) for root in nodes for leaf in access.node_read),
             *claims,
+            *(root.jackpot(jackpot, leaf) for root, jackpot in jackpots for leaf in jackpot_reads),
         ),
         write=(
             *(root.table(table, leaf) for root, table in tables for leaf in access.write),
             *(root.node(node, leaf) for root in nodes for leaf in access.node_write),
             *claim,
+            *spoken,
             *answers,
+            *(
+                root.jackpot(jackpot, leaf)
+                for root, jackpot in jackpots
+                for leaf in access.jackpot_write
+            ),
         ),
     )
 

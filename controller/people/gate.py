@@ -13,7 +13,7 @@ from controller.contract.orders import DeviceOrder, Recall
 from controller.people.authority import Rights, allow
 from controller.people.register import People
 from controller.people.seen import Seen
-from controller.people.signed_command import TOLERANCE, Signed, claims_of, order, verify
+from controller.people.signed_command import TOLERANCE, Signed, claims_of, order, prepare, verify
 from controller.people.two_persons import (
     MARKED,
     Mark,
@@ -48,8 +48,8 @@ class Passed(msgspec.Struct, frozen=True):
 
 
 def said(by: Said) -> Signature | None:
-    """The proof that a person said it; None of a ``reader``, who says nothing that is kept."""
-    if by.role == "reader":
+    """The proof that a person said it; None of who only reads, for that is not kept."""
+    if by.role == "reader" or by.role == "surveillance":
         return None
     return Signature(id=by.person, name=by.name, role=by.role, token=by.token)
 
@@ -83,6 +83,7 @@ class Gate:
         self._seen = seen
         self._marked = marked
         self._waits = Waits()
+        prepare()
 
     @property
     def people(self) -> People:

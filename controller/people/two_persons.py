@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.commands import AnyCommand, ResultCorrect, RoundConfirm, RoundVoid
+from controller.contract.commands import ResultCorrect, RoundConfirm, RoundVoid
 from controller.contract.refusals import RejectedError
 from controller.people.authority import Holds
 
@@ -80,7 +80,7 @@ class Waits(msgspec.Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
 
 
-def content(given: AnyCommand) -> bytes:
+def content(given: msgspec.Struct) -> bytes:
     """What a command says, without who says it and when, so that two of them can be compared."""
     said = msgspec.to_builtins(given)
     return msgspec.json.encode(
@@ -95,7 +95,7 @@ def expired(state: Waits, now: float) -> tuple[Waits, tuple[Waiting, ...]]:
     return Waits(tuple(each for each in state.waiting if each.until > now)), late
 
 
-def say(state: Waits, given: AnyCommand, said: Said, now: float) -> tuple[Waits, Said | None]:
+def say(state: Waits, given: msgspec.Struct, said: Said, now: float) -> tuple[Waits, Said | None]:
     """A person who may says a command that takes two.
 
     Returns the first person if this is the second one: follow the command now, and name both.

@@ -15,6 +15,7 @@ from pathlib import Path
 from secrets import token_bytes
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.confidential.boxes import is_locked, is_sealed
 from controller.contract.commands import Command, CommandRefused
@@ -38,14 +39,22 @@ from controller.proof.findings import (
 from controller.proof.likeness import likeness
 from controller.proof.live import LiveFile, Saved
 from controller.proof.pieces import Lead
+from controller.proof.references import Span, named_by, number_in
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.signatures import Signatures
 from controller.proof.verdict import Verdict
 from controller.proof.verify import Hearer, verify
-from controller.tables.table import OUTAGE, RESTART, Snapshot, Table, UnrestorableStateError
+from controller.tables.table import (
+    OUTAGE,
+    RESTART,
+    Snapshot,
+    Table,
+    UnrestorableStateError,
+    is_counted,
+)
 from devices.calls import Missed, Opened, read_calls, readings
 from devices.drivers import driver
-from devices.readings import AnyReading, LinkLost, Reading
+from devices.readings import OF_THE_DAEMON, AnyReading, LinkLost, Reading
 from devices.watch import Watch
 
 Unseal = Callable[[bytes], bytes]
@@ -85,7 +94,10 @@ class _Room:
             boot=self.boot,
             simulated=setup.simulated,
             saved=saved,
-            about=About(devices={device.id: device.driver for device in setup.devices}),
+            about=About(
+                devices={device.id: device.driver for device in setup.devices},
+                jackpot=setup.jackpot,
+            ),
         )
 
     def known(self) -> list[object]:
@@ -120,11 +132,12 @@ def _is_own(room: _Room, given: LinkLost) -> bool:
 
 class Heard(msgspec.Struct, frozen=True):
     """What an auditor has found in some entries. ``tables``: for each table, its events and how
-    many were derived.
+    many were derived; ``spans``: the readings that its events name.
     """
 
     audit: Audit
     tables: dict[str, tuple[int, int]]
+    spans: dict[str, Span]
 
 
 class Auditor(Hearer):
@@ -144,6 +157,9 @@ class Auditor(Hearer):
         self._signatures = Signatures()
         self._tables: dict[str, tuple[int, int]] = {}
         """For each table, its events and how many were derived."""
+        self._spans: dict[str, Span] = {}
+        self._latest: dict[str, int] = {}
+        """For each table, the number of its latest reading since a boot or a day began."""
         self._present = ""
         """The present run."""
         self._guessed: frozenset[str] | None = None
@@ -162,6 +178,7 @@ class Auditor(Hearer):
             room = None
         try:
             if entry.kind == "boot":
+                self._latest = {}
                 self._boot(entry)
             else:
                 self._take(entry, self._opened(entry), room)
@@ -212,9 +229,9 @@ class Auditor(Hearer):
 
     def told(self) -> Heard:
         """What was found since this was asked last."""
-        told = Heard(self.audit, self._tables)
+        told = Heard(self.audit, self._tables, self._spans)
         self.audit = Audit(journal=told.audit.journal, chain=told.audit.chain)
-        self._tables = {}
+        self._tables, self._spans = {}, {}
         self._runs = {
             boot: Run(
                 boot=boot, software=run.software, python=run.python, since="", first=run.first
@@ -230,10 +247,13 @@ class Auditor(Hearer):
         for table, (events, derived) in found.tables.items():
             known = self._tables.get(table, (0, 0))
             self._tables[table] = known[0] + events, known[1] + derived
+        for table, span in found.spans.items():
+            self._spans.setdefault(table, Span()).add(span)
 
     def conclude(self, chain: Verdict) -> Audit:
         """Everything that was found. ``chain``: whether the entries are those that were written."""
         self.audit.chain = chain
+        self.audit.unkept = sum(len(span.below) for span in self._spans.values())
         self.audit.unproved_tables = [
             table for table, (events, proved) in self._tables.items() if events and not proved
         ]
@@ -351,6 +371,7 @@ class Auditor(Hearer):
                 )
 
     def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        self._latest.pop(entry.table, None)
         if room is None:
             return
         if is_sealed(body):
@@ -381,7 +402,8 @@ class Auditor(Hearer):
         assert room.table is not None
         if begun.why == "aside" and saved is not None:
             self._saved[entry.table] = saved
-        room.gaps = 0 if begun.why in ("day", "aside") else len(room.table.gap(0.0))
+        lost = [given for given in room.table.gap(0.0) if isinstance(given, LinkLost)]
+        room.gaps = 0 if begun.why in ("day", "aside") else len(lost)
 
     def _bytes(self, body: bytes, room: _Room | None) -> None:
         if room is None:
@@ -401,6 +423,7 @@ class Auditor(Hearer):
             room.said[device] += (write(reading) for reading in readings(watch, call))
 
     def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        self._number(entry, body, room)
         if is_sealed(body):
             self.audit.readings += 1
             self._unproved(self._why_sealed)
@@ -411,6 +434,8 @@ class Auditor(Hearer):
             room.gaps = max(
                 0, room.gaps - 1
             )  # said by the table itself, which was not told for a while
+        elif isinstance(given, OF_THE_DAEMON):
+            pass  # the daemon heard, saw or knew it: it follows from nothing in the journal
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)
         elif isinstance(given, Command):
@@ -425,6 +450,34 @@ class Auditor(Hearer):
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
         self._saved[entry.table] = room.table.snapshot()
+
+    def _number(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        """Hold the number of a reading against those before it, by which events name it."""
+        number, latest = number_in(entry.body), self._latest.get(entry.table)
+        table = room.table if room is not None else None
+        if table is not None and table.face_down:
+            latest = table.readings
+        if is_sealed(entry.body) and not is_sealed(body) and number_in(body) != number:
+            self._differs(entry, "the number beside the box is not that of its reading", None)
+        if number is None:
+            return
+        if latest is not None and number != latest + 1:
+            what = f"the reading has the number {number}, and the one before it {latest}"
+            self._differs(entry, what, None)
+        self._latest[entry.table] = number
+        self._spans.setdefault(entry.table, Span()).hear(number)
+
+    def _named(self, entry: Entry) -> None:
+        """Hold the readings that an event names against those that there are."""
+        numbers = named_by(entry.body)
+        if not numbers:
+            return
+        self.audit.named += len(numbers)
+        self._spans.setdefault(entry.table, Span()).name(numbers)
+        latest = self._latest.get(entry.table)
+        if latest is not None and max(numbers) > latest:
+            what = f"it names reading {max(numbers)}, and its table had taken {latest}"
+            self._differs(entry, what, None)
 
     def _command(self, entry: Entry, given: Command, room: _Room | None) -> None:
         if not isinstance(given, CommandRefused):
@@ -453,6 +506,10 @@ class Auditor(Hearer):
             return
         said = room.said[given.device]
         derived = said.popleft() if said else None
+        if given.reading is None and is_counted(given) and entry.table in self._latest:
+            self._differs(entry, "the reading has no number", None)
+        elif given.reading is not None:  # its table gave it the number
+            body = write(replace(given, reading=None))
         if derived == body:
             self.audit.proved_readings += 1
             return
@@ -465,6 +522,7 @@ class Auditor(Hearer):
         self.audit.events += 1
         if run := self._run(entry):
             run.events += 1
+        self._named(entry)
         if room is None or room.table is None:
             self._count(entry, proved=0)
             self._unproved(self._why_no_room(entry) if room is None else room.why)

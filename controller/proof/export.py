@@ -67,9 +67,9 @@ def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
             yield from group
 
 
-def as_json(entry: Entry) -> bytes:
+def as_json(entry: Entry, rests_on: list[dict[str, Any]] | None = None) -> bytes:
     """An entry as one line, with its body unchanged; a body that is not JSON on one line becomes a
-    string.
+    string. ``rests_on``: the readings that an event names.
     """
     try:
         msgspec.json.decode(entry.body)
@@ -89,6 +89,7 @@ def as_json(entry: Entry) -> bytes:
             "mono_ns": entry.mono_ns,
             "hash": entry.hash.hex(),
             "body": body,
+            **({"rests_on": rests_on} if rests_on else {}),
         }
     )
 

@@ -26,6 +26,7 @@ COUNTS = (
     "proved_events",
     "unheard",
     "sealed",
+    "named",
     "more",
 )
 """What an audit counts."""
@@ -72,8 +73,9 @@ class Audit(msgspec.Struct, kw_only=True):
     """The findings. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
     ``signed``: commands of which it is proved who signed them, by people files that the
     ``site_keys`` signed; ``unproved``: why others could not be derived, and how many. ``sealed``:
-    entries that only surveillance can open, and nobody opened. ``unproved_tables``: tables with no
-    derived event. ``chain``: whether the entries are those that were written.
+    entries that only surveillance can open, and nobody opened. ``named``: readings that events
+    name as their evidence, and ``unkept``: those of them that are not kept. ``unproved_tables``:
+    tables with no derived event. ``chain``: whether the entries are those that were written.
     """
 
     journal: str
@@ -87,6 +89,8 @@ class Audit(msgspec.Struct, kw_only=True):
     proved_events: int = 0
     unheard: int = 0
     sealed: int = 0
+    named: int = 0
+    unkept: int = 0
     unproved: dict[str, int] = {}
     unproved_tables: list[str] = []
     site_keys: list[str] = []

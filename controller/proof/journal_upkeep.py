@@ -7,6 +7,7 @@ It works beside the tables, which never wait for it. What fails raises an alert 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import sqlite3
 import time
@@ -14,7 +15,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
-import structlog
 from nacl.signing import SigningKey
 
 from controller.configuration.settings import Configuration
@@ -33,6 +33,7 @@ from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
 from controller.tables.byte_trace import PERIOD
 from controller.tables.runner import TableRunner
+from devices.log import structlog
 
 ROOM = 1 << 30
 """Bytes that must be free on the journal's disk. Below this an alert is raised, long before nothing
@@ -41,6 +42,9 @@ can be stored.
 
 AT_ONCE = 50
 """Tables that begin their day in one go of the event loop."""
+
+WATCHED = 30.0
+"""Seconds between two looks at the newest entries: no longer than between two checkpoints."""
 
 AGAIN = 600.0
 """Seconds until the next try after the journal could not be read back."""
@@ -76,6 +80,9 @@ class JournalUpkeep:
         self._clock: str | None = None
         self._sealing: str | None = None
         self._unread: str | None = None
+        self._foreign: str | None = None
+        self._others = asyncio.Event()
+        """Set when another program has written to the journal."""
         self._flood: str | None = None
         self._flooding: set[str] = set()
         self._failed = False
@@ -83,6 +90,10 @@ class JournalUpkeep:
         self._room: str | None = None
         self._today = utc(time.time())[:10]
         self._read_whole = is_checked_whole(journal.path)
+        self.verified: float | None = time.time() if self._read_whole else None
+        """When all of the journal was last read and found sound, in seconds since 1970."""
+        self.sealed = time.time()
+        """When all days that were over were last found sealed; at first, the start."""
         self._log = structlog.get_logger()
         self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
@@ -106,8 +117,14 @@ class JournalUpkeep:
         """The key that signs checkpoints, if it is usable."""
         return self._checkpoint_signer.signer
 
+    @property
+    def doubt(self) -> str | None:
+        """Why the time of day is not believed; None: it is."""
+        return self._timekeeper.doubt
+
     def checkpoint(self) -> Checkpoint:
         """The present end of the journal's chain, signed."""
+        self._journal.look_for_others(self._others.set)
         made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
         self._say()
         return made
@@ -224,6 +241,47 @@ class JournalUpkeep:
         finally:
             reading.stop()
 
+    async def watch(self) -> None:
+        """Until cancelled, see at each checkpoint's period whether the newest entries of the
+        journal are still what was written. Where another program has written to it, which each
+        checkpoint looks for, say so, and read all of it back at once.
+        """
+        reading = ReadBack(self._journal.path)
+        whole: asyncio.Task[None] | None = None
+        try:
+            async with asyncio.TaskGroup() as group:
+                while True:
+                    if self._journal.failed is None:
+                        await self._read_end(reading)
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(WATCHED):
+                            await self._others.wait()
+                    if self._others.is_set():
+                        self._others.clear()
+                        self._tell_others()
+                        if whole is None or whole.done():
+                            whole = group.create_task(self._read_back(ReadBack(self._journal.path)))
+        finally:
+            reading.stop()
+
+    def _tell_others(self) -> None:
+        self._foreign = (
+            f"another program wrote to {self._journal.path} at {utc(time.time())}: nobody but the "
+            "daemon may. Find out which one, and run `novamas verify` on the journal; the alert "
+            "ends with the next start of the daemon"
+        )
+        self._say()
+
+    async def _read_end(self, reading: ReadBack) -> None:
+        journal = self._journal.id
+        try:
+            damage = await asyncio.to_thread(reading.broken_end, journal)
+        except Exception:  # the whole of it is read back too, and that says what cannot be read
+            return
+        if damage is not None:
+            self._log.error("journal damaged on the disk", reason=damage)
+            self._journal.give_up(journal, damage)
+
     async def _read_back(self, reading: ReadBack) -> None:
         journal, begun = self._journal.id, time.monotonic()
         try:
@@ -236,6 +294,7 @@ class JournalUpkeep:
         else:
             self._unread = None
             if damage is None:
+                self.verified = time.time()
                 self._log.info("journal read back", seconds=round(time.monotonic() - begun, 1))
             else:
                 self._log.error("journal damaged on the disk", reason=damage)
@@ -278,7 +337,7 @@ class JournalUpkeep:
                 f"it can: {_reason(error)}"
             )
         else:
-            self._sealing = None
+            self._sealing, self.sealed = None, time.time()
         self._say()
 
     def _append_boot(
@@ -316,6 +375,7 @@ class JournalUpkeep:
             "journal-key": ("journal.key", "fault", unsigned),
             "journal-key-changed": ("journal.key_changed", "warning", signer.changed),
             "journal-cut": ("journal.cut", "fault", signer.cut),
+            "journal-foreign": ("journal.foreign", "fault", self._foreign),
             "journal-clock": ("journal.clock", "warning", self._clock),
             "journal-seal": ("journal.seal", "warning", self._sealing),
             "journal-read-back": ("journal.read_back", "fault", self._unread),

@@ -2,7 +2,8 @@
 duplicates.
 
 A line is the body itself, or an object that has it under ``payload`` (an object or a string) beside
-anything else. The reply to a recall counts as the events in it. Everything else is ignored.
+anything else, or under ``body`` beside its ``kind``, as an export has it. The reply to a recall
+counts as the events in it. Everything else is ignored.
 """
 
 from __future__ import annotations
@@ -127,12 +128,9 @@ class Witness:
             return False  # what follows is taken for a line of its own, and is none either
         try:
             body = json.loads(line)
-            if isinstance(body, dict) and "payload" in body:
-                body = (
-                    json.loads(body["payload"])
-                    if isinstance(body["payload"], str) and body["payload"]
-                    else body["payload"]
-                )
+            if isinstance(body, dict) and ("payload" in body or {"kind", "body"} <= body.keys()):
+                told = body["payload"] if "payload" in body else body["body"]
+                body = json.loads(told) if isinstance(told, str) and told else told
         except HOSTILE:
             return False
         if not isinstance(body, dict):

@@ -19,7 +19,8 @@ from controller.rulebooks import rows
 Kind = Literal["enforced", "published", "asserted_by_person", "out_of_reach"]
 """How a rule is handled.
 
-- ``enforced``: the table acts on it or reports the irregularity.
+- ``enforced``: the table acts on it or reports the irregularity; of a jackpot's meter, its
+  controller does.
 - ``published``: the table publishes the fact or figure that a person needs to apply it.
 - ``asserted_by_person``: a person reports it by a command.
 - ``out_of_reach``: the table cannot handle it, for the reason given.

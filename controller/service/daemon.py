@@ -9,17 +9,18 @@ import contextlib
 import gc
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-import structlog
 
 from controller.configuration.checks import deals_face_down
+from controller.configuration.listening import address
 from controller.configuration.settings import Broker, Configuration
 from controller.configuration.settings import Device as DeviceSettings
 from controller.configuration.settings import Table as TableSettings
@@ -34,7 +35,7 @@ from controller.journal.setup import Boot, PeopleSetup
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.people.authority import at_table, rights
+from controller.people.authority import allowed, at_table, rights
 from controller.people.gate import Gate
 from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE
@@ -43,16 +44,19 @@ from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
+from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
 from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.systemd_notify import notify, watchdog_interval
+from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
 from devices.calls import AnyCall, Heard
 from devices.device import Device
 from devices.drivers import driver
+from devices.log import structlog
 from devices.readings import (
     AnyReading,
     LinkLost,
@@ -175,10 +179,20 @@ class Daemon:
             self._health_due.set,
         )
         self._publisher = publisher
-        reporter = HealthReporter(
-            self.boot, self._journal, publisher, self._api, self._places, self._stages
-        )
         runners = [place.runner for place in self._places.values()]
+        clock = TimeWatch(
+            self._configuration.clock, self._journal, runners, self._alerts, self._changed
+        )
+        reporter = HealthReporter(
+            self.boot,
+            self._journal,
+            publisher,
+            self._api,
+            self._places,
+            clock,
+            lambda: self._upkeep.doubt,
+            self._stages,
+        )
         async with asyncio.TaskGroup() as group:
 
             def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -195,8 +209,12 @@ class Daemon:
                 essential("health", self._report(reporter)),
                 essential("journal upkeep", self._upkeep.run(runners, lambda: publisher.position)),
                 essential("read back", self._upkeep.read_back()),
+                essential("journal watch", self._upkeep.watch()),
                 essential("people", self._watch_people(publisher)),
+                essential("clock", clock.run()),
             ]
+            if listen := self._configuration.metrics.listen:
+                chores.append(group.create_task(self._tell(listen, reporter), name="metrics"))
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
             gc.collect()
@@ -258,8 +276,18 @@ class Daemon:
             title=_title(book, table.game),
             languages=book.languages,
             devices={device.id: device.driver for device in table.device},
+            identities={device.id: each for device in table.device if (each := plate(device))},
             software=self._software,
             settings=table.settings,
+            jackpot=table.jackpot,
+            commands=allowed(
+                table.game,
+                table.decree,
+                table.settings,
+                at_table(rights(table.game, table.decree), people.may if people else {}),
+                people.two_persons if people else (),
+                tuple(device.id for device in table.device),
+            ),
         )
 
         def make() -> Table:
@@ -284,6 +312,9 @@ class Daemon:
             self._cipher,
             self._stages,
         )
+        said = [configured_identity(device, clock()) for device in table.device]
+        if news := [each for each in said if not runner.table.knows(each)]:
+            runner.take(news)
         if game.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
@@ -317,9 +348,14 @@ class Daemon:
                 self._health_due.set()
 
         def take(readings: list[AnyReading]) -> None:
-            runner.take(readings)
+            runner.take(readings, noted=True)
             if any(isinstance(reading, OF_A_LINK) for reading in readings):
                 self._health_due.set()
+
+        def identify(facts: Mapping[str, str]) -> None:
+            told = usb_identity(device.id, facts, runner.clock())
+            if told is not None and not runner.table.knows(told):
+                runner.take([told])
 
         return Device(
             id=device.id,
@@ -333,6 +369,7 @@ class Daemon:
             confidential=runner.table.face_down,
             commands_enabled=device.commands,
             note=note,
+            identify=identify,
             log=self._log.bind(table=table.id),
         )
 
@@ -471,6 +508,20 @@ class Daemon:
                     async with asyncio.timeout(LOOK):
                         await self._health_due.wait()
                         break
+
+    async def _tell(self, listen: str, reporter: HealthReporter) -> None:
+        """Answer Prometheus, for as long as the daemon runs."""
+        from controller.metrics import endpoint
+        from controller.service.metrics import DaemonMetrics
+
+        await asyncio.to_thread(import_module, "prometheus_client")  # it takes its time
+
+        site = self._configuration.site
+        metrics = DaemonMetrics(
+            *(site.id, site.node, reporter, self._places),
+            *(self._api, self._journal, self._upkeep, self._stages),
+        )
+        await endpoint.serve(address(listen), {b"/metrics": metrics.page})
 
     async def _live(self, reporter: HealthReporter, interval: float) -> None:
         """Tell the watchdog that the daemon is alive, as long as everything makes progress."""

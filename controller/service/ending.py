@@ -15,10 +15,9 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-import structlog
-
 from controller.service import logs
 from devices.errors import NovamasError
+from devices.log import structlog
 
 SOFTWARE = 70
 """Exit status of a daemon that ended because of a defect (EX_SOFTWARE). The service manager

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
@@ -23,6 +24,7 @@ from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
+from controller.service.time_watch import TimeWatch
 from controller.tables.stages import Stages
 
 PERIOD = 30.0
@@ -34,7 +36,7 @@ STUCK = 15.0
 
 
 class HealthReporter:
-    """Collects the health of every part."""
+    """Collects the health of every part. ``doubt``: why the time of day is not believed."""
 
     def __init__(
         self,
@@ -43,8 +45,12 @@ class HealthReporter:
         publisher: Publisher,
         api: TablesApi,
         places: dict[str, ServedTable],
+        clock: TimeWatch,
+        doubt: Callable[[], str | None],
         stages: Stages | None = None,
     ) -> None:
+        self._clock = clock
+        self._doubt = doubt
         self._stages = stages or Stages()
         self._boot = boot
         self._journal = journal
@@ -76,6 +82,7 @@ class HealthReporter:
                 committed=self._stages.committed.times(),
                 acknowledged=self._stages.acknowledged.times(),
             ),
+            clock=self._clock.health(self._doubt()),
             log=logs.health(),
             commands_followed=self._api.followed,
             commands_refused=self._api.refused,
@@ -94,7 +101,8 @@ class HealthReporter:
         )
 
     def notable(self) -> tuple[Any, ...]:
-        """What is published at once when it changes: the journal, the log, the broker, each device.
+        """What is published at once when it changes: the journal, the log, the clock, the
+        broker, each device.
         A link that opens for the first time does not count as a change of state.
         """
         devices = (

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import structlog
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 from nacl.utils import random
@@ -16,6 +15,7 @@ from nacl.utils import random
 from controller.confidential.boxes import CardCipher, public_key, spelled
 from controller.confidential.key_file import SIZE, KeyFileError, read_key_file, write_key_file
 from controller.configuration.settings import Configuration
+from devices.log import structlog
 
 
 def card_cipher(

@@ -12,7 +12,7 @@ import select
 import threading
 from queue import SimpleQueue
 
-import structlog
+from devices.log import structlog
 
 CAPACITY = 1000
 """Lines that may wait to be written."""

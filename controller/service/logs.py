@@ -11,10 +11,9 @@ import logging
 import sys
 from typing import Literal, TextIO, cast
 
-import structlog
-
 from controller.contract.node import LogHealth
 from controller.service.log_output import LogOutput
+from devices.log import structlog
 
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]

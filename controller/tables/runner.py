@@ -13,12 +13,12 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import msgspec
-import structlog
 
 from controller.confidential.boxes import CardCipher, UnopenedBoxError
 from controller.contract.commands import AnyCommand, CommandRefused, DeviceCommand
+from controller.contract.events import AnyEvent
 from controller.contract.notation import Input, historical, write
-from controller.contract.orders import Recall
+from controller.contract.orders import ChainLink, Recall
 from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
 from controller.contract.times import utc
@@ -28,7 +28,9 @@ from controller.journal.setup import Why, table_start
 from controller.tables.byte_trace import ByteTrace, Sent
 from controller.tables.stages import Stages
 from controller.tables.table import OUTAGE, Snapshot, Table
+from controller.tables.tally import Tally
 from devices.calls import AnyCall
+from devices.log import structlog
 from devices.readings import AnyReading, Reading
 
 PATIENCE = 5.0
@@ -58,6 +60,7 @@ class _Taken(msgspec.Struct):
     """What one chunk of a device, or one command, led to, and what the table knows after it."""
 
     records: list[Record] = []
+    events: list[AnyEvent] = []
     traces: list[ByteTrace] = []
     snapshot: Snapshot | None = None
 
@@ -101,8 +104,12 @@ class TableRunner:
         stages: Stages | None = None,
     ) -> None:
         self.clock = clock
+        self.before: Callable[[], None] = lambda: None
+        """Called before each input: what no longer holds by then, the table must know first."""
         self.lost = 0
         """Readings not taken, because too much waited for the disk."""
+        self.tally = Tally()
+        """What happened since the start, as far as it is stored."""
         self._make = make
         self._journal = journal
         self._changed = changed
@@ -135,11 +142,25 @@ class TableRunner:
         while self._latest is not None and not self._latest.done():
             await asyncio.wait([self._latest])
 
-    def take(self, readings: Sequence[AnyReading]) -> None:
-        """Take what a device said in one chunk. It is stored together, with the state it led to."""
+    async def settled(self) -> bool:
+        """Wait until what was taken by now is stored. Returns whether it is, within the time that a
+        person waits.
+        """
+        latest = self._latest
+        if latest is None or latest.done():
+            return True
+        done, _ = await asyncio.wait([latest], timeout=PATIENCE)
+        return bool(done)
+
+    def take(self, readings: Sequence[AnyReading], *, noted: bool = False) -> None:
+        """Take what a device said in one chunk. It is stored together, with the state it led to.
+        ``noted``: it comes of what was last noted, and has the time of that; anything else has its
+        own, or the table's time would go back.
+        """
+        self.before()
         if self._overrun and not self._since and self._journal.failed is None:
             self._take_up()
-        moment, self._read = self._read or Moment.now(), None
+        moment = (noted and self._read) or Moment.now()
         taken = _Taken()
         for reading in readings:
             if not self._overrun and (why := self._journal.refuses(len(taken.records) + 1)):
@@ -194,7 +215,9 @@ class TableRunner:
             state = msgspec.json.decode(self.retained["state"] or b"{}", type=dict[str, Any])
             self.retained = {
                 **self.retained,
-                "state": msgspec.json.encode({**state, "status": "fault", "fault": reason}),
+                "state": msgspec.json.encode(
+                    {**state, "status": "fault", "fault": reason, "takes": ()}
+                ),
             }
         elif not self._since:
             self._take_up()
@@ -245,7 +268,15 @@ class TableRunner:
         ]
         return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or found[:1])
 
+    def chain(self, wanted: Recall) -> tuple[ChainLink, ...]:
+        """The entries of the journal that a recall asks for, as the file has them."""
+        return tuple(
+            ChainLink(head.position, head.hash.hex())
+            for head in self._journal.reckoned(wanted.positions)
+        )
+
     def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
+        self.before()
         taken = _Taken()
         if not self._overrun:
             self._step(command, Moment.now(), taken)
@@ -256,16 +287,17 @@ class TableRunner:
         table, before = self.table, self.table.seq
         trace = self._traces.get(given.device) if isinstance(given, Reading) else None
         try:
+            given = table.numbered(given)
             events, confidential = table.take(given, now, mono_ns)
+            body = write(given)
+            reading = given.reading if isinstance(given, Reading) else None
             record = Record(
                 table=table.id,
                 boot=table.boot,
                 seq=table.seq,
                 time=now,
                 mono_ns=mono_ns,
-                given=self._sealed("input", before, now, write(given))
-                if confidential
-                else write(given),
+                given=self._sealed("input", before, now, body, reading) if confidential else body,
                 events=tuple(write(event) for event in events),
                 before=(
                     (("bytes", self._sealed("bytes", before, now, sent)),)
@@ -283,6 +315,7 @@ class TableRunner:
             self._go_back()
             raise
         taken.records.append(record)
+        taken.events += events
         taken.snapshot = snapshot
         if trace is not None:
             taken.traces.append(trace)
@@ -314,7 +347,7 @@ class TableRunner:
             self._stages.decided.add(time.monotonic_ns() - mono_ns)
         self._since.append(time.monotonic())
         self._latest = stored
-        stored.add_done_callback(partial(self._stored, mono_ns))
+        stored.add_done_callback(partial(self._stored, mono_ns, taken.events))
         return stored
 
     def _lose(self, why: str) -> None:
@@ -322,10 +355,13 @@ class TableRunner:
         self._overrun = True
         self._log.error("readings are being lost", reason=why)
 
-    def _stored(self, mono_ns: int | None, stored: asyncio.Future[int]) -> None:
+    def _stored(
+        self, mono_ns: int | None, events: list[AnyEvent], stored: asyncio.Future[int]
+    ) -> None:
         self._since.popleft()
         if stored.cancelled() or stored.exception() is not None:
             return
+        self.tally.count(events)
         if mono_ns is not None:
             self._stages.committed.add(time.monotonic_ns() - mono_ns)
         if self._since:
@@ -392,12 +428,14 @@ class TableRunner:
         self._latest = stored
         return stored
 
-    def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:
+    def _sealed(
+        self, kind: Kind, seq: int, now: str, body: bytes, reading: int | None = None
+    ) -> bytes:
         """The body of an entry. Where cards are face down, only surveillance can read it."""
         if self._cipher is None:
             return body
         return self._cipher.seal(
-            Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body))
+            Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)), reading
         )
 
     def _locked(self, saved: bytes) -> bytes:

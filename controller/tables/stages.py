@@ -7,20 +7,23 @@ from __future__ import annotations
 from collections import deque
 
 from controller.contract.node import StageTimes
+from controller.metrics.family import Histogram
 
 LATEST = 1000
 """How many durations are kept of each stage."""
 
 
 class Durations:
-    """The latest durations of one stage."""
+    """The durations of one stage: the latest, and how many there were of each length."""
 
     def __init__(self) -> None:
         self._latest: deque[int] = deque(maxlen=LATEST)
+        self.histogram = Histogram()
 
     def add(self, nanoseconds: int) -> None:
         """Keep one more."""
         self._latest.append(nanoseconds)
+        self.histogram.add(nanoseconds / 1e9)
 
     def times(self) -> StageTimes | None:
         """Their median, their 99th percentile and the longest; None before the first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -15,9 +15,14 @@ from controller.contract.commands import (
     Command,
     CommandRefused,
     DeviceCommand,
+    DeviceService,
+    Duty,
     ResultCorrect,
     RoundConfirm,
     Signer,
+    StaffOff,
+    StaffOn,
+    tag_of,
 )
 from controller.contract.commands import RoundVoid as VoidOrder
 from controller.contract.events import (
@@ -25,13 +30,17 @@ from controller.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
+    ClockStepped,
     DataLate,
+    DeviceServiced,
     DeviceState,
     ResultCorrected,
     RoundResult,
     RoundVoid,
     SessionClosed,
     SessionOpened,
+    StaffArrived,
+    StaffLeft,
 )
 from controller.contract.json_bodies import Stored, read_body, read_whole
 from controller.contract.notation import Input
@@ -46,20 +55,36 @@ from controller.contract.retained import (
     State,
     Status,
 )
-from controller.contract.shown import FROM_A_SHOE, AnyShown
+from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
 from controller.people.two_persons import Standing
 from controller.tables.device_links import allow, commanded, link_alert, link_state
+from controller.tables.identities import (
+    Identities,
+    Known,
+    identified,
+    identity_alert,
+    serviced,
+)
+from controller.tables.identities import after as after_service
+from controller.tables.staff import Staff, after, staffed
 from devices.errors import NovamasError
 from devices.readings import (
+    OF_THE_DAEMON,
+    AnyReading,
     CardDrawn,
+    ClockBound,
+    ClockStep,
+    DeviceIdentity,
     DeviceRefused,
     DeviceReport,
+    JackpotStanding,
     LinkGap,
     LinkGarbage,
     LinkLate,
     LinkLost,
     LinkUnintelligible,
+    Reading,
     ShoeFault,
     ShoeReset,
     ShufflerState,
@@ -73,6 +98,11 @@ ANEW = "table-anew"
 restart.
 """
 
+UNRESOLVED = "round-unresolved"
+"""The alert that calls a person to a round without a result: raised anew whenever there is another
+such round or one less, and cleared with the last one.
+"""
+
 RESTART = "restart"
 """Why every device counts as lost when a table is resumed; it raises no alert of its own."""
 
@@ -84,6 +114,9 @@ CORRECTABLE = 20
 
 NOT_OURS = "what was saved is not of this release"
 """Why a table begins anew whose session is closed."""
+
+TIMES_HOLD = 0.0
+"""The bound of times that are as good as the site asks: events do not carry it."""
 
 TOLD = ("number", "winner", "dice")
 """The fields in which a person says what a result is."""
@@ -103,6 +136,17 @@ that no game has seen.
 """
 
 
+def is_counted(given: Input) -> TypeGuard[AnyReading]:
+    """Whether a table at which cards are dealt gives this its next number: a reading of a device,
+    but none of the link, so that a replay gives the same numbers.
+    """
+    return (
+        isinstance(given, Reading)
+        and not isinstance(given, OF_THE_DAEMON)
+        and not str(given.__struct_config__.tag).startswith("link.")
+    )
+
+
 class UnrestorableStateError(NovamasError):
     """The table has an open session of another game, decree or release. The message says so, and
     what to do.
@@ -115,6 +159,7 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     decree: str
     open: bool
+    readings: Stored = 0
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,12 +170,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     state: Any
     boot: str
     seq: int
+    readings: int
     time: str
     open: bool
     devices: dict[str, DeviceLink]
     alerts: dict[str, Alert | None]
     result: RoundResult | ResultCorrected | None
     holds: dict[int, tuple[str, int]]
+    staff: Staff = {}
+    identities: Identities = {}
+    time_bound: float | msgspec.UnsetType | None = msgspec.UNSET
+    """Left out where times are as good as the site asks, as other releases did."""
 
 
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,12 +189,16 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     state: msgspec.Raw
     boot: str
     seq: Stored
+    readings: Stored = 0
     time: str
     open: bool
     devices: dict[str, DeviceLink]
     alerts: dict[str, Alert | None]
     result: RoundResult | ResultCorrected | None
     holds: dict[int, tuple[str, int]] = {}
+    staff: dict[Duty, tuple[str, ...]] = {}
+    identities: dict[str, Known] = {}
+    time_bound: float | None = TIMES_HOLD
 
 
 class Taken(NamedTuple):
@@ -187,6 +241,10 @@ class Table:
             simulated,
         )
         self.seq = 0
+        self.readings = 0
+        """Where cards are dealt, how many readings it has counted, also before this boot."""
+        self.time_bound: float | None = TIMES_HOLD
+        """Seconds by which the times of events may be wrong; None: nobody knows."""
         self.halted: str | None = None
         self.garbage: dict[str, int] = {}
         self._game = game
@@ -200,8 +258,12 @@ class Table:
         self._result: RoundResult | ResultCorrected | None = None
         self._holds: dict[int, tuple[str, int]] = {}
         """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
+        self._staff: Staff = {}
+        self._identities: Identities = {}
         self._fault: str | None = None
         self._due: list[AnyEvent] = []
+        self._judged: Any = None
+        """The outcomes of the state in which unresolved rounds were last looked for."""
         self._names: dict[str, Any] = {
             "site": site,
             "table": id,
@@ -210,6 +272,8 @@ class Table:
             "boot": boot,
             "simulated": simulated,
         }
+        self._takes: tuple[Any, tuple[str, ...]] = (None, ())
+        """What the game takes, and the state that this derives from."""
         self._bodies: dict[str, tuple[Any, bytes]] = {}
         """By retained topic its latest body, and what that derives from."""
         if saved is not None:
@@ -231,27 +295,53 @@ class Table:
         own: list[AnyEvent] = []
         of_game: tuple[AnyEvent, ...] = ()
         state = before = self._state
+        if dealt := self._game.face_down:
+            given = self.numbered(given)
         if isinstance(given, AlertAcknowledge):
             own = [self._acknowledged(given)]
+        elif isinstance(given, StaffOn | StaffOff):
+            stopped = self._fault or self.halted
+            said_of_staff = staffed(given, self._staff, is_open=self._open, stopped=stopped)
+            own = [replace(said_of_staff, session=self._game.show(self._state).session)]
+        elif isinstance(given, DeviceService):
+            own = self._serviced(given)
+        elif isinstance(given, DeviceIdentity):
+            own = self._identified(given)
         elif isinstance(given, CommandRefused):
             pass  # it is kept, and nothing follows from it
+        elif isinstance(given, ClockBound):
+            self.time_bound = given.bound
+        elif isinstance(given, ClockStep):
+            own = [ClockStepped(step=given.step)]
         elif isinstance(given, DeviceCommand):
             own = [commanded(given, self._about.devices, self.halted)]
         elif isinstance(given, Command):
             state, of_game = self._command(given)
         else:
             own = [*self._link(given, time)]
+            if isinstance(given, DeviceReport) and not dealt:
+                own += self._identified(given)
             state, of_game = self._reading(given)
         confidential = self._confidential(before, given, of_game)
+        of_game = (*of_game, *self._call(state))
         if isinstance(given, Command) and given.signed:
             signers = tuple(Signer(id=s.id, name=s.name, role=s.role) for s in given.signed)
             own = [replace(event, signed_by=signers) for event in own]
             of_game = tuple(replace(event, signed_by=signers) for event in of_game)
         said, self._due = [*self._due, *own, *of_game], []
         if said or state != before:
-            self._time = time
-        self._state = state
+            self._time, self._state = time, state
+        self.readings += dealt and is_counted(given)
         return Taken([self._note(event, time, mono_ns) for event in said], confidential)
+
+    def numbered(self, given: Input) -> Input:
+        """An input as the table takes it now, which is how the journal stores it: a reading where
+        cards are dealt has its number, by which events name it. Nothing else may say what was
+        read: a frame would tell a card.
+        """
+        if self.face_down and is_counted(given):
+            return replace(given, reading=self.readings + 1)
+        return given
 
     @property
     def face_down(self) -> bool:
@@ -263,6 +353,10 @@ class Table:
         The game has no say in it.
         """
         allow(given, self._about.devices, self.halted)
+
+    def knows(self, given: DeviceIdentity) -> bool:
+        """Whether nothing follows from what is told of a device's identity: it is known."""
+        return self._identity(given)[0] is None
 
     def standing(self, given: AnyCommand) -> Standing:
         """What is known of the round that a command is about. Nothing changes. Raises
@@ -292,17 +386,36 @@ class Table:
         """Whether the game has not failed, so that :meth:`saved` is complete."""
         return self._fault is None and not self._due
 
-    def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
+    @property
+    def linked(self) -> str | None:
+        """The id of the jackpot that the configuration links the table with."""
+        return self._about.jackpot
+
+    @property
+    def jackpot(self) -> LinkedJackpot | None:
+        """The jackpot that the table is linked with, as its game knows it."""
+        found: LinkedJackpot | None = getattr(self._state, "jackpot", None)
+        return found
+
+    def gap(self, at: float, reason: str = RESTART) -> list[LinkLost | JackpotStanding]:
         """The readings to :meth:`take` after a restart, or any time in which the table missed
-        readings; one per device.
+        readings; one per device, and one of its jackpot: nothing was heard of it yet.
 
         They are inputs like any other: the game sees that it has missed something, and the journal
         shows it.
         """
-        return [
+        lost = [
             LinkLost(at=at, device=device, reason=reason)
             for device in sorted({*self._devices, *self._about.devices})
         ]
+        return [*lost, *self._unheard(at)]
+
+    def _unheard(self, at: float) -> Iterable[JackpotStanding]:
+        """That nothing was heard of the jackpot; or that the table is no longer linked with one."""
+        if self.linked is not None:
+            yield JackpotStanding(at=at, jackpot=self.linked, in_play=False, why="unheard")
+        elif self.jackpot is not None:
+            yield JackpotStanding(at=at, jackpot=self.jackpot.jackpot, in_play=None)
 
     def retained(self) -> dict[str, bytes | None]:
         """The body of each retained topic of the table; None clears the retained message.
@@ -320,6 +433,8 @@ class Table:
             devices=self._devices,
             alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
             shown=shown,
+            staff={**self._staff},
+            takes=self._taken(),
             unsigned=self._unsigned,
         )
         entries = getattr(self._state, "entries", self._state)
@@ -329,8 +444,10 @@ class Table:
             "result": self._body("result", self._result, lambda: self._result),
             "history": self._body(
                 "history",
-                entries,
-                lambda: History(**names, results=self._game.history(self._state)),
+                entries or shown.session,  # the history of a session begins without entries
+                lambda: History(
+                    **names, session=shown.session, results=self._game.history(self._state)
+                ),
             ),
             **(
                 {"shoe": encode(ShoeTopic(**names, shoe=shown.shoe))}
@@ -342,6 +459,24 @@ class Table:
                 for alert, open_ in self._alerts.items()
             },
         }
+
+    def _taken(self) -> tuple[str, ...]:
+        """The commands that the table takes as it stands: none while nothing can be stored, and
+        none of the game's once the game has failed.
+        """
+        if self.halted:
+            return ()
+        if self._takes[0] is not self._state:
+            self._takes = (self._state, self._game.takes(self._state))
+        unseen = any(open_ and not open_.acknowledged_by for open_ in self._alerts.values())
+        works = self._open and not self._fault
+        return (
+            *(() if self._fault else self._takes[1]),
+            *((tag_of(AlertAcknowledge),) if unseen else ()),
+            *((tag_of(StaffOn),) if works else ()),
+            *((tag_of(StaffOff),) if works and self._staff else ()),
+            *((tag_of(DeviceService),) if self._about.devices else ()),
+        )
 
     def _body(self, topic: str, source: Any, make: Callable[[], Any]) -> bytes:
         """The body of a topic that derives from ``source`` alone: it is made anew only where that
@@ -364,12 +499,16 @@ class Table:
             state=self._state,
             boot=self.boot,
             seq=self.seq,
+            readings=self.readings,
             time=self._time,
             open=self._open,
             devices=self._devices.copy(),
             alerts=self._alerts.copy(),
             result=self._result,
             holds=self._holds.copy(),
+            staff=self._staff,
+            identities=self._identities,
+            time_bound=msgspec.UNSET if self.time_bound == TIMES_HOLD else self.time_bound,
         )
 
     def _restore(self, body: bytes) -> None:
@@ -381,6 +520,7 @@ class Table:
                 "its saved state is locked with another key; see the log of the daemon"
             )
         head = read_body(body, _Head)
+        self.readings = head.readings
         if (head.game, head.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {head.game} under {head.decree}"
             if head.open:
@@ -391,7 +531,10 @@ class Table:
             raise ValueError(was)
         try:
             saved = read_whole(body, _Saved)
-            self._state = read_whole(bytes(saved.state), self._game.state_type)
+            state = bytes(saved.state)
+            self._state = read_whole(
+                _without_frames(state) if self.face_down else state, self._game.state_type
+            )
         except ValueError:
             if head.open:
                 raise UnrestorableStateError(
@@ -406,11 +549,17 @@ class Table:
             saved.alerts,
             saved.result,
         )
-        self._holds = saved.holds
+        if self.face_down and isinstance(self._result, RoundResult):
+            self._result = replace(self._result, frames=())
+        self._holds, self._staff = saved.holds, saved.staff
+        self.time_bound = saved.time_bound
         self.seq = saved.seq if saved.boot == self.boot else 0
         known = self._about.devices or saved.devices
         self._devices = {
             device: standing for device, standing in saved.devices.items() if device in known
+        }
+        self._identities = {
+            device: each for device, each in saved.identities.items() if device in known
         }
         # A restart ends a fault, and a device that is no longer configured cannot be
         # missing.
@@ -418,6 +567,7 @@ class Table:
             FAULT,
             ANEW,
             *(link_alert(device) for device in saved.devices.keys() - self._devices.keys()),
+            *(identity_alert(each) for each in saved.identities.keys() - self._identities.keys()),
         }
         self._due = [
             AlertCleared(alert=alert)
@@ -493,6 +643,59 @@ class Table:
             elif state == "up" and self._alerts.get(alert):
                 yield AlertCleared(alert=alert)
 
+    def _identity(
+        self, given: DeviceIdentity | DeviceReport
+    ) -> tuple[Known | None, list[AnyEvent]]:
+        if given.device not in self._about.devices:
+            return None, []
+        alerted = self._alerts.get(identity_alert(given.device)) is not None
+        return identified(given, self._identities, alerted=alerted)
+
+    def _identified(self, given: DeviceIdentity | DeviceReport) -> list[AnyEvent]:
+        """What is to be said of a device that tells which it is. At a table with face-down cards
+        only the link is heard: a report may be about a card.
+        """
+        known, events = self._identity(given)
+        if known is not None:
+            self._identities = {**self._identities, given.device: known}
+        return events
+
+    def _serviced(self, given: DeviceService) -> list[AnyEvent]:
+        """A line of the maintenance log. It settles the alert that a device was replaced."""
+        event = serviced(given, self._about.devices, self.halted)
+        alert = identity_alert(given.device)
+        settled = given.work == "replaced" and self._alerts.get(alert) is not None
+        session = self._game.show(self._state).session
+        return [
+            replace(event, session=session),
+            *((AlertCleared(alert=alert),) if settled else ()),
+        ]
+
+    def _call(self, state: Any) -> Iterable[AnyEvent]:
+        """Call a person to the rounds that have no result and may still get one; end the call when
+        there is none any more.
+        """
+        entries = getattr(state, "entries", state)
+        if entries is self._judged:
+            return
+        self._judged = entries
+        shown = self._game.show(state)
+        rounds = tuple(getattr(shown, "unresolved", ()))
+        called = self._alerts.get(UNRESOLVED)
+        if rounds == (called.rounds if called else ()):
+            return
+        if rounds:
+            yield AlertRaised(
+                session=shown.session,
+                alert=UNRESOLVED,
+                what="round.unresolved",
+                severity="warning",
+                rounds=rounds,
+                settled_by=self._game.settled_by,
+            )
+        else:
+            yield AlertCleared(session=shown.session, alert=UNRESOLVED)
+
     def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
         alert = self._alerts.get(given.alert)
         if alert is None:
@@ -513,7 +716,7 @@ class Table:
         """Whether an input is for surveillance alone: ``before``, the state that it was taken in,
         ``events``, what the game said to it. In doubt it is, as where the game fails on it.
         """
-        if not self._game.face_down or isinstance(given, DeviceCommand):
+        if not self._game.face_down or isinstance(given, DeviceCommand | ClockStep | ClockBound):
             return False
         if self._fault or isinstance(given, (*UNJUDGED, CommandRefused)):
             return True
@@ -541,6 +744,8 @@ class Table:
             mono_ns=mono_ns,
             simulated=self.simulated,
         )
+        if self.time_bound != TIMES_HOLD:
+            event = replace(event, time_bound=self.time_bound)
         if isinstance(event, ResultCorrected):
             boot, seq = self._holds.get(event.round, (None, None))
             event = replace(event, replaces=seq, replaces_boot=boot)
@@ -550,7 +755,13 @@ class Table:
             self._hold(event)
         match event:
             case SessionOpened() | SessionClosed():
-                self._open = isinstance(event, SessionOpened)
+                self._open, self._staff = isinstance(event, SessionOpened), {}
+            case StaffArrived() | StaffLeft():
+                self._staff = after(self._staff, event)
+            case DeviceServiced():
+                link = self._devices.get(event.device)
+                there = link is not None and link.state != "lost"
+                self._identities = after_service(self._identities, event, there=there)
             case RoundResult() if self._is_latest(event):
                 self._result = event
             case ResultCorrected() | RoundVoid() if self._result and (
@@ -566,6 +777,8 @@ class Table:
                     raised=time,
                     device=event.device,
                     detail=event.detail,
+                    rounds=event.rounds,
+                    settled_by=event.settled_by,
                 )
             case AlertAcknowledged() if alert := self._alerts.get(event.alert):
                 self._alerts[event.alert] = replace(
@@ -593,9 +806,25 @@ class Table:
             for device in known
         ):
             return "stale"
-        if shown.asks:
+        if shown.asks or self._alerts.get(UNRESOLVED):
             return "waiting"
         return "open" if self._open else "closed"
+
+
+def _without_frames(state: bytes) -> bytes:
+    """What a release saved whose cards had frames as their evidence, without them."""
+
+    def without(part: Any) -> Any:
+        if isinstance(part, dict):
+            told = {"frame": dict, "frames": list}
+            return {
+                key: without(value)
+                for key, value in part.items()
+                if not isinstance(value, told.get(key, ()))
+            }
+        return [without(each) for each in part] if isinstance(part, list) else part
+
+    return msgspec.json.encode(without(msgspec.json.decode(state)))
 
 
 def _outcomes(events: Iterable[AnyEvent]) -> list[Any]:

@@ -11,10 +11,14 @@ import msgspec
 
 from devices.profiles.fields import UnfitFieldError, Values
 from devices.profiles.language import Conditions, Profile, Say
-from devices.readings import READINGS, AnyReading, Reading
+from devices.readings import OF_THE_DAEMON, READINGS, AnyReading, Reading
 
-KINDS: Mapping[str, type[Reading]] = {str(kind.__struct_config__.tag): kind for kind in READINGS}
-"""Name of a reading -> its type."""
+KINDS: Mapping[str, type[Reading]] = {
+    str(kind.__struct_config__.tag): kind for kind in READINGS if kind not in OF_THE_DAEMON
+}
+"""Name of a reading -> its type. That a jackpot is in play no device can say, nor what is
+configured of it; its own serial number is a ``device.report``.
+"""
 
 CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | {"X"}
 """All cards."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.board import Board, Scene
+from simulators.board import FIRST, Board, Scene
 
 
 class Slots(Board):
@@ -20,6 +20,13 @@ class Slots(Board):
     def state(self) -> tuple[object, ...]:
         """How many coins have been inserted, and whether the slots are in order."""
         return "coins", self.counted, "blocked" if self.time < self._blocked_until else "ok"
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """``coins`` begins a round, as soon as a host can know how prompt the reports are."""
+        if name == "coins":
+            self._scene, self._wake = self._rounds(), max(now, self._powered + FIRST)
+        else:
+            super().fault(name, value, now)
 
     def round(self) -> Scene:
         """A coin in most boxes."""

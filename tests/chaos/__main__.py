@@ -12,8 +12,33 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.conftest import LONG, SEED
+from tests.chaos.conftest import SEED
 from tests.chaos.report import tell
+from tests.conftest import LONG
+
+FAMILIES = (
+    *("banked", "blackjack", "cells", "chemin", "circle", "circle_own", "craps", "house_poker"),
+    *("punto_banca", "roulette", "trente"),
+)
+"""Of games: what holds whatever happens at their tables."""
+WITH_A_LONG_FORM = (
+    *("controller/test_confidential.py", "controller/test_two_worlds.py"),
+    *("controller/test_journal_damage.py", "controller/test_damaged_cells.py"),
+    *("controller/test_hostile_files.py", "controller/test_hostile_values.py"),
+    *("controller/test_table_claims.py", "controller/test_unresolved.py"),
+    *(f"controller/games/test_{family}_properties.py" for family in FAMILIES),
+    *("controller/games/test_circle_showdown.py", "controller/games/test_every_input.py"),
+    *("controller/games/test_hands_published.py", "controller/games/test_phases.py"),
+    "controller/games/test_takes.py",
+    *("controller/people/test_gate.py", "controller/people/test_signed_command.py"),
+    *("devices/test_splits.py", "devices/test_stalls.py", "display/test_worlds.py"),
+    "mutants/test_mutants.py",
+    *("subscribers/carrousel/test_any_order.py", "subscribers/carrousel/test_kills.py"),
+    *("subscribers/carrousel/test_store.py", "subscribers/surveillance/test_outages.py"),
+    "subscribers/test_picture.py",
+    *("web/test_jackpot.py", "web/test_surveillance.py"),
+)
+"""Tests elsewhere that draw more cases in it."""
 
 
 def main() -> int:
@@ -21,7 +46,7 @@ def main() -> int:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="200 kills, every phase, a month of play: about twenty minutes",
+        help="200 kills, every phase, a month of play: forty minutes, and an hour for the console",
     )
     parser.add_argument(
         "--seed",
@@ -34,7 +59,9 @@ def main() -> int:
     if arguments.long:
         os.environ[LONG] = "1"
     tell(f"seed {arguments.seed}: to have this run again, add --seed {arguments.seed}")
-    return int(pytest.main(["-s", "-v", str(Path(__file__).parent), *others]))
+    here = Path(__file__).parent
+    chosen = [here, *(here.parent / name for name in WITH_A_LONG_FORM * arguments.long)]
+    return int(pytest.main(["-s", "-v", *map(str, chosen), *others]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long and from which seed; floors that end with their test."""
+"""From which seed; floors that end with their test."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ import pytest
 
 from tests.chaos.floor import Floor
 
-LONG = "NOVAMAS_CHAOS_LONG"
 SEED = "NOVAMAS_CHAOS_SEED"
-
-
-@pytest.fixture
-def long() -> bool:
-    """Whether this is the long form: ``make chaos``."""
-    return LONG in os.environ
 
 
 @pytest.fixture

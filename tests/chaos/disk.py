@@ -94,10 +94,20 @@ class ReadOnly:
         uses it.
         """
         self.close()
-        subprocess.run(
-            ["e2fsck", "-p", str(self._image)], capture_output=True, check=False
-        )  # 1: it has corrected something
+        until("the loop device has let go", self._is_free)
+        checked = subprocess.run(
+            ["e2fsck", "-f", "-y", str(self._image)], capture_output=True, check=False
+        )
+        assert checked.returncode in (0, 1), checked  # 1: it has corrected something
         self._mount()
+        assert os.access(self.folder, os.W_OK), "mounted read-only again"
+
+    def _is_free(self) -> bool:
+        """Its driver lets go of the image some time after it was unmounted."""
+        using = subprocess.run(
+            ["losetup", "--associated", str(self._image)], capture_output=True, check=True
+        )
+        return not using.stdout
 
     def close(self) -> None:
         _run("umount", str(self.folder))

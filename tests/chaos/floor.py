@@ -105,7 +105,7 @@ class Wheel:
 class Floor:
     """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one
     that another floor has; ``heard``: topics below the root that the archive listens to, where it
-    is not to hear everything.
+    is not to hear everything; ``clock``: lines of that section.
     """
 
     def __init__(
@@ -121,10 +121,12 @@ class Floor:
         broker: Mosquitto | None = None,
         read_back_every: float = 21_600.0,
         heard: Sequence[str] = (),
+        clock: str = "",
     ) -> None:
         self.folder, self.site, self.speed, self.seed = folder, site, speed, seed
         self.stale_after = stale_after
         self.read_back_every = read_back_every
+        self.clock = clock
         self.root = f"novamas-sim/v1/{site}"
         self._heard = [f"{self.root}/{topic}" for topic in heard] or ["#"]
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,6 +158,9 @@ keepalive = 2
 {broker}
 [people]
 required = "accept-the-risk"
+
+[clock]
+{self.clock}
 """
         for table in self.tables:
             text += f"""

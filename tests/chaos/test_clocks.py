@@ -22,40 +22,10 @@ import pytest
 from controller.journal.setup import Boot
 from controller.proof.segment import Segment, segments
 from tests.chaos.archive import entries_of
+from tests.chaos.faked_clock import Clock
 from tests.chaos.floor import Floor, Wheel
 from tests.chaos.proof import sound
 from tests.daemon.mosquitto import until
-
-LIBRARIES = ("/usr/lib", "/usr/local/lib", "/usr/lib64")
-
-
-class Clock:
-    """The daemon's clock, which can be set while it runs: libfaketime reads a file before each look
-    at the time.
-    """
-
-    def __init__(self, folder: Path, *, monotonic: bool = False) -> None:
-        found = [
-            path for root in LIBRARIES for path in sorted(Path(root).glob("**/libfaketimeMT.so.1"))
-        ]
-        if not found:
-            pytest.fail(
-                "libfaketime is not installed; tests/debian-packages names what the tests need"
-            )
-        self._file = folder / "clock"
-        self.set(0)
-        self.environment = {
-            "LD_PRELOAD": str(found[0]),
-            "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "0" if monotonic else "1",
-        }
-
-    def set(self, seconds: int) -> None:
-        """So many seconds from now on before or after the true time."""
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(f"{seconds:+d}\n")
-        fresh.replace(self._file)
 
 
 def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
@@ -65,8 +35,10 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
     made = floor(stale_after=600.0)
     archive = made.start(**clock.environment)
     made.until_results(1)
-    for seconds in (-3600, 3600):
+    for number, seconds in enumerate((-3600, 3600), 1):
         clock.set(seconds)
+        noticed = partial(_noticed, made, number)
+        until("the step is noticed, which is looked for once a second", noticed, made.daemon.log)
         made.until_results(1)
 
     def told() -> Any:
@@ -82,6 +54,9 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
     events, _ = sound(made)
     times = [datetime.fromisoformat(event["time"]).timestamp() for event in events]
     steps = [later - earlier for earlier, later in pairwise(times)]
+    set_by = [event["step"] for event in events if event["type"] == "clock.stepped"]
+    assert [round(by, -1) for by in set_by] == [-3600, 7200]  # each once
+    assert not any("time_bound" in event for event in events)  # the site asks nothing
     assert min(steps) < -3000  # the time of day is told as it was
     assert max(steps) > 3000
     assert [event["mono_ns"] for event in events] == sorted(event["mono_ns"] for event in events)
@@ -89,6 +64,10 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
     assert "stale" not in {
         event.get("state") for event in events
     }  # a jump of the wall clock makes nobody look silent
+
+
+def _noticed(made: Floor, steps: int) -> bool:
+    return made.logged("clock was set") >= steps
 
 
 def test_the_monotonic_clock_leaps_forward_by_an_hour(

@@ -63,7 +63,13 @@ def test_a_disk_that_takes_nothing(
     room.cure(made.daemon)
     if not room.in_use:
         made.start_daemon()
-    until("the table plays again", lambda: made.stands("r1", "open"), made.daemon.log)
+    # a round that the full disk left without a result waits for a person while the table plays on
+    playing = ("open", "waiting")
+    until(
+        "the table plays again",
+        lambda: made.stands("r1", *playing),
+        lambda: f"{archive.latest('r1/state')}\n{made.daemon.log()}",
+    )
     until("the alert is gone", lambda: archive.latest("r1/alert/journal") is None)
     made.until_results(1)
     sound(made)

@@ -18,8 +18,8 @@ from tests.daemon.mosquitto import until
 
 def test_kills(floor: Callable[..., Floor], seed: int, long: bool) -> None:
     alone, both = (
-        schedule(seed, 50 if long else 4, broker=False),
-        schedule(seed, 150 if long else 8, broker=True),
+        schedule(seed, 50 if long else 2, broker=False),
+        schedule(seed, 150 if long else 4, broker=True),
     )
     tell(
         f"seed {seed}: {len(alone)} steps with a broker that stays up, then {len(both)} with one "

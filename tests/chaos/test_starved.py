@@ -70,7 +70,7 @@ def test_wheels_that_play_while_the_daemon_is_starved(
         tables = [f"r{wheel}" for wheel in range(WHEELS)]
         made = Daemon(tmp_path, configuration(broker.port, *map(wheel_table, tables, wheels.links)))
         ending.callback(made.kill)
-        play(made, heard, tables, programs, 60 if long else 10)
+        play(made, heard, tables, programs, 60 if long else 4)
         unresolved = len(heard.events("round.unresolved"))
         tell(
             f"{programs} busy programs: {len(heard.events('round.result'))} results, "
@@ -109,7 +109,7 @@ def test_a_starved_daemon_gives_no_wrong_number(
     made.until_results(1)
     starve(made.daemon)
     with busy(programs):
-        for _ in range(60 if long else 12):
+        for _ in range(60 if long else 6):
             time.sleep(chance.uniform(0.05, 1.0))
             made.daemon.signal(signal.SIGSTOP)
             time.sleep(chance.choice((0.02, 0.1, 0.3, 0.45)))

@@ -5,16 +5,22 @@ follows them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 
+from controller.cli import demo
+from controller.cli.carrousel import settings_of
+from controller.configuration.file import load
 from controller.contract.commands import AnyCommand
-from controller.demo.people import Person, Said, TableSeen, dice, shoe, wheel
+from controller.demo.jackpot import PROGRAM, linked
+from controller.demo.people import Person, Said, Stacked, TableSeen, dice, shoe, wheel
 from controller.demo.places import FLOOR, PAIR, DemoTable, places
 from controller.demo.poker import croupier
+from controller.demo.staff import enrol
 from controller.demo.table_head import PEOPLE
 from controller.games.games import make_game
 from devices.readings import (
@@ -28,9 +34,12 @@ from devices.readings import (
     ShufflerState,
     ShufflerStateName,
     ShufflerVerdict,
+    SlotCoin,
     WheelFault,
     WheelPhase,
 )
+from subscribers.carrousel.settings import CarrouselSettings
+from subscribers.carrousel.terms import flaws
 
 BY_HAND = {"dealt": "singly", "boxes": 2}
 PACKETS = {"dealt": "packets", "boxes": 2}
@@ -41,10 +50,17 @@ class AtTable:
     """A game and the person who sits there. ``events``: as they are told, in order."""
 
     def __init__(
-        self, game: str, decree: str, person: Person, settings: Mapping[str, Any], *, slips: int = 0
+        self,
+        game: str,
+        decree: str,
+        person: Person,
+        settings: Mapping[str, Any],
+        *,
+        slips: int = 0,
+        stacked: Stacked | None = None,
     ) -> None:
         self.person = person
-        self.slips = slips
+        self.slips, self.stacked = slips, stacked
         self.events: list[dict[str, Any]] = []
         self._heard: dict[str, dict[str, Any]] = {}
         self._game = make_game(game, decree, settings)
@@ -59,7 +75,13 @@ class AtTable:
 
     def word(self) -> Said | None:
         return self.person(
-            TableSeen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips)
+            TableSeen(
+                shown=self.shown,
+                heard=self._heard,
+                seed="1",
+                slips=self.slips,
+                stacked=self.stacked,
+            )
         )
 
     def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
@@ -111,18 +133,16 @@ def test_a_floor_has_what_its_decree_has() -> None:
 
     assert games("EUS96") == [place.game for place in FLOOR]
     assert games("ARA02") == games("BAL05") == games("EUS96")[:-1]
-    assert games("GAL07") == games("EUS96")[:-2]
+    assert games("GAL07") == games("EUS96")[:-3]
     assert games("BAL09") == ["three-card-poker"]
     assert games("ARA02", floor=False) == [place.game for place in PAIR]
     assert games("BAL09", floor=False) == games("ROMA1") == ["roulette-french"]
 
 
 def test_devices_and_tables_have_names_of_their_own_and_people() -> None:
-    assert (
-        len({place.device for place in FLOOR})
-        == len({place.table for place in FLOOR})
-        == len(FLOOR)
-    )
+    devices = [device for place in FLOOR for device in place.devices]
+    assert len(set(devices)) == len(devices)
+    assert len({place.table for place in FLOOR}) == len(FLOOR)
     assert {place.game for place in FLOOR} == set(PEOPLE)
 
 
@@ -137,6 +157,25 @@ def test_what_a_decree_changes() -> None:
     assert at("EUS96", "craps").faults
     assert at("EUS96", "craps", faults=False).faults == ()
     assert "late_after = 50.0" in at("EUS96", "craps", speed=50.0).more
+
+
+def test_the_poker_tables_of_a_decree_with_a_jackpot_are_linked() -> None:
+    for decree in ("EUS96", "ARA02", "BAL05"):
+        assert linked(places(decree, floor=True)) == ["poker-1", "poker-2"]
+    assert linked(places("GAL07", floor=True)) == linked(places("BAL09", floor=True)) == []
+    assert linked(places("EUS96", floor=False)) == []
+
+
+@pytest.mark.parametrize("decree", ["EUS96", "ARA02", "BAL05"])
+def test_the_jackpot_is_configured_as_its_decree_wants_it(decree: str, tmp_path: Path) -> None:
+    tables = places(decree, floor=True)
+    staff = enrol(tmp_path / demo.PEOPLE, demo.SITE, (), programs=[PROGRAM])
+    path = demo._configuration(tmp_path, tables, 1883, decree, 1.0, staff)
+    settings = settings_of(load(path))
+    [jackpot] = msgspec.convert(settings, CarrouselSettings).jackpots
+    assert flaws(jackpot.terms) == []
+    assert jackpot.simulated
+    assert jackpot.tables == ("poker-1", "poker-2")
 
 
 # Wheels
@@ -326,6 +365,24 @@ def test_a_card_that_is_misread_is_said_again() -> None:
     assert table.last("irregularity")["what"] == "card_duplicate"
     assert table.types()[-1] == "bet.placed"
     assert table.types().count("round.result") == table.shown["round"] - 1
+
+
+def test_a_stacked_deck_hits_the_jackpot_of_who_takes_part() -> None:
+    hand = ("9s", "8s", "7s", "6s", "5s")
+    settings = {**PACKETS, "jackpot_stake": 500}
+    table = AtTable("poker-no-draw", "EUS96", croupier, settings, slips=2, stacked=Stacked(2, hand))
+    table.answer()
+    for number in range(1, 16):
+        if number not in (2, 3):  # nobody takes part
+            table.hear(SlotCoin(at=0.0, device="slots", box=2, amount=500))
+        table.hear(RIGHT)
+        table.answer()
+        table.hear(*packets(5))
+        table.answer()
+    awards = [event for event in table.events if event["type"] == "award.qualified"]
+    found = [(award["round"], award["box"], award["hand"]) for award in awards]
+    assert found == [(number, "box:2", "straight_flush") for number in (4, 10)]
+    assert {award["cards"] for award in awards} == {hand}
 
 
 def test_a_jam_holds_up_the_deal_until_the_shuffler_is_ready() -> None:

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nacl.signing import SigningKey
 
 from controller.cli import main
+from controller.configuration.file import load
+from controller.configuration.settings import ConfigurationError
+from controller.people.pin_key import read_pepper, read_pin_keys, unseal
 from controller.people.private_key import make_private_key, open_private_key
 from controller.people.register import People, PeopleError, read_people, spelled
 from tests.controller.people.staff import public
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 
 LASA = ("--id", "m-lasa", "--name", "M. Lasa", "--role", "table_head", "--table", "ruleta-1")
+RIERA = ("--id", "a-riera", "--name", "A. Riera", "--role", "croupier", "--table", "ruleta-1")
 
 
 def may(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
@@ -237,3 +242,82 @@ def test_another_key_changes_nothing(site: Site, tmp_path: Path) -> None:
     assert status == 1
     assert "not with the site's" in told
     assert site.file.read_bytes() == before
+
+
+WITH_CONSOLE = """[site]
+id = "palma"
+
+[broker]
+url = "embedded://127.0.0.1:1"
+
+[people]
+file = "people.jsonl"
+key = "{key}"
+
+[web]
+pin_keys = "pins"
+pepper_file = "secrets/pepper"
+
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "ARA02"
+
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "serial:///dev/wheel?baud=9600"
+"""
+
+
+def test_a_person_gets_a_pin_and_another_one(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = make_private_key(tmp_path / "riera.key", PASSPHRASE, *LEAST)
+    shown = spelled(key.verify_key.encode())
+    assert site.do("add", *RIERA, "--public", shown)[0] == 0
+    config, pin = tmp_path / "novamas.toml", tmp_path / "pin"
+    config.write_text(WITH_CONSOLE.format(key=spelled(site.signer)))
+    pin.touch(mode=0o600)
+    options = ["--config", str(config), "--passphrase-file", str(site.words)]
+
+    def give(digits: str, *more: str) -> tuple[int, str]:
+        pin.write_text(digits + "\n")
+        asked = ["people", "pin", str(tmp_path / "riera.key"), *options, "--pin-file", str(pin)]
+        return main([*asked, *more]), capsys.readouterr().err
+
+    assert give("123456")[0] == 1
+    assert not (tmp_path / "pins").exists()
+    assert give("271828", "--badge", "12") == (0, "")
+    pepper = read_pepper(tmp_path / "secrets" / "pepper")
+    (sealed,) = read_pin_keys(tmp_path / "pins")
+    assert (sealed.person, sealed.badge) == ("a-riera", "12")
+    assert unseal(sealed, "271828", pepper) == key
+    assert give("314159") == (0, "")
+    (again,) = read_pin_keys(tmp_path / "pins")
+    assert unseal(again, "314159", read_pepper(tmp_path / "secrets" / "pepper")) == key
+    (tmp_path / "secrets" / "pepper").unlink()
+    status, told = give("314159")
+    assert status == 1  # another pepper would open none of the keys that are there
+    assert "pepper" in told
+    config.write_text(config.read_text().replace("pin_keys", "# pin_keys"))
+    assert "set `pin_keys`" in give("314159")[1]
+
+
+def test_a_console_needs_a_pepper_and_people(tmp_path: Path) -> None:
+    config = tmp_path / "novamas.toml"
+    text = WITH_CONSOLE.replace("pepper_file", "# pepper_file")
+    config.write_text(text.replace('[people]\nfile = "people.jsonl"\nkey = "{key}"\n', ""))
+    with pytest.raises(ConfigurationError) as mistaken:
+        load(config)
+    told = str(mistaken.value)
+    assert "`pepper_file` or `pepper_credential` is required too" in told
+    assert "signed commands need [people]" in told
+
+
+def test_a_key_that_begins_with_a_hyphen_is_no_option(site: Site) -> None:
+    keys = (SigningKey(bytes([number]) * 32).verify_key.encode() for number in range(256))
+    shown = next(key for key in map(spelled, keys) if key.startswith("-"))
+    assert site.do("add", *RIERA, "--public", shown)[0] == 0
+    with pytest.raises(SystemExit):  # a shorter word is an option, as it was
+        site.do("add", *RIERA, "--public", "-x")

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from devices.readings import DeviceReport
 from devices.recording import read_recording
 from tests.daemon.mosquitto import PATIENCE, until
+from tests.daemon.test_boards import Simulated
+from tests.devices.test_recordings import readings_of
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"
@@ -129,3 +132,28 @@ def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) ->
     assert error.startswith("novamas: ")
     assert told in error
     assert (tmp_path / "there.rec").read_text() == "precious"
+
+
+def test_a_device_that_its_driver_asks_step_by_step_is_asked(tmp_path: Path) -> None:
+    file, bus = (
+        tmp_path / "slots.rec",
+        Simulated(tmp_path / "bus", "slot", "cctalk-acceptor", "--boxes", "1", "--speed", "1"),
+    )
+    try:
+        bus.say("start")
+        process = record(
+            f"serial://{tmp_path / 'bus'}?baud=9600", file, "--driver", "cctalk-acceptor"
+        )
+
+        def is_set_up() -> bool:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            said = readings_of(read_recording(file)) if file.exists() else []
+            return any(isinstance(one, DeviceReport) and one.report == "coins" for one in said)
+
+        until("the acceptor is set up", is_set_up)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode == 0, told
+        assert any(chunk.sent for chunk in read_recording(file))
+    finally:
+        bus.close()

@@ -4,6 +4,7 @@ fail.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     ResultCorrect,
+    Role,
     RoundVoid,
     SessionClose,
     SessionOpen,
@@ -53,6 +55,7 @@ class CountShown(Shown, frozen=True, kw_only=True, tag="count"):
 class Counting:
     state_type = Count
     face_down = False
+    settled_by: Mapping[str, tuple[Role, ...]] = {}
 
     def begin(self) -> Count:
         return Count()
@@ -115,6 +118,9 @@ class Counting:
             settings={},
             gaps=state.gaps,
         )
+
+    def takes(self, state: Count) -> tuple[str, ...]:  # noqa: ARG002 - at any time the same
+        return ()
 
     def history(self, state: Count) -> list[AnyLine]:
         return [

@@ -4,12 +4,20 @@ as defects do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, SessionOpen
+from controller.contract.commands import (
+    AnyCommand,
+    BetsClose,
+    CardDecide,
+    CardsTurn,
+    Role,
+    SessionOpen,
+)
 from controller.contract.events import (
     AnyEvent,
     CardDealt,
@@ -37,6 +45,7 @@ class CardsShown(Shown, frozen=True, kw_only=True, tag="face-down"):
 class FaceDown:
     state_type = Cards
     face_down = True
+    settled_by: Mapping[str, tuple[Role, ...]] = {}
 
     def begin(self) -> Cards:
         return Cards()
@@ -89,6 +98,9 @@ class FaceDown:
             expected="player" if len(state.cards) < 2 else None,
             cards=len(state.cards),
         )
+
+    def takes(self, state: Cards) -> tuple[str, ...]:  # noqa: ARG002 - at any time the same
+        return ()
 
     def history(self, state: Cards) -> list[AnyLine]:
         hand = Hand(who="player", cards=tuple(card for card in state.last if card))

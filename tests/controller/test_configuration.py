@@ -91,6 +91,21 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
             "line 6: table[0].id: 'node' is reserved",
         ),
         (
+            'id = "ruleta-1"',
+            'id = "jackpot"',
+            "line 6: table[0].id: 'jackpot' is reserved",
+        ),
+        (
+            'decree = "BAL05"',
+            'decree = "BAL05"\njackpot = "carrousel-1"',
+            "line 9: table[0].jackpot: this table has no bet on a jackpot: remove the key",
+        ),
+        (
+            'decree = "BAL05"',
+            'decree = "BAL05"\njackpot = "Carrousel 1"',
+            "line 9: table[0].jackpot: expected 1 to 48 characters",
+        ),
+        (
             'id = "wheel"',
             'id = "wheel\\n"',
             "line 10: table[0].device[0].id: expected 1 to 48 characters",
@@ -304,8 +319,9 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n"
     ) == [
         (
-            "line 1: colour: unknown key; there are: site, table, journal, surveillance, "
-            "recordings, broker, people, log"
+            "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
+            "recordings, broker, people, web, carrousel, jackpot, sign, bookmark, video, "
+            "archive, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -314,7 +330,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
         (
             "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, "
-            "commands, stale_after, options"
+            "commands, stale_after, maker, model, serial, usb_serial, options"
         ),
     ]
 
@@ -528,6 +544,14 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
         ("[recordings]", settings.Recordings),
         ("[broker]", settings.Broker),
         ("[people]", settings.People),
+        ("[web]", settings.Web),
+        ("[carrousel]", settings.Carrousel),
+        ("[[jackpot]]", settings.Jackpot),
+        ("[[sign]]", settings.Sign),
+        ("[archive]", settings.Archive),
+        ("[[archive.site]]", settings.ArchiveSite),
+        ("[[bookmark]]", settings.Bookmark),
+        ("[video]", settings.Video),
         ("[log]", settings.Log),
         ("[[table]]", settings.Table),
         ("[[table.device]]", settings.Device),
@@ -549,9 +573,61 @@ def test_the_document_has_every_section() -> None:
         settings.Site,
         settings.Table,
         settings.Journal,
+        settings.Clock,
         settings.Surveillance,
         settings.Recordings,
         settings.Broker,
         settings.People,
+        settings.Web,
+        settings.Carrousel,
+        settings.Archive,
+        settings.Metrics,
+        settings.Jackpot,
+        settings.Sign,
+        settings.Bookmark,
+        settings.Video,
         settings.Log,
     }
+
+
+POKER = """\
+[site]
+id = "casino"
+[broker]
+url = "embedded://127.0.0.1:1883"
+[[table]]
+id = "poker-1"
+game = "poker-no-draw"
+decree = "EUS96"
+simulated = true
+{more}
+[[table.device]]
+id = "slots"
+driver = "slot-board"
+link = "serial:///dev/null?baud=115200"
+"""
+
+
+def test_a_table_with_a_jackpot_may_be_linked_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    settings = 'settings = { jackpot_stake = 500, out_of_play = "mark" }'
+    file.write_text(POKER.format(more=f'jackpot = "carrousel-1"\n{settings}'))
+    assert load(file).table[0].jackpot == "carrousel-1"
+    assert mistakes(tmp_path, POKER.format(more='jackpot = "carrousel-1"')) == [
+        (
+            "line 10: table[0].jackpot: this table has no bet on a jackpot: set jackpot_stake in "
+            "its settings, or remove the key"
+        )
+    ]
+    assert mistakes(tmp_path, POKER.format(more=f'jackpot = "command"\n{settings}')) == [
+        (
+            "line 10: table[0].jackpot: 'command' is reserved: topics of tables are called so; "
+            "choose another id"
+        )
+    ]
+    assert mistakes(tmp_path, POKER.format(more=settings)) == [
+        (
+            "line 10: table[0].settings.out_of_play: the table is linked with no jackpot; set "
+            "`jackpot`, or remove this key"
+        )
+    ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller.contract.commands import COMMANDS, Command
+from controller.contract.jackpot import JackpotState
 from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from controller.contract.notation import read_event, read_input, write
 from controller.contract.orders import Reply, read_order
@@ -39,6 +41,7 @@ BODIES: dict[str, tuple[str, type[Any]]] = {
     "history": ("retained", History),
     "shoe": ("retained", ShoeTopic),
     "alert": ("retained", Alert),
+    "jackpot": ("jackpot", JackpotState),
     "status": ("node", NodeStatus),
     "claim": ("node", NodeClaim),
     "health": ("node", Health),
@@ -50,6 +53,7 @@ BODIES: dict[str, tuple[str, type[Any]]] = {
 """What an example is of, if it is neither an event nor an order: its schema file and its type."""
 
 
+@cache
 def validator(family: str, component: str | None = None) -> Draft202012Validator:
     """The schema of a file, or of one type in it."""
     schema = contract.schema(family)

@@ -16,6 +16,7 @@ import pytest
 
 from controller.contract.commands import COMMANDS, CardDecide, VoidReason
 from controller.contract.events import EVENTS
+from controller.contract.jackpot import JackpotState
 from controller.contract.outcomes import AnyOutcome
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
@@ -26,6 +27,8 @@ from controller.rulebooks.dispositions import (
     own_rules,
     subjects,
 )
+from subscribers.carrousel.statement import OfTable
+from subscribers.carrousel.terms import Terms
 from tests.claims import claimed
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
@@ -172,16 +175,21 @@ def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
 
 RESULT_FIELDS = {name for family in get_args(AnyOutcome) for name in family.__struct_fields__}
 """What an outcome tells, of whatever family."""
+JACKPOT: dict[str, Any] = {"jackpot": JackpotState, "terms": Terms, "book": OfTable}
+"""What a jackpot's controller tells, what it plays by, and what its book has of each table."""
 GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "punto-banca"}
 """The game whose rulebook and settings carry an answer, where it is not named itself."""
 
 
 def _check_place(place: str, answer: Disposition) -> None:
     """A place is a setting, an irregularity, a key of the rulebook or of the retained state, a
-    ranking of poker hands, or a command or event with fields, void reasons or decisions about
-    cards.
+    ranking of poker hands, the state, the terms or the book of a jackpot, or a command or event
+    with fields, void reasons or decisions about cards.
     """
     kind, *names = place.split()
+    if kind in JACKPOT:
+        assert set(names) <= set(JACKPOT[kind].__struct_fields__), place
+        return
     if kind == "ranking":
         assert set(names) <= set(RANKINGS), place
         return

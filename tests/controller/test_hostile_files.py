@@ -26,7 +26,7 @@ from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError as ProfileMistaken
 from devices.profiles.profile import parse
 from devices.recording import RecordingError, read_recording
-from tests.hostile import TOML
+from tests.hostile import TOML, in_turn
 
 GOOD: dict[str, Any] = {
     "site": {"id": "casino"},
@@ -96,11 +96,15 @@ def text_of(file: dict[str, Any]) -> str:
     return "".join(f"{key} = {spelt(value)}\n" for key, value in file.items())
 
 
-@pytest.mark.parametrize("way", list(keys(Configuration)), ids=".".join)
-def test_every_key_of_the_configuration(tmp_path: Path, way: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("turn", "way"),
+    list(enumerate(keys(Configuration))),
+    ids=lambda part: ".".join(part) if isinstance(part, tuple) else "",
+)
+def test_every_key_of_the_configuration(tmp_path: Path, turn: int, way: tuple[str, ...]) -> None:
     file = tmp_path / "novamas.toml"
     refused = 0
-    for piece in VALUES:
+    for piece in in_turn(VALUES, turn):
         file.write_text(text_of(spoiled(GOOD, way, piece)))
         try:
             load(file)

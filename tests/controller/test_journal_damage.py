@@ -22,6 +22,20 @@ from tests.controller.premises import Premises
 from tests.controller.records import record
 
 LAST = 4096
+"""Bytes at the end: a page."""
+EDGE = 64
+"""Bytes after its begin and before its end at each of which the short form cuts too: in between, at
+one in sixteen.
+"""
+
+
+def cuts(size: int, *, long: bool) -> list[int]:
+    """Where a file of this size is cut."""
+    return [
+        cut
+        for cut in range(size - LAST, size)
+        if long or not EDGE <= cut - (size - LAST) < LAST - EDGE or cut % 16 == 0
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +64,7 @@ def opened(path: Path) -> tuple[int, bool]:
 
 
 async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cut(
-    memory: Path,
+    memory: Path, long: bool
 ) -> None:
     path = memory / "journal.sqlite3"
     log = f"{path}-wal"
@@ -60,19 +74,19 @@ async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cu
             end = await journal.append(record(number))
             sizes.append((os.stat(log).st_size, end))  # noqa: PTH116
         database, logged = path.read_bytes(), path.with_name(f"{path.name}-wal").read_bytes()
-    for cut in range(len(logged) - LAST, len(logged)):
+    for cut in cuts(len(logged), long=long):
         left, aside = opened(copy(path, memory / "cut", database, logged[:cut]))
         assert not aside
         assert left == max(end for size, end in sizes if size <= cut)
 
 
-async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(memory: Path) -> None:
+async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(memory: Path, long: bool) -> None:
     path = memory / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         await asyncio.gather(*(journal.append(record(number)) for number in range(1, 40)))
     whole = path.read_bytes()
     assert opened(copy(path, memory / "cut", whole, None)) == (117, False)
-    for cut in range(len(whole) - LAST, len(whole)):
+    for cut in cuts(len(whole), long=long):
         left, aside = opened(copy(path, memory / "cut", whole[:cut], None))
         assert aside
         assert 0 <= left <= 117  # the next file goes on where this one can be read

@@ -19,7 +19,7 @@ import pytest
 
 from controller.cli import main
 from controller.contract.card_events import Hand
-from controller.contract.commands import AnyCommand, VoidReason
+from controller.contract.commands import AnyCommand, Role, VoidReason
 from controller.contract.events import (
     EVENTS,
     AlertRaised,
@@ -29,6 +29,7 @@ from controller.contract.events import (
     Parity,
     RoundUnresolved,
 )
+from controller.contract.jackpot import Awarded, JackpotAlert, OutOfPlay, Pending
 from controller.contract.messages.messages import (
     ENGLISH,
     LANGUAGES,
@@ -46,12 +47,16 @@ from controller.games.hands.rankings import Category
 from controller.games.pai_gow.turn import WRONGLY_SET
 from controller.games.poker.readings import UNREADY
 from controller.games.wheels.turn import WRONG_DEVICE
+from controller.people.authority import READS
 from controller.rulebooks.rulebook import Decree, rulebook
 from devices.readings import READINGS, DiceFaultName, ShoeFaultName, WheelFaultName
 from tests import contract
 
 ROOT = Path(__file__).parents[2]
 CONTROLLER = ROOT / "controller"
+CARROUSEL = ROOT / "subscribers" / "carrousel"
+REFUSING = ("RejectedError", "RefusedError", "NotStoredError")
+"""The errors that carry a refusal; the last one not in the carrousel, where it is another."""
 PROPER = {
     "display.thrown_3": "craps",
     "display.letter_player": "P",
@@ -111,7 +116,40 @@ def test_nothing_is_left_in_english(language: str) -> None:
     same = {
         key: found for key, found in catalogue(language).items() if found == catalogue(ENGLISH)[key]
     }
-    assert same.items() <= PROPER.items()
+    kept = {key for key in same if key.startswith("bet.") and _in_decrees(key[4:], language)}
+    assert {key: same[key] for key in same.keys() - kept}.items() <= PROPER.items()
+
+
+def _bets(decree: str) -> dict[str, Any]:
+    """The names of the bets of a decree's roulette and craps: by language, as it prints them."""
+    book = rulebook(decree)
+    assert book.roulette_french is not None
+    bets = {name: bet.name for name, bet in book.roulette_french.bets.items()}
+    bets |= {name: bet.name for name, bet in book.craps.bets.items()} if book.craps else {}
+    return {**bets, **book.roulette_french.chances}
+
+
+def _plain(found: str) -> str:
+    """Without the differences that printers make."""
+    return found.casefold().replace("’", "'").replace("dont ", "don't ")
+
+
+def _in_decrees(bet: str, language: str) -> bool:
+    """Whether a decree in this language calls the bet so, in whole or in part."""
+    own = _plain(catalogue(language).get(f"bet.{bet}") or word("colour", bet, language))
+    names = [_plain(names[bet][language]) for names in _BOOKS if language in names.get(bet, {})]
+    return any(own in name or name in own for name in names)
+
+
+_BOOKS = [_bets(decree) for decree in ("ARA02", "BAL05", "EUS96", "GAL07")]
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
+def test_bets_are_called_as_the_decree_calls_them(language: str) -> None:
+    named = {name for names in _BOOKS for name in names if language in names[name]}
+    told = {key[4:] for key in catalogue(language) if key.startswith("bet.")}
+    assert [name for name in sorted(named & told) if not _in_decrees(name, language)] == []
+    assert len(named) > 40
 
 
 def test_no_text_says_null() -> None:
@@ -161,7 +199,7 @@ def phases() -> set[str]:
     }
     entered = {
         found
-        for node in nodes(ROOT / "subscribers" / "table_view.py")
+        for node in nodes(ROOT / "subscribers" / "terminal" / "table_view.py")
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "enter"
@@ -195,8 +233,8 @@ def irregularities() -> set[str]:
 
 
 def alerts() -> set[str]:
-    """Those of devices by their faults, those of games as they are raised, and those of the daemon,
-    which have a dot.
+    """Those of devices by their faults, those of games as they are raised, those of the daemon,
+    which have a dot, and those of jackpots.
     """
     paths = [path for path in CONTROLLER.rglob("*.py") if "cli" not in path.parts]
     raised = {
@@ -226,7 +264,8 @@ def alerts() -> set[str]:
         f"shuffler_{state}" for state in UNREADY
     }
     links = {f"link.{state}" for state in get_args(LinkState) if state != "up"}
-    return raised | (dotted - tags) | faults | devices | links | {WRONG_DEVICE}
+    jackpots = {f"jackpot.{word}" for word in get_args(JackpotAlert)}
+    return raised | (dotted - tags) | faults | devices | links | jackpots | {WRONG_DEVICE}
 
 
 def told() -> list[dict[str, Any]]:
@@ -256,6 +295,8 @@ SENT: dict[str, set[str]] = {
     "status": {*get_args(Status), "unknown"},
     "link": set(get_args(LinkState)),
     "severity": literal(AlertRaised, "severity"),
+    "role": {*get_args(Role), *READS},
+    "game": set(GAMES),
     "colour": set(get_args(Colour)),
     "parity": set(get_args(Parity)),
     "half": set(get_args(Half)),
@@ -271,6 +312,11 @@ SENT: dict[str, set[str]] = {
     "mark": {mark.partition(" ")[2] or mark for mark in MARKS if not mark.startswith("play ")},
     "decision": literal(HandDecided, "decision"),
     "award": {*AWARDS, *(event["award"] for event in TOLD if event["type"] == "award.qualified")},
+    "jackpot": {
+        f"{group}.{name}"
+        for group, words in (("out_of_play", OutOfPlay), ("award", Awarded), ("pending", Pending))
+        for name in get_args(words)
+    },
     "void_reason": set(get_args(VoidReason)),
     "unresolved": literal(RoundUnresolved, "why"),
     "command": {str(each.__struct_config__.tag) for each in get_args(AnyCommand)},
@@ -285,6 +331,16 @@ SENT: dict[str, set[str]] = {
 def test_every_word_that_can_be_sent_has_a_message(group: str) -> None:
     assert len(SENT[group]) > 1
     assert {f"{group}.{name}" for name in SENT[group]} - catalogue(ENGLISH).keys() == set()
+
+
+def test_every_alert_of_a_jackpot_is_raised_somewhere() -> None:
+    words = {
+        node.value
+        for path in (ROOT / "subscribers" / "carrousel").rglob("*.py")
+        for node in nodes(path)
+        if isinstance(node, ast.Constant)
+    }
+    assert set(get_args(JackpotAlert)) - words == set()
 
 
 def test_hands_with_a_number_have_a_message() -> None:
@@ -379,13 +435,14 @@ def test_the_catalogue_as_json_lines(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def rejections() -> Iterator[tuple[Path, ast.Call]]:
-    """Every ``RejectedError(…)`` of the controller."""
-    for path in sorted(CONTROLLER.rglob("*.py")):
+    """Every ``RejectedError(…)`` of the daemon, and of the controller of jackpots."""
+    for path in sorted((*CONTROLLER.rglob("*.py"), *CARROUSEL.rglob("*.py"))):
         for node in nodes(path):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
-                and node.func.id in ("RejectedError", "NotStoredError")
+                and node.func.id in REFUSING
+                and (node.func.id != "NotStoredError" or CARROUSEL not in path.parents)
             ):
                 yield path, node
 
@@ -409,10 +466,10 @@ def test_every_refusal_is_a_message_with_its_fields() -> None:
 
 
 def test_every_message_of_a_refusal_is_used() -> None:
-    """As a word that stands somewhere in the code of the controller."""
+    """As a word that stands somewhere in the code."""
     words = {
         node.value
-        for path in CONTROLLER.rglob("*.py")
+        for path in (*CONTROLLER.rglob("*.py"), *CARROUSEL.rglob("*.py"))
         for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
@@ -438,3 +495,14 @@ def test_a_refusal_is_told_in_each_language_with_the_law_in_its_own() -> None:
     assert all(each.endswith(": EUS96-200, 277/1996 Dekretua") for each in told_by.values())
     nobody = RejectedError("not_seated", who="seat:3", seated=())
     assert str(nobody) == "nobody sits at seat:3; seated: –"
+
+
+def test_people_read_the_names_of_roles_and_a_reply_has_the_words_of_the_wire() -> None:
+    refused = RejectedError("role_not_allowed", role="croupier", roles=("table_head", "inspector"))
+    assert str(refused).endswith("allowed: table_head, inspector")
+    assert refused.refusal.told().endswith("allowed: table head, gaming inspector")
+    assert refused.refusal.told("es").endswith("pueden: jefe de mesa, inspector")
+    alone = RejectedError("void_by_others", role="croupier", others=("table_head",)).refusal
+    assert "mahaiburua" in alone.told("eu")
+    other = RejectedError("role_not_held", by="M. Lasa", role="x_y", roles=("reader",)).refusal
+    assert other.told("gl") == "M. Lasa non está inscrito como x_y, senón como: lector"

@@ -24,6 +24,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
         "hands_too_few": book.least_hands > 1,
         "even_money": decree != "GAL07",
         "box_bettors": bool(book.bets_per_box),
+        "jackpot_not_in_play": bool(book.accumulated_bets),
     }
     assert set(book.laws) == {*LAWS, *(law for law, is_there in own.items() if is_there)}
 

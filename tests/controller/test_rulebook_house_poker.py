@@ -46,6 +46,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
         "bet_late": bool(book.sides),
         "stake_limit": any(side.least or side.most for side in book.sides.values()),
         "jackpot_stake": bool(book.jackpot and book.jackpot.decided),
+        "jackpot_not_in_play": book.jackpot is not None,
         "hand_told": "hand_told" in book.laws,
         "box_bettors": book.others_optional,
     }

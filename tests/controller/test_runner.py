@@ -13,7 +13,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from controller.confidential.boxes import CardCipher
-from controller.configuration.settings import Broker
+from controller.configuration.settings import Broker, Clock
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import read_event
 from controller.contract.orders import Recall
@@ -25,6 +25,7 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import health
 from controller.service.health import HealthReporter
+from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -142,8 +143,15 @@ async def test_a_journal_that_stores_nothing_is_found_out(
         made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
+        clock = TimeWatch(Clock(chrony=""), journal, [], {}, lambda: None)
         reporter = HealthReporter(
-            "b1", journal, Publisher(Broker(), "novamas", journal, api), api, places
+            "b1",
+            journal,
+            Publisher(Broker(), "novamas", journal, api),
+            api,
+            places,
+            clock,
+            lambda: None,
         )
         assert reporter.stuck() is None
         with occupied(path):
@@ -174,8 +182,15 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
+        clock = TimeWatch(Clock(chrony=""), journal, [], {}, lambda: None)
         reporter = HealthReporter(
-            "b1", journal, Publisher(Broker(), "novamas", journal, api), api, places
+            "b1",
+            journal,
+            Publisher(Broker(), "novamas", journal, api),
+            api,
+            places,
+            clock,
+            lambda: None,
         )
         before = reporter.notable()
         running = asyncio.create_task(device.run())
@@ -219,3 +234,38 @@ async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
             assert all(event.historical for event in events)
         assert pages == [[3, 4, 5], [6, 7, 8], [9]]
         assert made.recall(Recall(boot="another", first=1), 1 << 20) == ()
+
+
+async def test_what_was_taken_is_settled_when_it_is_stored(tmp_path: Path) -> None:
+    """A recall says that nothing more is there only then: it waits for this."""
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        made = make_runner(journal)
+        assert await made.settled()
+        nothing = Recall(boot="b1", first=1)
+        with occupied(path):
+            made.take([LinkUp(at=1.0, device="wheel")])
+            settled = asyncio.create_task(made.settled())
+            await asyncio.sleep(0.05)
+            assert (settled.done(), made.recall(nothing, 1 << 20)) == (False, ())
+        assert await settled
+        assert [read_event(event).seq for event in made.recall(nothing, 1 << 20)] == [1]
+
+
+async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_runner(journal)
+        now = 1_800_000_000.0
+        monkeypatch.setattr("controller.tables.runner.time.time", lambda: now)
+        made.note("wheel", Heard(1.0, b"x"))
+        now += 1.0
+        made.take([LinkUp(at=2.0, device="shoe")])
+        now += 1.0
+        made.note("wheel", Heard(3.0, b"x"))
+        now += 1.0
+        made.take([LinkUp(at=4.0, device="wheel")], noted=True)
+        await made.idle()
+        events = made.recall(Recall(boot="b1", first=1), 1 << 20)
+        assert [read_event(event).time[17:19] for event in events] == ["01", "02"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from controller.contract.node import NodeClaim
 from controller.contract.topics import Topics
 from controller.mqtt.table_claims import GONE, RENEWED, Stake, TableClaims, keeper
+from tests.conftest import cases
 
 TIMES = st.one_of(st.none(), st.integers(0, 9).map(lambda day: f"2026-11-0{day}T00:00:00.000000Z"))
 STAKES = st.lists(st.builds(Stake, st.text("abcdef", min_size=2, max_size=2), TIMES), min_size=1)
@@ -126,7 +127,7 @@ def happen(floor: Floor, steps: Sequence[tuple[str, int]]) -> None:
             getattr(floor, step)(which)
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(125, 500))
 @given(STEPS)
 def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None:
     floor = Floor(3)
@@ -141,7 +142,7 @@ def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None
     assert floor.having() == before, "and it stays so"
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(125, 500))
 @given(STEPS, st.integers(0, 2))
 def test_a_restart_or_an_outage_takes_it_from_nobody(
     steps: list[tuple[str, int]], how: int

@@ -5,14 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.daemon.mosquitto import Mosquitto, Subscriber
-from tests.daemon.process import Daemon, Wheel
+from tests.daemon.play import until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
 
 Tell = Callable[[str, Callable[[], str]], None]
+
+
+HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
+"""All that is said, but for the commands: hostile ones a client's own library may not survive."""
+
+
+class Shared(NamedTuple):
+    """A daemon with a wheel, and who hears it, but for the commands."""
+
+    heard: Subscriber
+    running: Daemon
+
+
+@pytest.fixture(scope="module")
+def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """One for all tests of a module that leave it as they found it: no session is open."""
+    folder = tmp_path_factory.mktemp("shared")
+    with ExitStack() as stack:
+        broker = Mosquitto(folder / "mosquitto")
+        stack.callback(broker.kill)
+        broker.start()
+        made = Wheel(folder / "wheel")
+        stack.callback(made.close)
+        running = Daemon(folder, configuration(broker.port, table("r1", made)))
+        stack.callback(running.kill)
+        running.start()
+        running.until_logged("broker connected")
+        heard = Subscriber(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+        stack.callback(heard.close)
+        until_up(heard, running)
+        yield Shared(heard, running)
 
 
 @pytest.fixture

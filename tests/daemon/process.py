@@ -194,12 +194,16 @@ def table(
     decree: str = "ARA02",
     simulated: bool = False,
     commands: bool = False,
-    stale_after: float = 5.0,
+    stale_after: float = 60.0,
+    settings: str = "",
 ) -> str:
-    """The ``[[table]]`` of a roulette with one Cammegh wheel."""
+    """The ``[[table]]`` of a roulette with one Cammegh wheel. ``settings``: lines of TOML. A wheel
+    of ours that a busy machine keeps from speaking for some seconds is not stale.
+    """
     text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
     if simulated:
         text += "simulated = true\n"
+    text += settings
     if wheel is not None:
         text += f'\n[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "{wheel.url}"\n'
         text += f"commands = {str(commands).lower()}\nstale_after = {stale_after}\n"

@@ -192,7 +192,7 @@ def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> N
         COUP
     )
     assert [event["count"] for event in heard.events("cards.burned")] == [2]
-    assert len(result["frames"]) == len(COUP)
+    assert (result["frames"], len(result["readings"])) == ([], len(COUP))
     scan(scanner, *OTHER)
     assert [event["outcome"]["winner"] for event in until_more(heard, "round.result", 1)] == [
         "banker"

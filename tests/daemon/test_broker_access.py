@@ -40,6 +40,7 @@ SEALED = {f"{TABLE}/sealed"}
 COMMANDS = {f"{TABLE}/command/round-void", f"{TABLE}/command/device-command"}
 RECALL = {f"{TABLE}/command/recall"}
 STATUS = {f"{SITE}/node/node-1/status"}
+SHOWN = STATUS | {f"{SITE}/node/node-1/checkpoint"}  # it stands on a permanency
 NODE = STATUS | {f"{SITE}/node/node-1/{leaf}" for leaf in ("claim", "health", "checkpoint")}
 TRIAL_CLAIM = {"novamas-sim/v1/casino-mayor/node/node-1/claim"}
 FOREIGN_CLAIM = {f"{SITE}/node/node-2/claim"}
@@ -48,6 +49,17 @@ FOREIGN_TABLE = {f"{SITE}/ruleta-9/event"}  # of another daemon of the same site
 FOREIGN_NODE = {f"{SITE}/node/node-2/status"}
 TRIAL = {f"{SIMULATED}/event"}
 TRIAL_COMMAND = {f"{SIMULATED}/command/round-void"}
+POOL = "jackpot/carrousel-1"
+POOLS = {f"{SITE}/{POOL}/{leaf}" for leaf in ("state", "alert/store")}
+POOL_COMMAND = {f"{SITE}/{POOL}/command/award-pay"}
+POOL_REPLY = {f"{SITE}/{POOL}/reply/{USERS['console']}"}
+TRIAL_POOL = {f"novamas-sim/v1/casino-mayor/{POOL}/state"}  # a table is linked with it
+FOREIGN_POOL = {"novamas-sim/v1/casino-mayor/jackpot/carrousel-9/state"}
+RECORDER_STATUS = {f"{SITE}/node/surveillance/status"}
+RECORDER = RECORDER_STATUS | {f"{SITE}/node/surveillance/alert/journal-cut-1"}
+REPLIES = {f"{TABLE}/reply/{user}" for user in USERS.values()}
+POOL_NODE = {f"{SITE}/node/carrousel/{leaf}" for leaf in ("status", "checkpoint")}
+SEEN_POOLS = POOLS | TRIAL_POOL | FOREIGN_POOL
 NOBODYS = {
     "novamas/v1/other-casino/ruleta-1/event",
     "novamas/v1/other-casino/ruleta-1/command/round-void",
@@ -68,26 +80,71 @@ def reply(*kinds: str) -> set[str]:
 
 
 READS = {
-    "daemon": (TOLD - {f"{TABLE}/event"}) | COMMANDS | RECALL | NODE | TRIAL_COMMAND | CLAIMS,
-    "display": TOLD | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL,
-    "console": TOLD | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL | reply("console"),
+    "daemon": (TOLD - {f"{TABLE}/event"})
+    | COMMANDS
+    | RECALL
+    | NODE
+    | TRIAL_COMMAND
+    | CLAIMS
+    | TRIAL_POOL,
+    "display": TOLD
+    | SHOWN
+    | FOREIGN_TABLE
+    | FOREIGN_NODE
+    | TRIAL
+    | SEEN_POOLS
+    | POOL_NODE
+    | RECORDER_STATUS,
+    "console": TOLD
+    | SHOWN
+    | FOREIGN_TABLE
+    | FOREIGN_NODE
+    | TRIAL
+    | reply("console")
+    | SEEN_POOLS
+    | POOL_NODE
+    | POOL_REPLY
+    | RECORDER,
     "surveillance": TOLD
+    | SEEN_POOLS
+    | POOL_NODE
     | SEALED
     | NODE
     | FOREIGN_TABLE
     | FOREIGN_NODE
     | CLAIMS
     | TRIAL
-    | reply("surveillance"),
-    "carrousel": OUTCOMES | STATUS | FOREIGN_TABLE | FOREIGN_NODE | TRIAL | reply("carrousel"),
-    "integrator": TOLD | NODE | FOREIGN_TABLE | FOREIGN_NODE | CLAIMS | TRIAL | reply("integrator"),
+    | RECORDER
+    | REPLIES
+    | POOL_REPLY,
+    "carrousel": OUTCOMES
+    | STATUS
+    | {f"{SITE}/node/node-1/health"}
+    | FOREIGN_TABLE
+    | FOREIGN_NODE
+    | TRIAL
+    | reply("carrousel")
+    | SEEN_POOLS
+    | {f"{SITE}/node/carrousel/status"}
+    | RECORDER_STATUS
+    | POOL_COMMAND,
+    "integrator": TOLD
+    | NODE
+    | FOREIGN_TABLE
+    | FOREIGN_NODE
+    | CLAIMS
+    | TRIAL
+    | reply("integrator")
+    | SEEN_POOLS
+    | POOL_NODE
+    | RECORDER,
 }
 WRITES = {
     "daemon": TOLD | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS | TRIAL_CLAIM,
     "display": set(),
-    "console": COMMANDS | RECALL | TRIAL_COMMAND,
-    "surveillance": RECALL,
-    "carrousel": RECALL,
+    "console": COMMANDS | RECALL | TRIAL_COMMAND | POOL_COMMAND,
+    "surveillance": RECALL | RECORDER,
+    "carrousel": RECALL | SEEN_POOLS | POOL_REPLY | POOL_NODE,
     "integrator": RECALL,
 }
 TOPICS = sorted(
@@ -102,7 +159,12 @@ TOPICS = sorted(
     | TRIAL
     | TRIAL_COMMAND
     | NOBODYS
+    | SEEN_POOLS
+    | POOL_COMMAND
+    | POOL_REPLY
+    | POOL_NODE
     | ANSWERS
+    | RECORDER
     | reply(*USERS)
 )
 
@@ -124,6 +186,18 @@ simulated = true
 id = "wheel"
 driver = "cammegh-ss2"
 link = "tcp://127.0.0.1:4001"
+
+[[table]]
+id = "poker-1"
+game = "poker-no-draw"
+decree = "ARA02"
+simulated = true
+jackpot = "carrousel-1"
+
+[[table.device]]
+id = "slots"
+driver = "slot-board"
+link = "serial:///dev/null?baud=115200"
 """
     file.write_text(text + extra)
     return file

@@ -13,6 +13,7 @@ from paho.mqtt.properties import Properties
 from controller.cli import main
 from controller.contract.topics import level
 from controller.proof.audit import audit
+from tests.daemon.conftest import Shared
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -70,28 +71,33 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
     ],
 )
 def test_a_bad_command_is_answered_and_everything_goes_on(
-    heard: Subscriber, running: Daemon, name: str, body: dict[str, Any], told: str | None
+    shared_daemon: Shared, name: str, body: dict[str, Any], told: str | None
 ) -> None:
+    heard, running = shared_daemon
+    refused, said = len(running.logged("command refused")) + 1, len(heard.on("/reply/t"))
     heard.say(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
     if told is None:  # too long to be read, so nobody knows whom to answer
-        assert "at most" in running.until_logged("command refused")["reason"]
+        assert "at most" in running.until_logged("command refused", refused)["reason"]
     else:
-        reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
+        reply = until("a reply", lambda: heard.on("/reply/t")[said:], running.log)[0].body
         assert (reply["id"], reply["ok"]) == ("x", False)
         assert told in reply["error"]
-    assert running.until_logged("command refused")["command"] == level(name)
+    assert running.until_logged("command refused", refused)["command"] == level(name)
     assert command(heard, "session.open")["ok"]
+    assert command(heard, "session.close")["ok"]
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
 def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
-    heard: Subscriber, running: Daemon, body: bytes
+    shared_daemon: Shared, body: bytes
 ) -> None:
+    heard, running = shared_daemon
+    said = len(heard.on("/reply/desk/7"))
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
     heard.say(f"{TABLE}/command/session-open", body, properties=properties)
-    reply = until("a reply", lambda: heard.on("/reply/desk/7"), running.log)[0]
+    reply = until("a reply", lambda: heard.on("/reply/desk/7")[said:], running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
     assert "not a JSON object" in reply.body["error"]
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tty
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from controller.cli import main
 from controller.games.cards import DECK
 from devices.readings import escape
 from devices.shoe import angel_eye_frames as frames
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.daemon.play import command, spin, until_open, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 from tests.daemon.test_contract import check
@@ -93,7 +94,9 @@ link = "{shoe.url}"
 [table.device.options]
 min_draw = 0.0
 """
-    made = daemon(configuration(mosquitto.port, table("r1", wheel), bacara) + surveillance)
+    text = configuration(mosquitto.port, table("r1", wheel), bacara) + surveillance
+    port = free_port()
+    made = daemon(f'{text}\n[metrics]\nlisten = "127.0.0.1:{port}"\n')
     made.start()
     until_up(heard, made)
     until_open(heard, made, "bacara-1", "shoe")
@@ -156,6 +159,14 @@ min_draw = 0.0
 
     assert [topic for topic, payload in published if told(payload)] == []
     assert not told(made.log().encode())
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+        metrics = answer.read()
+    assert (
+        b'novamas_device_frames_total{device="shoe",simulated="false",table="bacara-1"}' in metrics
+    )
+    assert b'damaged_bytes_total{device="wheel"' in metrics
+    assert b'damaged_bytes_total{device="shoe"' not in metrics  # their number may tell a card
+    assert not told(metrics)
     stored = [path for path in tmp_path.iterdir() if path.is_file() and path != key]
     names = [rb'[\[{:,]"%b"[\]},:]' % card.encode() for card in cards] + [
         re.escape(each) for each in evidence

@@ -25,9 +25,14 @@ TABLE = "novamas/v1/palma/r1"
 BOOT = "1f63d146"
 
 
-def event(seq: int) -> dict[str, Any]:
+def event(seq: int, boot: str = BOOT) -> dict[str, Any]:
     """One of the events of a table, as far as a subscriber has to look at it."""
-    return {"type": "data.late", "table": "r1", "boot": BOOT, "seq": seq}
+    return {"type": "data.late", "table": "r1", "boot": boot, "seq": seq}
+
+
+def state(seq: int, boot: str = BOOT) -> dict[str, Any]:
+    """The state of the table after an event, likewise."""
+    return {"table": "r1", "boot": boot, "seq": seq}
 
 
 @pytest.fixture(params=["subscriber.py", "subscriber.mjs"])
@@ -58,7 +63,7 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     def say(seq: int) -> None:
         table.say(f"{TABLE}/event", event(seq))
 
-    say(1)
+    table.say(f"{TABLE}/state", state(0), retain=True)
     # The subscriber may not listen yet: the first event is said until it is heard, and each double
     # is dropped.
     first = next_line(listening, lambda: say(1))
@@ -78,6 +83,30 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     )
     rest, _ = listening.communicate(timeout=PATIENCE)
     assert rest.splitlines() == [f"r1 {BOOT} {seq} data.late" for seq in (2, 3, 4, 5)]
+    assert listening.returncode == 0
+
+
+def test_a_subscriber_prints_what_overtakes_the_first_event_in_its_place(
+    listening: subprocess.Popen[str], mosquitto: Mosquitto, subscribe: Callable[..., Subscriber]
+) -> None:
+    """In a run that it comes upon, and in one that begins while it listens."""
+    table = subscribe(mosquitto.port)
+    table.say(f"{TABLE}/state", state(3), retain=True)
+
+    def asked() -> list[Any]:
+        table.say(f"{TABLE}/event", event(5))
+        return table.on("/command/recall")
+
+    first = until("a recall", asked, table.told)[0]
+    assert (first.body["from"], first.body["to"]) == (4, 4)
+    table.say(f"{TABLE}/event", event(4))
+    for told in (event(2, "2a"), event(3, "2a")):
+        table.say(f"{TABLE}/event", told)
+    table.say(f"{TABLE}/state", state(3, "2a"), retain=True)
+    table.say(f"{TABLE}/event", event(1, "2a"))
+    printed, _ = listening.communicate(timeout=PATIENCE)
+    runs = [(BOOT, 4), (BOOT, 5), ("2a", 1), ("2a", 2), ("2a", 3)]
+    assert printed.splitlines() == [f"r1 {boot} {seq} data.late" for boot, seq in runs]
     assert listening.returncode == 0
 
 

@@ -59,8 +59,7 @@ OF_A_RUN = (
 
 def told(event: dict[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run."""
-    frames = {"frames": [frame["frame"] for frame in event["frames"]]} if "frames" in event else {}
-    return {name: field for name, field in event.items() if name not in OF_A_RUN} | frames
+    return {name: field for name, field in event.items() if name not in OF_A_RUN}
 
 
 def of_play(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

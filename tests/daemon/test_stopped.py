@@ -21,7 +21,7 @@ import pytest
 
 from devices.pace import SILENCE
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
+from tests.daemon.play import command, until_open, until_up
 from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_shoes import BURN, COUPS, WINNERS, Shoe
 
@@ -171,8 +171,8 @@ def test_wheels_give_what_they_showed(
     made = daemon(configuration(mosquitto.port, *map(wheel_table, tables, wheels.links)))
     heard = subscribe(mosquitto.port)
     made.start()
-    made.until_logged("device up", WHEELS)
     for table in tables:
+        until_up(heard, made, f"{ROOT}/{table}")
         assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
 
     def results() -> dict[str, list[dict[str, Any]]]:

@@ -1,8 +1,8 @@
 """``novamas`` with a virtual USB bus in the place of libusb. What happens on the bus comes from a
 socket, one line at a time.
 
-``plug``, ``unplug``, ``report HEX`` or nothing; each line is answered with the log of the device
-that was plugged in last.
+``plug``, ``plug SERIAL``, ``unplug``, ``report HEX`` or nothing; each line is answered with the log
+of the device that was plugged in last.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ def obey(path: str) -> None:
         with connection.makefile("rw") as lines:
             for line in lines:
                 match line.split():
-                    case ["plug"]:
-                        plugged = BUS.plug(plugged.device)
+                    case ["plug", *serial]:
+                        strings = ("Acme", "Scanner", *(serial or plugged.device.strings[2:]))
+                        plugged = BUS.plug(plugged.device._replace(strings=strings))
                     case ["unplug"]:
                         BUS.unplug(plugged)
                     case ["report", *reports]:

@@ -15,6 +15,7 @@ from devices.codec import Codec
 from devices.drivers import DRIVERS, driver
 from devices.readings import AnyReading
 from devices.recording import Recording, read_recording
+from tests.conftest import cases
 from tests.devices.test_recordings import FOLDER, RECORDINGS
 
 BURST = 4000
@@ -64,7 +65,7 @@ def heard(codec: Codec, parts: list[bytes]) -> list[AnyReading]:
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(15, 60), deadline=None)
 @given(data=st.data())
 def test_any_split_gives_the_same_readings(name: str, data: st.DataObject) -> None:
     recording, stream = data.draw(bursts(name))

@@ -31,6 +31,7 @@ from devices.readings import (
     WheelPhase,
 )
 from devices.watch import NOISE, Watch
+from tests.conftest import cases
 from tests.devices.parts import Lines
 from tests.devices.shoe.pens import card, report
 
@@ -121,7 +122,7 @@ outages = st.lists(st.tuples(moments, st.floats(0.06, 9.0)), max_size=3)
 
 
 @given(stalls, st.floats(1 - DRIFT / 2, 1 + DRIFT / 2))
-@settings(max_examples=300)
+@settings(max_examples=cases(75, 300))
 def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
     given_stalls: list[tuple[float, float]], pace: float
 ) -> None:
@@ -141,7 +142,7 @@ def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
 @given(stalls, outages)
 @example([(110.25, 4.5)], [(101.0, 9.0), (111.5, 4.0)])
 @example([(105.0, 4.0)], [(101.0, 4.0), (106.0, 4.0)])
-@settings(max_examples=500)
+@settings(max_examples=cases(125, 500))
 def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
     given_stalls: list[tuple[float, float]], given_outages: list[tuple[float, float]]
 ) -> None:
@@ -161,7 +162,7 @@ def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
 
 
 @given(stalls)
-@settings(max_examples=100)
+@settings(max_examples=cases(25, 100))
 def test_without_being_told_a_result_may_be_late_but_is_never_another(
     given_stalls: list[tuple[float, float]],
 ) -> None:
@@ -321,7 +322,7 @@ class TestLateness:
 
 
 @given(stalls)
-@settings(max_examples=100)
+@settings(max_examples=cases(25, 100))
 def test_a_board_says_the_same_with_stalls_as_without(
     given_stalls: list[tuple[float, float]],
 ) -> None:
@@ -351,7 +352,7 @@ def angel_eye(seq: int, name: str) -> bytes:
 
 
 @given(stalls, st.lists(st.floats(0.45, 4.0), min_size=20, max_size=40))
-@settings(max_examples=100)
+@settings(max_examples=cases(25, 100))
 def test_cards_are_those_that_were_drawn_with_stalls_as_without(
     given_stalls: list[tuple[float, float]], pauses: list[float]
 ) -> None:

@@ -320,3 +320,70 @@ def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
     assert [(count, frame) for _, count, frame in garbage] == [(5, "abc"), (1003, "fgh")]
     assert driver.counters.damaged == 1003
     assert garbage[1][0] - garbage[0][0] > 1  # what came between them stays there
+
+
+class Asking(Lines):
+    """Asks every second what it has counted so far; the echo of a question is its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = 0
+        self._due = 0.0
+
+    @property
+    def deadline(self) -> float | None:
+        return self._due
+
+    def ask(self, now: float) -> bytes:
+        if now < self._due:
+            return b""
+        self._due = now + 1.0
+        return f"{now:g}?".encode()
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        self.own += len(data) if b"?" in data else 0
+        return [] if b"?" in data else super().feed(data, now)
+
+
+class TestAsking:
+    def watch(self) -> Watch:
+        watch = Watch(Asking(), "wheel", STALE_AFTER)
+        watch.opened(0.0)
+        return watch
+
+    def test_what_is_due_is_asked_once(self) -> None:
+        watch = self.watch()
+        watch.tick(0.5)
+        assert watch.request() == b"0.5?"
+        assert watch.request() == b""
+        watch.tick(1.4)
+        assert watch.request() == b""
+        watch.tick(1.5)
+        assert watch.request() == b"1.5?"
+
+    def test_what_was_not_asked_in_time_is_not_made_up_for(self) -> None:
+        watch = self.watch()
+        readings = watch.tick(40.0)
+        assert watch.request() == b"40?"
+        assert readings == [LinkStale(at=STALE_AFTER, device="wheel", age=STALE_AFTER)]
+
+    def test_a_recording_is_asked_as_if_in_time(self) -> None:
+        watch = self.watch()
+        watch.feed(b"ok\n", 0.2)
+        watch.feed(b"ok\n", 3.5)
+        assert watch.deadline == 4.0
+        assert watch.request() == b"3?"
+
+    def test_nothing_is_asked_while_the_link_is_closed(self) -> None:
+        watch = self.watch()
+        watch.lost(0.1, "unplugged")
+        watch.request()
+        watch.lost(9.0, "unplugged")
+        assert watch.request() == b""
+
+    def test_our_own_bytes_are_no_noise(self) -> None:
+        watch = self.watch()
+        for second in range(1, 5):
+            watch.feed(b"?" * NOISE, float(second))
+        assert watch.state == "connecting"
+        assert [type(reading) for reading in watch.tick(60.0)] == [LinkStale]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from tests.mutants import proofs
-from tests.mutants.prove import Claims, Memory, Proof, claims, content, prove, tenth
+from tests.mutants.prove import Claims, Memory, Proof, claims, content, prove, sample
 from tests.mutants.table import enforced, families
 
 
@@ -24,9 +24,10 @@ def main() -> int:
         help="only these (a file of tests/mutants without .toml)",
     )
     parser.add_argument(
-        "--tenth",
-        action="store_true",
-        help="one mutant in ten, with the tests that proved their rules before",
+        "--one-in",
+        type=int,
+        metavar="N",
+        help="one mutant in N, with the tests that proved their rules before",
     )
     parser.add_argument(
         "--jobs",
@@ -45,19 +46,19 @@ def main() -> int:
     }
     mutants = tuple(mutant for family in chosen.values() for mutant in family)
     known = content()
-    if asked.tenth:
-        mutants = tenth(mutants)
+    if asked.one_in:
+        mutants = sample(mutants, asked.one_in)
         claimed: Claims = {}
         for row in proofs.read():
             claimed[row.rule] = (*claimed.get(row.rule, ()), row.test)
     else:
         claimed = claims(known)
     done = prove(mutants, claimed, Memory(known), asked.jobs, _tell(len(mutants)))
-    if not asked.tenth:
+    if not asked.one_in:
         proofs.write(proofs.renewed(proofs.read(), done, claimed))
     lacking = (
         set()
-        if asked.families or asked.tenth
+        if asked.families or asked.one_in
         else set(enforced()) - {rule for each in done for rule in each.mutant.rules}
     )
     _sum_up(

@@ -52,9 +52,9 @@ class Task(NamedTuple):
     wanted: dict[str, set[str]]
 
 
-def tenth(mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
-    """One in ten, the same ones each time."""
-    return tuple(random.Random(SEED).sample(mutants, max(1, len(mutants) // 10)))
+def sample(mutants: tuple[Mutant, ...], one_in: int) -> tuple[Mutant, ...]:
+    """One in so many, the same ones each time."""
+    return tuple(random.Random(SEED).sample(mutants, max(1, len(mutants) // one_in)))
 
 
 def content() -> str:

@@ -38,9 +38,9 @@ EACH = "*"
 CHANGES: Mapping[str, tuple[str, ...]] = {
     "change": ("state",),
     "change_current": ("state", "current"),
+    "change_card": ("state", "current", "cards", EACH),
     "change_deal": ("state", "deal"),
     "change_seat": ("state", "current", "seats", EACH),
-    "change_card": ("state", "current", "cards", EACH),
 }
 """What each method changes, as the way to it from the turn."""
 

@@ -149,9 +149,24 @@ class TestWithoutFaults:
     @given(seeds)
     def test_slots(self, seed: int) -> None:
         slots = Slots(seed, 240, 7, 250)
-        coins = of(SlotCoin, heard("slot-board", slots, 60.0))
+        # blocked before the end: no coin is still on the wire then
+        coins = of(SlotCoin, heard("slot-board", slots, 90.0, (60.0, "blocked", 60.0)))
         assert len(coins) == slots.counted > 10
         assert {coin.amount for coin in coins} == {250}
+
+    def test_slots_whose_players_insert_coins_when_they_are_told(self) -> None:
+        def coins(*told: float) -> list[float]:
+            faults = [(at, "coins", 0.0) for at in told]
+            readings = heard("slot-board", Slots(1, 1, 3, 500), 70.0, *faults)
+            return [coin.at for coin in of(SlotCoin, readings)]
+
+        own, twice = coins(), coins(20.0, 40.0)
+        assert own
+        assert all(at < 20.0 for at in own)
+        assert [at for at in twice if at < 20.0] == own
+        assert any(20.0 < at < 30.0 for at in twice)
+        assert any(40.0 < at < 50.0 for at in twice)
+        assert all(at > 10.0 for at in coins(0.0))
 
 
 @settings(max_examples=15)

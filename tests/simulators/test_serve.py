@@ -132,6 +132,27 @@ def test_faults_from_standard_input_and_from_the_schedule(start: Start) -> None:
     assert errors.count(b"\n") == 1
 
 
+def test_another_speed_and_a_fault_for_later_from_standard_input(start: Start) -> None:
+    program = start("--wait")
+    with port_of(program) as port:
+        tell(program, "speed 0")
+        tell(program, "speed 500")
+        tell(program, "start")
+        tell(program, "30:damaged x3")
+        struck = told(program)
+        assert (struck["fault"], struck["times"]) == ("damaged", 3)
+        assert 30.0 <= struck["at"] < 30.0 + 500 * PATIENCE
+        tell(program, "speed 1")
+        tell(program, "duplicate")
+        slow = told(program)["at"]
+        tell(program, "duplicate")
+        assert slow <= told(program)["at"] < slow + PATIENCE
+        read_until(lambda: port.read(100), b"*X;")
+    program.terminate()
+    _, errors = program.communicate(timeout=PATIENCE)
+    assert errors == b"simulator: 0 is not a speed; write a number above 0\n"
+
+
 def test_ends_after_its_rounds(start: Start) -> None:
     program = start("--speed", "200", "--rounds", "2", "--numbers", "17,17", "--tell-lines")
     out, errors = program.communicate(timeout=PATIENCE)

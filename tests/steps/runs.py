@@ -20,6 +20,7 @@ from tests.controller.decrees import PAIRS
 from tests.controller.games import scripts
 from tests.controller.games.test_every_input import Trial
 from tests.devices.test_recordings import RECORDINGS, readings_of
+from tests.steps.calls import Uncalled
 from tests.steps.renames import told_then
 
 STEPS = 250
@@ -85,15 +86,17 @@ def recorded(run: Run) -> Iterator[Step]:
     table = _table(run)
     kind, name = run.source.split(" ", 1)
     inputs = _random(run, name, table) if kind == "random" else _written(kind, name)
+    uncalled = Uncalled()
     for given in inputs:
-        yield Step(msgspec.Raw(write(given)), digest(_said(table, given)))
+        yield Step(msgspec.Raw(write(given)), digest(uncalled.then(_said(table, given))))
 
 
 def said(run: Run, inputs: Iterator[Input]) -> Iterator[Any]:
     """What a table says to inputs that were recorded before, in the words of the recording."""
     table = _table(run)
+    uncalled = Uncalled()
     for given in inputs:
-        yield _said(table, given)
+        yield uncalled.then(_said(table, given))
 
 
 def digest(told: Any) -> str:

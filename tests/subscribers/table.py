@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subscribers.table_view import TableView
+from subscribers.terminal.table_view import TableView
 
 ENVELOPE = {
     "table": "ruleta-1",

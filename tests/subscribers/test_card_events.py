@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subscribers.card_events import Cards
-from subscribers.table_view import TableView
-from subscribers.words import note
+from controller.contract.notation import write
+from controller.contract.refusals import RejectedError
+from controller.games.games import make_game
+from subscribers.terminal.card_events import Cards
+from subscribers.terminal.table_view import TableView
+from subscribers.terminal.words import note
+from tests.controller.games import scripts
 from tests.subscribers.table import Narrator, card_state, coup, dealt, hands
 
 
@@ -184,3 +189,24 @@ def test_each_round_has_one_bead_in_order(events: list[dict[str, Any]]) -> None:
         cards.event(narrator.event(event.pop("type"), **event))
         rounds = [bead.round for bead in cards.beads]
         assert rounds == sorted(set(rounds))
+
+
+def test_a_split_hand_begins_with_the_card_that_it_was_given() -> None:
+    """Nobody turns it over: the hands are those of the state at every step."""
+    told, cards, split = scripts.read("blackjack/evening"), Cards(), 0
+    game = make_game(told.game, told.decree, told.settings)
+    state = game.begin()
+    for each in told.inputs:
+        try:
+            state, events = game.step(state, each)
+        except RejectedError:
+            continue
+        for event in events:
+            cards.event(msgspec.json.decode(write(event)))
+        shown = msgspec.json.decode(msgspec.json.encode(game.show(state)))
+        hands = {who: hand["cards"] for who, hand in shown["hands"].items() if hand["cards"]}
+        if hands:
+            boxes = {who: hand for who, hand in cards.hands.items() if who.startswith("box")}
+            assert boxes == hands
+        split += any("." in who for who in hands)
+    assert split

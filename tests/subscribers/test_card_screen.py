@@ -7,10 +7,10 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from subscribers.card_screen import points, short
-from subscribers.floor import ROOM, TableOnFloor, floor
-from subscribers.screen import Trouble
-from subscribers.table_view import TableView
+from subscribers.cards import points, short
+from subscribers.terminal.floor import ROOM, TableOnFloor, floor
+from subscribers.terminal.screen import Trouble
+from subscribers.terminal.table_view import TableView
 from tests.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
 
 

@@ -11,12 +11,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from subscribers.display import Display, main
+from controller.contract.messages.messages import LANGUAGES, catalogue
+from controller.contract.times import utc
 from subscribers.feed import Linked, Said, check_broker
+from subscribers.meter import Meter, hear
+from subscribers.money import money
+from subscribers.terminal.display import Display, main
+from subscribers.terminal.meter_line import line
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.jackpot import award, statement
 from tests.subscribers.table import RED, Narrator, info, state
 from tests.terminal import Terminal
 
@@ -36,7 +44,7 @@ def command(port: int, *more: str) -> list[str]:
     return [
         sys.executable,
         "-m",
-        "subscribers.display",
+        "subscribers.terminal.display",
         "--broker",
         broker,
         "--site",
@@ -187,7 +195,7 @@ def test_a_screenshot_that_cannot_be_left_is_told(
 ) -> None:
     shot = tmp_path / "lost" / "shot.svg"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("subscribers.display.watch", _nothing)
+        patched.setattr("subscribers.terminal.display.watch", _nothing)
         assert main(["--site", "casino", "--table", "ruleta-1", "--screenshot", str(shot)]) == 1
     assert capsys.readouterr().err == f"display: {shot}: No such file or directory\n"
 
@@ -238,3 +246,53 @@ def test_brackets_within_brackets_without_end_are_passed_over(
     display = Display("ruleta-1")
     assert display.take(Said(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
     assert f"display: {what}: not a JSON object" in capsys.readouterr().err
+
+
+def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto) -> None:
+    table = Subscriber(broker.port)
+    topic = f"{ROOT}/jackpot/gran/state"
+
+    def say(value: int, seconds: float, **fields: Any) -> None:
+        body = msgspec.to_builtins(statement(value, seconds, **fields))
+        table.say(topic, body, retain=True)
+
+    table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
+    table.say(f"{ROOT}/ruleta-1/state", state("bets_open"), retain=True)
+    say(1_234_567, 3600)
+    with Terminal(command(broker.port, "--jackpot", "gran", "--language", "es")) as terminal:
+        terminal.wait_for("12.345,67")
+        terminal.wait_for("en juego")
+        say(1_234_667, 3600, in_play=False, why="suspended")
+        terminal.wait_for("no está en juego: suspendido")
+        say(1_000, 3600, won=award())
+        terminal.wait_for("Premio · 12.500,00\u00a0€ · mesa poker-2")
+        say(1_100, 0.5)
+        terminal.wait_for("sin noticias del controlador del carrusel")
+        table.close()
+
+
+def test_a_meter_line_in_each_language() -> None:
+    said = 1_774_000_000.0
+    for language in LANGUAGES:
+        own = catalogue(language)
+        for fields, words in (
+            ({}, ["jackpot.in_play"]),
+            ({"in_play": False, "why": "store"}, ["jackpot.out_of_play.store"]),
+            ({"awards": (award(status="pending", why="order", value=None),)}, ["hand.royal_flush"]),
+        ):
+            told = statement(now=said, **fields)
+            meter = hear(Meter(jackpot="gran"), msgspec.json.encode(told), utc(said))
+            now = line(meter, None, utc(said + 14), language)
+            amount = money(1_234_567, "EUR", language)
+            assert amount in now.plain
+            for key in words:
+                assert own[key] in now.plain
+            after = line(meter, None, utc(said + 15), language)
+            assert own["jackpot.expired"] in after.plain
+            assert own["jackpot.in_play"] not in after.plain.replace(own["jackpot.expired"], "")
+            grey = [
+                span.style for span in after.spans if amount in after.plain[span.start : span.end]
+            ]
+            assert grey == ["bright_black"]
+    nothing = line(Meter(jackpot="gran"), None, utc(said), "es")
+    assert catalogue("es")["jackpot.unsaid"] in nothing.plain

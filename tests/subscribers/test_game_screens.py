@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from subscribers.digits import large
-from subscribers.floor import TableOnFloor, floor
-from subscribers.screen import picture
-from subscribers.table_view import TableView
+from subscribers.terminal.digits import large
+from subscribers.terminal.floor import TableOnFloor, floor
+from subscribers.terminal.screen import picture
+from subscribers.terminal.table_view import TableView
 from tests.subscribers.table import ENVELOPE, Narrator, state
 
 
@@ -68,8 +68,8 @@ def test_a_wheel_of_fortune_shows_numbers_and_jokers(width: int) -> None:
     assert "JOKER" in text
     assert "joker 24" in text
     again = seen("fortune-wheel", result(1, number=24, cell=7))
-    for line in large("24"):
-        assert line.rstrip() in drawn(again, width)
+    found = drawn(again, width)
+    assert any(all(line.rstrip() in found for line in large("24", times)) for times in (1, 2))
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

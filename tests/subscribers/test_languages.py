@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
-from subscribers.screen import FAMILIES, PLAIN, SLIM, Trouble, picture
-from subscribers.table_view import TableView
-from subscribers.words import alert, command, mark, who
+from subscribers.terminal.screen import FAMILIES, PLAIN, SLIM, Trouble, picture
+from subscribers.terminal.table_view import TableView
+from subscribers.terminal.words import alert, command, mark, who
 from tests.controller.test_messages import phases
 from tests.subscribers.table import BLACK, RED, card_state, dealt, info, played, state
 from tests.subscribers.test_card_screen import with_result
@@ -144,7 +144,7 @@ PICTURES = {
         "irregularity.ball_with_rotor alert.link.stale display.session display.round "
         "display.open_alerts "
         "link.up status.waiting display.simulated",
-        "display.void display.last",
+        "display.void",
         {"session": 1, "round": 6, "count": 1},
     ),
     "a coup": Picture(
@@ -179,8 +179,7 @@ PICTURES = {
     ),
     "boxes": Picture(
         lambda: boxes(*KEYS),
-        " ".join(f"command.{key}" for key in KEYS)
-        + " decision.double who.box_numbered who.dealer display.none",
+        " ".join(f"command.{key}" for key in KEYS) + " decision.double who.box_numbered who.dealer",
         fields={"number": 9},
     ),
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subscribers.table_view import SPINS, TableView
-from subscribers.words import note
+from subscribers.terminal.table_view import SPINS, TableView
+from subscribers.terminal.words import note
 from tests.subscribers.table import BLACK, RED, Narrator, played, state
 
 
@@ -44,6 +44,28 @@ def test_doubles_are_dropped_and_gaps_counted() -> None:
     assert view.event(narrator.event("round.result", round=8, outcome={"number": 1, **RED}))
     assert (view.results, view.missed) == (5, 3)
     assert view.event({**again, "boot": "b2", "seq": 1})  # another boot counts from one again
+
+
+def test_an_overtaken_event_is_put_in_its_place() -> None:
+    view, narrator = played()
+    before = narrator.event("round.result", round=6, outcome={"number": 1, **RED})
+    assert view.event(narrator.event("round.result", round=7, outcome={"number": 3, **RED}))
+    assert view.event(narrator.event("round.opened", round=8))
+    assert view.missed == 1
+    assert view.event(before)
+    assert not view.event(before)
+    assert (view.missed, view.phase, view.round) == (0, "bets_open", 8)
+    assert [(spin.round, spin.number) for spin in list(view.spins)[-2:]] == [(6, "1"), (7, "3")]
+    assert view.results == 5
+
+
+def test_an_overtaken_result_does_not_undo_its_correction() -> None:
+    view, narrator = played()
+    before = narrator.event("round.result", round=6, outcome={"number": 1, **RED})
+    view.event(narrator.event("result.corrected", round=6, was=1, outcome={"number": 3, **RED}))
+    assert view.event(before)
+    assert view.last is not None
+    assert (view.last.number, view.last.corrected) == ("3", True)
 
 
 def test_a_corrected_result_takes_the_place_of_the_first() -> None:
@@ -147,5 +169,7 @@ def test_a_result_is_counted_once_however_often_it_comes(seqs: list[int]) -> Non
         narrator.seq = seq - 1
         if view.event(narrator.event("round.result", round=seq, outcome={"number": 1, **RED})):
             taken.append(seq)
-    assert taken == sorted(set(taken))
-    assert view.results == len(taken)
+    once = [seq for seq in dict.fromkeys(seqs) if seq >= seqs[0]]
+    assert taken == once
+    assert view.results == len(once)
+    assert [spin.round for spin in view.spins] == sorted(once)[-SPINS:]

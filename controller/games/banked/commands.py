@@ -27,7 +27,6 @@ from controller.games.banked.readings import Turn, go_on
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.state import Held
-from controller.games.moves import frame_of
 from controller.games.poker.correction import correct_settled, published, right_cards, tell
 from controller.games.session import another_round, sent, session, void_law
 
@@ -50,7 +49,6 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, with no boxes so far."""
     turn.open_session(given)
     turn.change(boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
-    turn.clear_alert("card_while_closed")
 
 
 def close_session(turn: Turn, given: SessionClose) -> None:
@@ -330,15 +328,14 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
         raise RejectedError("action_not_allowed", action=given.action, actions=DECISIONS)
     if deal is None or not deal.closed or turn.too_early() or not deal.due:
         raise RejectedError("waiting_card_not_due")
-    frame = frame_of(held.given)
     if given.action == "read" or given.card is not None:
-        frame, card = (frame if given.card == card else None), given.card
+        card = given.card
     if card is not None and on_table.trouble(deal.cards, [card], turn.deck):
         raise RejectedError("card_impossible")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
         raise RejectedError("no_card_due_to", who=to)
-    turn.place_card(to, card, up=given.action == "exposed", frame=frame)
+    turn.place_card(to, card, up=given.action == "exposed", reading=held.given.reading)
 
 
 # What commands stand on

@@ -19,6 +19,7 @@ from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
+from controller.games.banked.when import WHEN
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.arrivals import take_card
 from controller.games.dealt.game import DealtGame
@@ -58,6 +59,15 @@ INPUTS = Inputs(
         person.LastRoundsAnnounce: announce_last_rounds,
     },
     of_voiders=(person.RoundVoid, person.DealError),
+    leaves_out={
+        person.RoundConfirm: ("number", "winner", "dice"),
+        person.ResultCorrect: ("number", "winner", "dice", "decisions"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+        person.CardsShow: ("low",),
+        person.CardDecide: ("fault",),
+    },
+    when=WHEN,
 )
 
 

@@ -48,7 +48,9 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
     claim asks.
     """
     deal = turn.state.current
-    if not turn.state.open or deal is None or not deal.closed or turn.too_early() or not deal.due:
+    if deal is None:
+        turn.refuse(given)
+    elif not deal.closed or turn.too_early() or not deal.due:
         turn.irregular("card_out_of_round", detail=f"a packet of {given.size}")
     elif given.late or turn.state.stop is not None:
         turn.lose_place()

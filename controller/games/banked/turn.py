@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow, DealError, ResultCorrect
 from controller.contract.events import (
-    Frame,
     HandDecided,
 )
 from controller.contract.refusals import RejectedError
@@ -25,7 +24,6 @@ from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Entry, Held, Round
 from controller.games.decks import deck
-from controller.games.moves import frame_of
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.turn import AgainstBankTurn
 from controller.rulebooks.common_poker import Banked
@@ -125,12 +123,9 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     # What all games share
 
-    def asks(self) -> tuple[str, ...]:
-        """The commands of which the table waits for one."""
+    def lacks(self) -> tuple[str, ...]:
+        """A right deck and a shuffler that is ready; or hands must be shown."""
         state, deal = self.state, self.state.current
-        if state.stop is not None:
-            return state.stop.asks
-        # Neither a wrong deck nor a shuffler that is not ready may begin a deal.
         if deal is None or not deal.closed:
             unready = state.open and (
                 state.defective or (deal is not None and state.shuffler is not None)
@@ -165,10 +160,6 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     @abstractmethod
     def after_deal(self) -> Phase:
         """Where the round stands while no card is due."""
-
-    def phase(self) -> Phase:
-        """The phase, as everybody is told: to show a hand is no decision."""
-        return Phase.DECISION if self.state.stop is not None else self.stage()
 
     def belongs(self) -> str | None:
         """The next hand of the order."""
@@ -209,7 +200,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
         """Deal a card that was read, or was not: it stays unknown."""
-        self.place_card(to, given.card, up=seen, frame=frame_of(given), count=count)
+        self.place_card(to, given.card, up=seen, reading=given.reading, count=count)
         if self.state.current is not None:
             self.advance()
 
@@ -242,14 +233,15 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         card: str | None = None,
         *,
         up: bool = False,
-        frame: Frame | None = None,
+        reading: int | None = None,
         count: int = 1,
     ) -> None:
         """Deal cards to a hand. A card that is face up against the rules counts as exposed. Only a
         person sets ``up``, never a device.
         """
         before, by_rule = self.current.cards, self.faces_up(to)
-        self.put(on_table.place_card(before, to, card, up=up or by_rule, frame=frame, count=count))
+        lies = up or by_rule
+        self.put(on_table.place_card(before, to, card, up=lies, reading=reading, count=count))
         if up and not by_rule:
             self.exposed(to)
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from msgspec.structs import replace
+
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.blackjack.state import BlackjackDeal
 from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.jackpot import out_of_play, require_in_play
 from controller.games.session import session
 from controller.games.stakes import Bounds
 
@@ -19,8 +22,10 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
     """Place a bet. All bets on a box together must keep within the limits of one hand."""
     session(turn)
     box = _box(turn, given)
-    between = stakes.of(given.bet, _offered(turn, given.who))
+    between = stakes.of(given.bet, offered(turn, given.who))
     deal = _taking(turn, given)
+    if given.bet == "accumulated":
+        require_in_play(turn)
     beside = [
         each for each in deal.bets if each.bet == given.bet == "bet" and each.who != given.who
     ]
@@ -36,7 +41,18 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
     if given.bet == "accumulated":
         _agreed(turn, given.amount)
     turn.change_current(bets=stakes.with_bet(deal.bets, given))
-    turn.say(stakes.said(deal.round, given))
+    marked = given.bet == "accumulated" and out_of_play(turn.state) is not None
+    if given.bet == "accumulated":
+        _mark(turn, given.who, marked=marked)
+    turn.say(replace(stakes.said(deal.round, given), out_of_play=marked))
+
+
+def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
+    """Remember of an accumulated bet whether it was taken while the jackpot was not in play."""
+    deal = turn.state.current
+    assert deal is not None
+    others = tuple(each for each in deal.marked if each != who)
+    turn.change_current(marked=(*others, who) if marked else others)
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
@@ -56,9 +72,11 @@ def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
     """Withdraw a bet while it may be placed."""
     session(turn)
     _box(turn, given)
-    stakes.of(given.bet, _offered(turn, given.who))
+    stakes.of(given.bet, offered(turn, given.who))
     deal = _taking(turn, given)
     turn.change_current(bets=stakes.without_bet(deal.bets, given))
+    if given.bet == "accumulated":
+        _mark(turn, given.who, marked=False)
     turn.say(stakes.said(deal.round, given))
 
 
@@ -81,7 +99,7 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
     return deal
 
 
-def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
+def offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
     """The bets of this table, and the limits of each."""
     book, settings, minimum = turn.book, turn.settings, turn.state.minimum
     hands = stakes.bounds(minimum, book.limits, settings.highest.get("hands"))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from controller.contract.commands import (
-    AnyCommand,
+    Command,
     HandDouble,
     HandDraw,
     HandEvenMoney,
@@ -172,19 +172,19 @@ def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
 
 
 def refusal(
-    rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, given: AnyCommand
+    rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, kind: type[Command]
 ) -> Why | None:
     """Why a hand may not do this, as a refusal's key and fields; None if it may."""
     cards, who = seat.cards, seat.who
-    if isinstance(given, HandSurrender):
+    if kind is HandSurrender:
         return _no_surrender(rules, deal, seat)
-    if isinstance(given, HandEvenMoney):
+    if kind is HandEvenMoney:
         return _no_even_money(rules, deal, seat)
-    if seat.split == "aces" and not isinstance(given, HandSplit | HandStand):
+    if seat.split == "aces" and kind not in (HandSplit, HandStand):
         return "split_ace_done", {"who": who}
-    if isinstance(given, HandDraw):
+    if kind is HandDraw:
         return None
-    if isinstance(given, HandDouble):
+    if kind is HandDouble:
         if len(cards) != 2:
             return "double_two_cards", {"who": who, "count": len(cards)}
         if cards[0][0] == cards[1][0] == "A":
@@ -195,7 +195,7 @@ def refusal(
                 "points": worth(rules, seat),
                 "may": tuple(map(str, rules.book.double_on)),
             }
-    if isinstance(given, HandSplit) and not is_pair(cards):
+    if kind is HandSplit and not is_pair(cards):
         return "not_a_pair", {"who": who}
     return None
 

@@ -52,7 +52,7 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
     if deal is None or turn.state.doubt == "hands_too_few":
         raise RejectedError("hands_none_in_play")
     seat = _seat(turn, deal, given)
-    if why := course.refusal(turn.rules, deal, seat, given):
+    if why := course.refusal(turn.rules, deal, seat, type(given)):
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
         key, fields = why
         raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)

@@ -28,9 +28,11 @@ from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
 from controller.games.blackjack.turn import BlackjackTurn
-from controller.games.dealt.arrivals import take_card
+from controller.games.blackjack.when import WHEN
+from controller.games.dealt.arrivals import take_card, take_silence
 from controller.games.dealt.game import DealtGame
-from controller.games.machine import SILENCES, Inputs
+from controller.games.jackpot import take_standing
+from controller.games.machine import SILENCES, Choices, Inputs
 from controller.rulebooks.blackjack import Blackjack
 from devices import readings as device
 
@@ -39,8 +41,9 @@ INPUTS = Inputs(
         device.CardDrawn: take_card,
         device.CardCut: readings.take_cut,
         device.ShoeReset: readings.take_reset,
+        device.JackpotStanding: take_standing,
         device.ShoeFault: talla.heed_fault,
-        **dict.fromkeys(SILENCES, readings.take_silence),
+        **dict.fromkeys(SILENCES, take_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -61,6 +64,13 @@ INPUTS = Inputs(
         person.LastRoundsAnnounce: commands.announce_last_rounds,
         **dict.fromkeys(decisions.DONE, decisions.take_key),
     },
+    leaves_out={
+        person.RoundConfirm: ("number", "winner", "dice"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+        person.CardDecide: ("fault",),
+    },
+    when=WHEN,
 )
 
 
@@ -85,9 +95,19 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
         super().__init__(book, settings)
         self.rules = BlackjackRules(book, settings)
 
+    @property
+    def jackpot_bet(self) -> str | None:
+        """The bet on a jackpot, if this table has one."""
+        return "accumulated" if self.settings.accumulated_bets else None
+
     def turn(self, state: BlackjackState) -> BlackjackTurn:
         """One step of the game from this state."""
         return BlackjackTurn(self.rules, state)
+
+    def choices(self) -> Choices:
+        """The bets. A round may be void for any reason."""
+        offered = tuple(bets.offered(self.turn(self.begin()), ""))
+        return {person.BetPlace: {"bet": offered}, person.BetWithdraw: {"bet": offered}}
 
     def show(self, state: BlackjackState) -> BlackjackShown:
         """The retained state. Every card on the table is face up."""
@@ -114,4 +134,5 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
             shoe=shoe.show(state.shoe),
             boxes=self.rules.boxes,
             next_minimum=state.limit.minimum if state.limit else None,
+            jackpot_standing=state.jackpot,
         )

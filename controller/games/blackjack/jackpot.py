@@ -33,6 +33,7 @@ def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | J
             cards=boxes[who.partition("/")[0]],
             share=(1, 1) if len(won) == 1 else None,
             of="all_tables" if rules.settings.linked else "table",
+            out_of_play=who in deal.marked,
         )
         for who in won
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from controller.games import shoe, talla
 from controller.games.blackjack.turn import BlackjackTurn
-from devices.readings import AnyReading, CardCut, LinkGap, LinkLate, LinkUp, ShoeReset
+from devices.readings import CardCut, ShoeReset
 
 
 def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
@@ -28,16 +28,6 @@ def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
         turn.change_current(last=True)
     elif not plays:
         turn.end_talla()
-
-
-def take_silence(turn: BlackjackTurn, given: AnyReading) -> None:
-    """The shoe is silent, or was: a card may be missing. A person knows what is on the table."""
-    again = isinstance(given, LinkUp)
-    if again and not turn.state.silent:
-        return  # heard for the first time
-    if not isinstance(given, LinkLate | LinkGap):
-        turn.change(silent=() if again else turn.state.silent or (given.device,))
-    turn.lose_place()
 
 
 def take_reset(turn: BlackjackTurn, _given: ShoeReset) -> None:

@@ -37,6 +37,11 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     """
     linked: bool = False
     """Whether the accumulated prize is linked with other tables, as authorised."""
+    out_of_play: Literal["refuse", "mark"] = "refuse"
+    """What becomes of the accumulated bet while the controller of a linked jackpot says that it is
+    not in play, or says nothing, as the site's authorisation has it: it is refused, or taken and
+    marked.
+    """
     split_sevens: Literal["pair", "third"] = "pair"
     """Whether a third seven after a split pair of sevens counts for the accumulated bet: ``pair``:
     as two sevens; ``third``: as three.
@@ -85,7 +90,7 @@ def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:
     """The settings that the decree does not allow, each with the reason."""
     most = " or ".join(map(str, book.boxes))
     without_accumulated = (
-        "split_sevens, accumulated_stake, linked: the table has no accumulated bet"
+        "split_sevens, accumulated_stake, linked, out_of_play: the table has no accumulated bet"
     )
     wrong = {
         f"boxes = {settings.boxes}: the decree has {most} at most": not (
@@ -99,6 +104,7 @@ def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:
         and (
             settings.split_sevens == "third"
             or settings.linked
+            or settings.out_of_play == "mark"
             or settings.accumulated_stake is not None
         ),
         "dealer_alone = 'draws': the decree says that he draws only against a hand": (

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import msgspec
 from msgspec.structs import replace
 
+from controller.contract.shown import LinkedJackpot
 from controller.games.dealt.cards import known
 from controller.games.dealt.state import DealtState, Entry, Round
 from controller.games.shoe import Past, Shoe
@@ -36,7 +37,8 @@ class BlackjackDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
 
     ``hands``: in the order in which they play; none until the boxes are set. ``play``: which of the
     dealer's hands this is, where he has several. ``insurance``: whether it may be taken now.
-    ``latest``: who got the latest card. ``last``: the cut card has come.
+    ``latest``: who got the latest card. ``last``: the cut card has come. ``marked``: whose
+    accumulated bet was taken while the jackpot was not in play.
     """
 
     hands: tuple[BlackjackSeat, ...] = ()
@@ -44,6 +46,7 @@ class BlackjackDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
     insurance: bool | None = None
     latest: str | None = None
     last: bool = False
+    marked: tuple[str, ...] = ()
 
     @property
     def seats(self) -> tuple[BlackjackSeat, ...]:
@@ -106,7 +109,8 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
     """A table of black jack between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``doubt``:
-    why a person must decide before anything goes on. ``asked``: what was last asked.
+    why a person must decide before anything goes on. ``asked``: what was last asked. ``jackpot``:
+    the jackpot that the table is linked with.
     """
 
     kept: ClassVar[int] = 20
@@ -118,4 +122,5 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
     current: BlackjackDeal | None = None
     doubt: Doubt | None = None
     asked: str | None = None
+    jackpot: LinkedJackpot | None = None
     entries: tuple[Entry, ...] = ()

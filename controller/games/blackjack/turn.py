@@ -16,7 +16,6 @@ from controller.contract.events import (
     CardExpected,
     CardRemoved,
     CardsBurned,
-    Frame,
     Hand,
     HandDecided,
     Insurance,
@@ -40,11 +39,10 @@ from controller.games.blackjack.state import (
     BlackjackState,
     Doubt,
 )
-from controller.games.dealt.cards import place_card
+from controller.games.dealt.cards import place_card, readings
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Entry, Held, Stop
 from controller.games.dealt.turn import DealtTurn
-from controller.games.moves import frame_of
 from controller.games.session import count_down
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
@@ -77,12 +75,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             return course.stage(self.rules, state.current)
         return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
 
-    def accept(self, given: Command) -> None:
+    def refusal(self, kind: type[Command]) -> str | None:
         """Only a closed table refuses a command by its phase: a round begins with its boxes or its
         bets, and may end with the next one.
         """
-        if not self.state.open:
-            super().accept(given)
+        return None if self.state.open else super().refusal(kind)
 
     def belongs(self) -> str | None:
         """Where the next card belongs; None where none may come now."""
@@ -144,8 +141,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         """Count a card that left the shoe, wherever it goes. None where it goes to no hand."""
         state = self.state
         if not state.open:
-            self.irregular("card_out_of_round")
-            return None
+            return super().arrived(given)
         if state.shoe is None:
             talla.missing(self, given)
             return None
@@ -262,7 +258,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if deal.play > 1 and len(deal.dealer) == 1:
             self.change(round=deal.round)
         self.change_current(latest=to)
-        self.put(place_card(deal.cards, to, card, up=True, frame=frame_of(given)))
+        self.put(place_card(deal.cards, to, card, up=True, reading=given.reading))
         if (seat := deal.seat(to)) is not None:
             self.seat(replace(seat, asked=False))
         self._after(to)
@@ -337,7 +333,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             number, play = deal.round + 1, deal.play + 1
             first = next(each for each in deal.cards if each.to == DEALER)
             cards = tuple(
-                replace(each, frame=None)
+                each
                 for each in deal.cards
                 if not each.gone and (each.to != DEALER or each is first)
             )
@@ -383,7 +379,8 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
                 round=deal.round,
                 outcome=self.outcome_of(entry),
                 bets=bets,
-                frames=_frames(deal),
+                frames=(),
+                readings=readings(deal.cards),
                 confirmed_by=deal.confirmed_by,
             )
         )
@@ -403,7 +400,8 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         """The result is not known; nobody invents it."""
         deal = self.state.current
         assert deal is not None
-        self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=_frames(deal)))
+        evidence = readings(deal.cards)
+        self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, readings=evidence))
         self.record(Entry(round=deal.round, kind="unresolved"))
 
     def leave(self) -> None:
@@ -451,8 +449,3 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.say(
             CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
         )
-
-
-def _frames(deal: BlackjackDeal) -> tuple[Frame, ...]:
-    """The evidence of a round: also of a card that was taken back."""
-    return tuple(each.frame for each in deal.cards if each.frame is not None)

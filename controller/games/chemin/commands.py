@@ -10,23 +10,21 @@ from controller.contract.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
+    SessionClose,
     SessionOpen,
     ShoeEnd,
     ShoeStart,
     TableFollow,
 )
-from controller.contract.events import BetsClosed, RoundOpened
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
-from controller.games.chemin.course import baccarat, settle
-from controller.games.chemin.hands import waits
-from controller.games.chemin.readings import missed
-from controller.games.chemin.state import CheminCoup, CheminEntry
-from controller.games.chemin.turn import CheminTurn
-from controller.games.session import another_round, confirmer, sent, session
-from controller.rulebooks.law import Law
+from controller.games.chemin.course import CheminTurn
+from controller.games.chemin.state import CheminCoup
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry
+from controller.games.session import another_round, confirmer, sent, undecided, void_law
 
-# Sessions
+# Sessions and shoes
 
 
 def open_session(turn: CheminTurn, given: SessionOpen) -> None:
@@ -35,29 +33,26 @@ def open_session(turn: CheminTurn, given: SessionOpen) -> None:
     turn.change(past=shoe.new_session(turn.state.past), last=None)
 
 
-# The shoe
+def close_session(turn: CheminTurn, given: SessionClose) -> None:
+    """Close the table. A round of which a card came is left unresolved, and the shoe is over."""
+    if turn.begun:
+        turn.unresolved(turn.current, "undecided")
+    talla.close_session(turn, given)
 
 
 def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
     """Start a shoe."""
-    session(turn)
-    _no_cards(turn)
     law = turn.book.laws["shoe_systematic"]
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.change(current=None)
     turn.clear_shoe()
     talla.begin(turn, given, turn.call("cards_pass"))
-    turn.expect()
 
 
 def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
-    """Take the cards out of the shoe; if they were counted, check the count against the
-    composition.
-    """
-    session(turn)
-    _no_cards(turn)
+    """Take the cards out of the shoe; if they were counted, the count is checked."""
     turn.change(current=None)
-    talla.end(turn, given)
+    turn.clear_shoe(given.left)
 
 
 # Bets
@@ -66,35 +61,19 @@ def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
 def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     """Call the bank: bets are open up to its amount."""
     another_round(turn, turn.state.last)
-    state = turn.state
-    if state.current is not None:
-        raise RejectedError("round_in_progress", round=state.current.round)
-    if state.shoe is None:
-        raise RejectedError("no_shoe")
-    if state.shoe.over:
-        law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=law.cited)
-    turn.change(
-        round=state.round + 1,
-        current=CheminCoup(round=state.round + 1, cards=state.unplaced),
-        unplaced=(),
-    )
-    turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
+    if turn.stage() is Phase.SHOE_OVER:
+        raise RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
+    turn.open_bets(given.by)
 
 
 def close_bets(turn: CheminTurn, given: BetsClose) -> None:
     """No more bets: the banker may draw."""
-    session(turn)
-    coup = turn.state.current
-    if coup is None or coup.closed:
-        raise RejectedError("bets_not_open")
-    if turn.asks():
+    if turn.stop is not None:
         raise RejectedError("card_early")
-    turn.change_current(closed=True, banco=given.banco)
-    turn.say(BetsClosed(round=coup.round, by=given.by, announcement=turn.call("bets_closed")))
+    turn.change_current(banco=given.banco)
+    turn.close_bets(given.by)
     if turn.state.silent:
-        missed(turn)
-    settle(turn)
+        turn.miss()
 
 
 def follow_table(turn: CheminTurn, given: TableFollow) -> None:
@@ -114,34 +93,25 @@ def follow_table(turn: CheminTurn, given: TableFollow) -> None:
 
 def void(turn: CheminTurn, given: RoundVoid) -> None:
     """Void the round: no bet wins or loses, and its cards are out of the game."""
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise RejectedError(
-            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
-        )
-    turn.void(_undecided(turn, given.round), given.reason, law, given)
-    turn.expect()
+    law = void_law(turn, given)
+    turn.void(_undecided(turn, given.round).round, given.reason, law, given)
 
 
 def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     """Confirm the round as it is, or give its winner where the cards are not known."""
     of = _undecided(turn, given.round)
     who = confirmer(given)
-    if isinstance(of, CheminEntry) or of.question == "silence":
+    if isinstance(of, Entry) or of.question == "silence":
         turn.told_result(of.round, _winners(turn, given.winner), who)
-        turn.expect()
         return
     if "round.confirm" not in turn.asks():
         raise RejectedError("nothing_to_confirm", round=of.round)
-    if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
+    if of.question == "player_word" and any(map(turn.baccarat, turn.book.hands)):
         law = turn.book.laws["player_word"]
         raise RejectedError("baccarat_card", law=law.cited)
-    if of.question == "two_third_cards" and any(
-        each.startswith("two_third_cards ") for each in of.said
-    ):
+    if of.question == "two_third_cards" and of.pairs:
         raise RejectedError("which_third_card")
     turn.change_current(question=None, confirmed_by=who)
-    settle(turn)
 
 
 def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
@@ -164,37 +134,16 @@ def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - w
     raise RejectedError("no_claim", law=law.cited)
 
 
-def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
-    """The round that a decision concerns: the one in progress, else the only unresolved one, else
-    the one named.
-    """
-    coup, waiting = turn.state.current, turn.state.unresolved()
-    if number is None:
-        if coup is not None:
-            return coup
-        if len(waiting) == 1:
-            return waiting[0]
-        if not waiting:
-            raise RejectedError("no_round_to_decide")
-        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in waiting))
-    if coup is not None and coup.round == number:
-        return coup
-    entry = turn.state.entry(number)
-    if entry is None:
-        raise RejectedError("round_not_remembered", round=number)
-    if entry.kind != "unresolved":
-        law: Law = turn.book.laws["no_claim"]
-        raise RejectedError("no_claim_decided", round=number, law=law.cited)
-    return entry
+def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
+    """The round that a decision concerns. What was decided stands."""
+    entry = turn.state.entry(number) if number is not None else None
+    if entry is not None and entry.kind != "unresolved":
+        law = turn.book.laws["no_claim"]
+        raise RejectedError("no_claim_decided", round=entry.round, law=law.cited)
+    return undecided(turn.state, turn.state.current, number)
 
 
 # What commands stand on
-
-
-def _no_cards(turn: CheminTurn) -> None:
-    coup = turn.state.current
-    if coup is not None and coup.begun:
-        raise RejectedError("round_in_progress", round=coup.round)
 
 
 def _round(turn: CheminTurn) -> CheminCoup:
@@ -209,6 +158,6 @@ def _round(turn: CheminTurn) -> CheminCoup:
 def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in progress, its bets closed. ``unasked``: reject it if a decision is pending."""
     coup = _round(turn)
-    if unasked and waits(coup):
+    if unasked and turn.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     return coup

@@ -1,5 +1,5 @@
-"""How a round proceeds by itself after each input: cards go to their hands, decisions are compared
-with cards, the result follows.
+"""The course of a round: where the next card belongs, and what follows by itself after each input:
+cards go to their hands, decisions are compared with cards, the result follows.
 
 Whatever the cards are, nothing about them is published before they are face up: a decision that
 breaks the rule is found when the hand is turned, and then put right as the decree says.
@@ -7,278 +7,388 @@ breaks the rule is found when the hand is turned, and then put right as the decr
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from controller.contract.commands import BetsOpen, Command, ShoeEnd, ShoeStart
+from controller.games import shoe, talla
 from controller.games.chemin.hands import (
     NATURAL,
     any_third,
+    awaited,
     bank_bound_by,
     bank_duty,
     bank_plays,
-    cards_of,
-    first,
     is_face_up,
+    is_open,
     next_dealt,
+    next_place,
     next_to_act,
     opening,
-    shows,
-    unplaced,
-    waits,
+    thirds,
     worth,
     wrong_word,
 )
-from controller.games.chemin.state import CheminCoup
-from controller.games.chemin.turn import CheminTurn
+from controller.games.chemin.state import EARLY, SOUND
+from controller.games.chemin.turn import CheminMoves
+from controller.games.dealt.phases import PHASES, Phase
+from controller.games.dealt.state import Held
+from devices.readings import CardDrawn
 
 
-def settle(turn: CheminTurn) -> None:
-    """Proceed as far as the rules leave no choice."""
-    while (before := turn.state.current) is not None and before.closed and before.question is None:
-        turn.place()
-        for move in (_naturals, _words, _two_thirds, _unclaimed, _finish):
-            if turn.state.current is not None and not waits(turn.current):
-                move(turn)
-        if turn.state.current == before:
-            break
-    turn.expect()
+class CheminTurn(CheminMoves):
+    """One step of a table of chemin de fer, or of two cloths."""
 
+    # Where it stands
 
-def exempt(turn: CheminTurn) -> bool:
-    """Whether the hand is free of the rule: whoever plays alone for the whole bank may be."""
-    free = turn.book.banco == "always" or turn.settings.banco == "free"
-    return turn.current.banco and free and "ruled" not in turn.current.said
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        state, coup = self.state, self.state.current
+        if not state.open:
+            return Phase.CLOSED
+        if state.shoe is None:
+            return Phase.NO_SHOE
+        if coup is None:
+            return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
+        if not coup.closed:
+            return Phase.BETS_OPEN
+        if next_dealt(self.book, coup) is not None:
+            return Phase.DEALING
+        return Phase.SHOWING if self.shows() else Phase.WORDS
 
+    def refusal(self, kind: type[Command]) -> str | None:
+        """A card that waits between rounds does not keep bets from being opened, nor open bets the
+        shoe from being changed before a card came.
+        """
+        stage = self.stage()
+        opens = kind is BetsOpen and stage in (Phase.WAITING, Phase.SHOE_OVER)
+        changes = kind in (ShoeStart, ShoeEnd) and stage is Phase.BETS_OPEN and not self.begun
+        return None if opens or changes else super().refusal(kind)
 
-def is_open(coup: CheminCoup, who: str) -> bool:
-    """Whether the first two cards of a hand are face up."""
-    cards = first(coup, who)
-    return len(cards) >= 2 and all(card.up for card in cards)
+    def to_act(self) -> str | None:
+        """The hand to act; None while something stops the table."""
+        coup = self.state.current
+        return next_to_act(self.book, coup) if coup is not None and self.stop is None else None
 
+    def shows(self) -> bool:
+        """Whether nothing is left but to turn all cards."""
+        state, coup = self.state, self.state.current
+        if coup is None or not coup.closed or self.stop is not None or state.held or coup.lying:
+            return False
+        if next_dealt(self.book, coup) is not None:
+            return False
+        ended = next_to_act(self.book, coup) is None and awaited(self.book, coup) is None
+        return ended or "loses" in coup.fates.values()
 
-def _naturals(turn: CheminTurn) -> None:
-    """Eight or nine with two cards that are face up."""
-    if next_dealt(turn.book, turn.current) is not None:
-        return
-    for who in turn.book.hands:
-        coup = turn.current
-        if (
-            who not in coup.words
-            and who not in coup.fates
-            and is_open(coup, who)
-            and opening(turn.book, coup, who) >= NATURAL
-        ):
-            turn.decide(who, "natural")
-    bank, coup = turn.book.bank, turn.current
-    if bank in coup.fates or not is_open(coup, bank) or opening(turn.book, coup, bank) < NATURAL:
-        return
-    if coup.words.get(bank) == "natural" or any(card.third for card in cards_of(coup, bank)):
-        return
-    if any_third(coup):  # giving a card forfeits the natural
-        if bank not in coup.words:
-            turn.once(
-                f"natural_forgotten {bank}",
-                lambda: turn.irregular("natural_forgotten", detail=bank),
-            )
-            turn.decide(bank, "stand")
-        return
-    if any(who not in coup.words and who not in coup.fates for who in turn.book.hands):
-        turn.once("bank_before_hands", lambda: turn.irregular("bank_before_hands"))
-    turn.decide(bank, "natural")
+    # Arrivals
 
+    def belongs(self) -> str | None:
+        """The hand that the next card goes to; the bank draws when all others have their cards."""
+        coup = self.state.current
+        if coup is None or not coup.closed:
+            return None
+        bank = self.book.bank if self.to_act() == self.book.bank else None
+        return next_place(self.book, coup) or bank
 
-def _words(turn: CheminTurn) -> None:
-    """Compare the hands' decisions with their cards, once these are face up."""
-    for who in turn.book.hands:
-        coup = turn.current
-        if not is_open(coup, who) or who not in coup.words:
-            continue
-        what = wrong_word(turn.book, coup, who, exempt=exempt(turn))
-        if what is None or f"{what} {who}" in coup.said:
-            continue
-        turn.change_current(said=(*coup.said, f"{what} {who}"))
-        if "restored" in turn.book.errors:
-            _restore(turn, who, what)
+    def arrived(self, given: CardDrawn) -> Held | None:
+        """Count a card that left the shoe, wherever it goes. None where the table takes none."""
+        state = self.state
+        if not state.open:
+            return super().arrived(given)
+        if state.shoe is None:
+            talla.missing(self, given)
+            return None
+        counted, trouble = shoe.draw(state.shoe, given.card)
+        self.change(shoe=counted)
+        other = "card_unsure" if given.unsure else "shoe_over" if state.shoe.over else None
+        return Held(given=given, trouble=trouble or other)
+
+    @property
+    def holds(self) -> bool:
+        """A card waits behind whatever stops the table."""
+        return self.stop is not None
+
+    def diverted(self, held: Held) -> bool:
+        """A third card that leaves the shoe face up is discarded; the next one takes its place."""
+        coup = self.state.current
+        if held.trouble is not None or not held.given.exposed or self.belongs() is None:
+            return False
+        if coup is None or next_dealt(self.book, coup) is not None:
+            return False
+        self.expose(held.given)
+        return True
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """Its trouble; or the phase takes no card, where the inspector is asked; or it came face
+        up.
+        """
+        early = PHASES[self.stage()].card
+        if early is not None:
+            early = early if self.settings.early_card == "ask" else None
+        elif held.given.exposed:
+            early = "card_exposed"
+        why = held.trouble or early
+        return None if why is None else (why, None)
+
+    def ready(self) -> None:
+        """All hands have decided and have their cards: a card that comes now was drawn by the
+        bank.
+        """
+        if self.to_act() == self.book.bank:
+            self.decide(self.book.bank, "draw")
+
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:
+        """The card waits for a person, and all later ones with it."""
+        self.change(held=(*self.state.held, replace(held, trouble=what)))
+        self.irregular(what, asks=self.asks(), detail=detail)
+
+    def wait(self, held: Held) -> None:
+        """The card waits behind others, or for a hand that asks for it."""
+        if why := self.objection(held):
+            self.hold(held, *why)
+            return
+        self.change(held=(*self.state.held, held))
+        if early := PHASES[self.stage()].card:
+            self.irregular(early)
+
+    def expose(self, given: CardDrawn) -> None:
+        """A card that came face up is discarded."""
+        self.irregular("card_exposed")
+        self.discard(given, "card_exposed", up=True)
+
+    def late(self, held: Held) -> None:  # noqa: ARG002 - nobody knows where it lies
+        """A person knows where a card went that is known only after a silence."""
+        self.lose_place()
+
+    def lose_place(self) -> None:
+        """Cards may be missing from the count, and from the round in progress: a person knows."""
+        if self.state.shoe is not None:
+            self.change(shoe=shoe.lose_count(self.state.shoe))
+            self.miss()
+
+    def miss(self) -> None:
+        """Ask a person whether cards of the round were missed."""
+        coup = self.state.current
+        if coup is not None and coup.closed and coup.question is None:
+            self.ask("silence")
+
+    # What follows by itself
+
+    def carry_on(self) -> None:
+        """After every input: the moves that follow from it."""
+        self.settle()
+
+    def advance(self) -> None:
+        """Proceed as far as the rules leave no choice."""
+        moves = (self._naturals, self._words, self._pairs, self._unclaimed, self._finish)
+        while (coup := self.state.current) is not None and coup.closed and coup.question is None:
+            before = self.state
+            self._deal()
+            for move in moves:
+                if self.state.current is not None and self.stop is None:
+                    move()
+            if self.state == before:
+                break
+
+    def _deal(self) -> None:
+        """Deal what lies or waits, as long as a place is due: cards taken from a hand come
+        first.
+        """
+        while (to := next_place(self.book, self.current)) is not None:
+            lying, held = self.current.lying, self.state.held
+            if lying and next_dealt(self.book, self.current) is None:
+                self.move(lying[0], to)
+            elif held and held[0].trouble in SOUND:
+                self.place(self.take(0).given, to)
+            else:
+                return
+
+    def _naturals(self) -> None:
+        """Eight or nine with two cards that are face up."""
+        book, bank = self.book, self.book.bank
+        if next_dealt(book, self.current) is not None:
+            return
+        for who in book.hands:
+            if who not in self.current.words and self._is_natural(who):
+                self.decide(who, "natural")
+        coup = self.current
+        if coup.words.get(bank) == "natural" or thirds(coup, bank) or not self._is_natural(bank):
+            return
+        if any_third(coup):  # giving a card forfeits the natural
+            if bank not in coup.words:
+                self.once(f"natural_forgotten {bank}", self._bank_forgot)
+                self.decide(bank, "stand")
+            return
+        if any(who not in coup.words and who not in coup.fates for who in book.hands):
+            self.once("bank_before_hands", lambda: self.irregular("bank_before_hands"))
+        self.decide(bank, "natural")
+
+    def _is_natural(self, who: str) -> bool:
+        coup = self.current
+        made = opening(self.book, coup, who)
+        return who not in coup.fates and is_open(coup, who) and made >= NATURAL
+
+    def _bank_forgot(self) -> None:
+        self.irregular("natural_forgotten", detail=self.book.bank)
+
+    def exempt(self) -> bool:
+        """Whether the hand is free of the rule: whoever plays alone for the whole bank may be."""
+        free = self.book.banco == "always" or self.settings.banco == "free"
+        return self.current.banco and free and "ruled" not in self.current.said
+
+    def _words(self) -> None:
+        """Compare the hands' decisions with their cards, once these are face up."""
+        for who in self.book.hands:
+            coup = self.current
+            if not is_open(coup, who) or who not in coup.words:
+                continue
+            what = wrong_word(self.book, coup, who, exempt=self.exempt())
+            if what is None or f"{what} {who}" in coup.said:
+                continue
+            self.change_current(said=(*coup.said, f"{what} {who}"))
+            if "restored" in self.book.errors:
+                self._put_right(who, what)
+            else:
+                self._wrong(who, what)
+            if self.current.question is not None:
+                return
+
+    def _wrong(self, who: str, what: str) -> None:
+        """Chemin de fer: the banker gives or denies the card, and a player alone against the bank
+        bears the error.
+        """
+        coup = self.current
+        drew = coup.words[who] == "draw"
+        bears = what == "player_word" and coup.banco and not self.baccarat(who)
+        natural = coup.words.get(self.book.bank) == "natural" or (
+            what == "natural_forgotten" and not drew
+        )
+        if bears or natural:
+            self.irregular(what, detail=who)
         else:
-            _wrong(turn, who, what)
-        if turn.current.question is not None:
+            self.ask(what, detail=who)
+
+    def baccarat(self, who: str) -> bool:
+        """Whether a hand with zero was denied its card, which may not be."""
+        return opening(self.book, self.current, who) == 0 and self.current.words.get(who) == "stand"
+
+    def _put_right(self, who: str, what: str) -> None:
+        """Two cloths: the decision is put right, third cards go where they belong, and the banker
+        decides again.
+        """
+        if what == "natural_forgotten":
+            self.irregular(what, detail=who)
+            if self.current.words[who] == "stand":
+                return
+        self.restore(who, "stand" if self.current.words[who] == "draw" else "draw")
+
+    def restore(self, who: str, right: str) -> None:
+        """Put the play right: this is the hand's decision. Third cards of the hands before this one
+        stay; its own and all later ones are dealt again, even those that a person had placed.
+        """
+        self.irregular("restored", detail=f"{who} {right}")
+        if self.current.words.get(self.book.bank) != "natural":
+            self.unsay(self.book.bank)
+            self.change_current(restored=True)
+            self.free(but=self.book.everyone[: self.book.everyone.index(who)])
+        self.decide(who, "draw" if right == "draw" else "stand")
+        self._deal()
+
+    def _pairs(self) -> None:
+        """Of two third cards, now face up, a hand keeps the one that makes more and the bank the
+        one that makes less.
+        """
+        for who in self.book.everyone:
+            pairs = self.current.pairs
+            if who not in pairs or not is_open(self.current, who):
+                continue
+            self.change_current(pairs={each: two for each, two in pairs.items() if each != who})
+            self._keep_one(who, pairs[who])
+            if self.state.current is not None and self.current.question is not None:
+                return
+
+    def _keep_one(self, who: str, both: tuple[int, ...]) -> None:
+        """The other leaves the game. If a person chose the wrong one, a person decides what becomes
+        of it.
+        """
+        coup = self.current
+        makes = {at: (opening(self.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
+        has = [at for at in both if coup.cards[at].to == who]
+        if not has:
             return
+        right = (min if who == self.book.bank else max)(both, key=makes.__getitem__)
+        if len(has) > 1:
+            for at in has:
+                if at != right:
+                    self.remove(at, "two_third_cards")
+        elif makes[has[0]] != makes[right]:
+            self.ask("two_third_cards", detail=who)
 
-
-def _wrong(turn: CheminTurn, who: str, what: str) -> None:
-    """Chemin de fer: the banker gives or denies the card, and a player alone against the bank bears
-    the error.
-    """
-    drew = turn.current.words[who] == "draw"
-    bears = what == "player_word" and turn.current.banco and not baccarat(turn, who)
-    natural = turn.current.words.get(turn.book.bank) == "natural" or (
-        what == "natural_forgotten" and not drew
-    )
-    if bears or natural:
-        turn.irregular(what, detail=who)
-    else:
-        turn.question(what, detail=who)
-
-
-def baccarat(turn: CheminTurn, who: str) -> bool:
-    """Whether a hand with zero was denied its card, which may not be."""
-    return opening(turn.book, turn.current, who) == 0 and turn.current.words.get(who) == "stand"
-
-
-def _restore(turn: CheminTurn, who: str, what: str) -> None:
-    """Two cloths: the decision is put right, third cards go where they belong, and the banker
-    decides again.
-    """
-    if what == "natural_forgotten":
-        turn.irregular(what, detail=who)
-        if turn.current.words[who] == "stand":
+    def _unclaimed(self) -> None:
+        """A third card that nobody asked for."""
+        coup, held = self.current, self.state.held
+        if not held and not coup.lying:
             return
-    right = "stand" if turn.current.words[who] == "draw" else "draw"
-    restore(turn, who, right)
-
-
-def restore(turn: CheminTurn, who: str, right: str) -> None:
-    """Put the play right: this is the hand's decision."""
-    turn.irregular("restored", detail=f"{who} {right}")
-    if turn.current.words.get(turn.book.bank) != "natural":
-        turn.unsay(turn.book.bank)
-        turn.change_current(restored=True)
-        _hold_before(turn, who)
-    turn.decide(who, "draw" if right == "draw" else "stand")
-    turn.place()
-
-
-def _hold_before(turn: CheminTurn, who: str) -> None:
-    """Third cards of the hands before this one stay; its own and all later ones are placed again,
-    even those that a person had placed.
-    """
-    before = turn.book.everyone[: turn.book.everyone.index(who)]
-    for at, card in enumerate(turn.current.cards):
-        if card.third and card.out is None and card.to is not None:
-            turn.change_card(at, kept=card.to in before)
-
-
-def _two_thirds(turn: CheminTurn) -> None:
-    """Of two third cards, now face up, a hand keeps the one that makes more and the bank the one
-    that makes less.
-    """
-    for who in turn.book.everyone:
-        key = f"two_third_cards {who}"
-        if key not in turn.current.said or not is_open(turn.current, who):
-            continue
-        turn.change_current(said=tuple(each for each in turn.current.said if each != key))
-        keep_one(turn, who)
-        if turn.state.current is not None and turn.current.question is not None:
-            return
-
-
-def keep_one(turn: CheminTurn, who: str) -> None:
-    """The other leaves the game. If a person chose the wrong one, a person decides what becomes of
-    it.
-    """
-    coup = turn.current
-    both = [
-        at
-        for at, card in enumerate(coup.cards)
-        if card.kept and card.third and card.to == who and card.out != "basket"
-    ]
-    makes = {at: (opening(turn.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
-    has = [at for at in both if coup.cards[at].out is None]
-    if not has:
-        return
-    right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
-    if len(has) > 1:
-        for at in has:
-            if at != right:
-                turn.remove(at, "two_third_cards")
-    elif makes[has[0]] != makes[right]:
-        turn.question("two_third_cards", detail=who)
-
-
-def _unclaimed(turn: CheminTurn) -> None:
-    """A third card that nobody asked for."""
-    lying = unplaced(turn.current)
-    if not lying:
-        return
-    book, coup = turn.book, turn.current
-    who = next_to_act(book, coup)
-    if who == book.bank:
-        _to_the_bank(turn, lying)
-    elif who is not None:
-        _before_the_word(turn, lying)
-    elif "false_card" in coup.said or coup.restored:
-        for at in lying:
-            turn.remove(at, "restored" if coup.restored else "false_card")
-    elif any(
-        f"fifth_card {at}" in coup.said for at in lying
-    ):  # it came too early, and no hand may have it
-        for at in lying:
-            turn.remove(at, "fifth_card")
-    else:
-        turn.doubt(lying[0], "card_surplus")
-
-
-def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
-    """All hands have decided and have their cards: a card that comes now was drawn by the bank. If
-    a play is put right, the banker says whether he takes one that was there before.
-    """
-    if all(turn.current.cards[at].last_announced_to is None for at in lying):
-        turn.decide(turn.book.bank, "draw")
-        return
-    turn.change_current(question="bank_choice")
-    turn.irregular(
-        "restored" if turn.current.restored else "false_card",
-        asks=turn.asks(),
-        detail=turn.book.bank,
-    )
-
-
-def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
-    """A card came before the hand decided."""
-    for at in lying:
-        if (
-            turn.current.restored
-            or turn.current.cards[at].kept
-            or f"fifth_card {at}" in turn.current.said
-        ):
-            continue
-        if "fifth_card" in turn.book.errors:
-            turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
-            turn.irregular("fifth_card")
+        who, false_card = self.to_act(), "false_card" in coup.said
+        if who == self.book.bank and not coup.lying:
+            self.decide(who, "draw")
+        elif who == self.book.bank:  # the banker says whether he takes one that was there before
+            self.change_current(question="bank_choice")
+            what = "restored" if coup.restored else "false_card"
+            self.irregular(what, asks=self.asks(), detail=who)
+        elif who is not None:
+            self._before_the_word()
+        elif coup.restored or false_card:
+            self._clear("restored" if coup.restored else "false_card")
+        elif any(each.trouble == EARLY for each in held):  # no hand may have it
+            self._clear("fifth_card")
         else:
-            turn.doubt(at, "irregular_deal")
+            self.doubt(0, "card_surplus")
+
+    def _before_the_word(self) -> None:
+        """A card came before the hand decided."""
+        if self.current.restored:
             return
+        for at, held in enumerate(self.state.held):
+            if held.trouble == EARLY:
+                continue
+            if "fifth_card" not in self.book.errors:
+                self.doubt(at, "irregular_deal")
+                return
+            self.doubt(at, EARLY)
 
+    def doubt(self, at: int, what: str) -> None:
+        """Report what is wrong with a card that waits."""
+        self.keep(at, replace(self.state.held[at], trouble=what))
+        self.irregular(what, asks=self.asks())
 
-def _finish(turn: CheminTurn) -> None:
-    """Nothing is left to draw and all cards are face up: check what the bank had to do, then
-    publish the result.
-    """
-    book, coup = turn.book, turn.current
-    if not shows(book, coup) or not is_face_up(book, coup):
-        return
-    if (
-        "loses" not in coup.fates.values()
-        and bank_plays(book, coup)
-        and coup.words.get(book.bank) in ("draw", "stand")
-    ):
-        duty = bank_duty(book, coup, table=turn.settings.banker == "table")
-        if made_natural(turn):
-            turn.once(
-                f"natural_forgotten {book.bank}",
-                lambda: turn.irregular("natural_forgotten", detail=book.bank),
-            )
-        if (duty, coup.words[book.bank]) in (
-            ("T", "stand"),
-            ("P", "draw"),
-        ) and "bank_word" not in turn.current.said:
-            turn.change_current(said=(*turn.current.said, "bank_word"))
-            law = book.laws[bank_bound_by(book, coup)]
-            turn.question("bank_word", law, detail=coup.words[book.bank])
+    def _clear(self, why: str) -> None:
+        """The cards that no hand may have leave the game."""
+        for at in self.current.lying:
+            self.remove(at, why)
+        while self.state.held:
+            self.discard(self.take(0).given, why)
+
+    def _finish(self) -> None:
+        """Nothing is left to draw and all cards are face up: check what the bank had to do, then
+        publish the result.
+        """
+        book, coup = self.book, self.current
+        if not self.shows() or not is_face_up(book, coup):
             return
-    turn.result()
+        word = coup.words.get(book.bank)
+        lost = "loses" in coup.fates.values()
+        if not lost and bank_plays(book, coup) and word in ("draw", "stand"):
+            duty = bank_duty(book, coup, table=self.settings.banker == "table")
+            if self.made_natural():
+                self.once(f"natural_forgotten {book.bank}", self._bank_forgot)
+            wrong = (duty, word) in (("T", "stand"), ("P", "draw"))
+            if wrong and "bank_word" not in self.current.said:
+                self.change_current(said=(*self.current.said, "bank_word"))
+                self.ask("bank_word", book.laws[bank_bound_by(book, coup)], detail=word)
+                return
+        self.result()
 
-
-def made_natural(turn: CheminTurn) -> bool:
-    """Whether the bank drew to an eight or nine."""
-    bank = turn.book.bank
-    return (
-        turn.current.words.get(bank) == "draw" and opening(turn.book, turn.current, bank) >= NATURAL
-    )
+    def made_natural(self) -> bool:
+        """Whether the bank drew to an eight or nine."""
+        coup, bank = self.current, self.book.bank
+        return coup.words.get(bank) == "draw" and opening(self.book, coup, bank) >= NATURAL

@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide
-from controller.contract.events import CardRemoved, CardTurned
 from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round
-from controller.games.chemin.course import settle
-from controller.games.chemin.hands import any_third, cards_of, first, next_dealt, thirds, waits
-from controller.games.chemin.readings import face_up
-from controller.games.chemin.state import CheminCard, Fate
-from controller.games.chemin.turn import CheminTurn
+from controller.games.chemin.course import CheminTurn
+from controller.games.chemin.hands import any_third, first, next_dealt, thirds
+from controller.games.chemin.state import EARLY, KEEPABLE, Fate
+from controller.games.dealt.cards import Card
+from controller.games.dealt.state import Held
 from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
 
@@ -26,137 +25,113 @@ IN_BASKET = "card_in_basket"
 
 
 def decide(turn: CheminTurn, given: CardDecide) -> None:
-    """Decide about a fact that people saw; else about the first waiting card, the question, or the
+    """Decide about a fact that people saw; else about the first card in doubt, the question, or the
     last card.
     """
-    act, first = _SEEN.get(given.action), _first_doubt(turn)
-    if (
-        given.action == "exposed"
-        and first is not None
-        and turn.current.cards[first].doubt == "card_exposed"
-    ):
-        _came_face_up(turn, given, first)
+    act, state = _SEEN.get(given.action), turn.state
+    held = state.held[state.doubt] if state.doubt is not None else None
+    if given.action == "exposed" and held is not None and held.trouble == "card_exposed":
+        _came_face_up(turn, given, held)
     elif act is not None:
         act(turn, given)
-    elif any(card.doubt for card in turn.state.unplaced):
-        _loose(turn, given)
-    elif first is not None:
-        _DOUBTED[given.action](turn, given, first)
-    elif turn.state.current is not None and turn.current.question is not None:
+    elif held is not None and state.current is None:
+        _between_rounds(turn, given, held)
+    elif held is not None:
+        _DOUBTED[given.action](turn, given, held)
+    elif state.current is not None and turn.current.question is not None:
         _question(turn, given)
     else:
         _last(turn, given)
-    settle(turn)
 
 
-# A waiting card
+# A card in doubt
 
 
-def _first_doubt(turn: CheminTurn) -> int | None:
-    """The first waiting card of the round in progress."""
-    cards = () if turn.state.current is None else turn.current.cards
-    return next((at for at, card in enumerate(cards) if card.doubt), None)
+def _taken(turn: CheminTurn) -> Held:
+    """The card in doubt no longer waits."""
+    assert turn.state.doubt is not None
+    return turn.take(turn.state.doubt)
 
 
-def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _waits_on(turn: CheminTurn, now: Held) -> None:
+    assert turn.state.doubt is not None
+    turn.keep(turn.state.doubt, now)
+
+
+def _came_face_up(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """The shoe was right: discard the card, the one it reported or the one that the person
     names.
     """
-    was = turn.current.cards[at]
-    card = (
-        was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
-    )
-    turn.change_card(at, card=card.card, frame=card.frame, up=True)
+    if given.card not in (None, held.given.card):
+        held = _sound(turn, replace(given, action="read"), held)
+    _taken(turn)
     turn.change_current(confirmed_by=confirmer(given))
-    turn.remove(at, "card_exposed")
+    turn.discard(held.given, "card_exposed", up=True)
 
 
-def _loose(turn: CheminTurn, given: CardDecide) -> None:
-    """Between rounds: keep the card as the first of the next round, or remove it."""
-    at = next(at for at, card in enumerate(turn.state.unplaced) if card.doubt)
-    card, others = turn.state.unplaced[at], list(turn.state.unplaced)
+def _between_rounds(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+    """Keep the card as the first of the next round, or remove it."""
     if given.action == "remove":
-        del others[at]
-        law = turn.book.laws[card.doubt or "card_before_close"]
-        turn.say(CardRemoved(why=card.doubt or "", card=None, law=law.rule, article=law.article))
+        turn.discard(_taken(turn).given, held.trouble or "card_out_of_round")
     elif given.action in ("accept", "next_round", "read"):
-        others[at] = _sound(turn, given, card)
+        _waits_on(turn, _sound(turn, given, held))
     else:
         raise RejectedError("no_round_for_card")
-    turn.change(unplaced=tuple(others))
 
 
-def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
-    """The card without its doubt."""
-    now = turn.state.shoe
-    if card.doubt == "shoe_over":
+def _sound(turn: CheminTurn, given: CardDecide, held: Held) -> Held:
+    """The card as it came, or as the person read it, out of doubt."""
+    now, was = turn.state.shoe, held.given
+    if held.trouble == "shoe_over":
         raise RejectedError("shoe_over_remove_card")
     if given.action == "read":
         name = read_card(given)
         if now is not None:
-            turn.change(
-                shoe=(
-                    shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name)
-                )[0]
-            )
-        # Drop the frame: it encodes the misread card.
-        return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
-    if card.card is None or not is_card(card.card):
+            turn.change(shoe=shoe.reread(now, was.card, name)[0])
+        if was.card is not None:  # the reading and its frame are those of the misread card
+            was = replace(was, frame=None, reading=None)
+        return Held(given=replace(was, card=name))
+    if was.card is None or not is_card(was.card):
         raise RejectedError("card_not_read")
-    return replace(card, doubt=None)
+    return Held(given=was)
 
 
-def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _accept(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """Accept the card as it came, or as the person read it."""
-    card = turn.current.cards[at]
-    if card.doubt == "card_surplus" and given.action != "read":
+    if held.trouble == "card_surplus" and given.action != "read":
         raise RejectedError("card_unplaced")
-    sound = _sound(turn, given, card)
-    if card.doubt == "card_surplus":
-        sound = replace(sound, doubt="card_surplus")
-    if card.doubt == "irregular_deal":
-        turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
-    turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
+    still = {"card_surplus": "card_surplus", "irregular_deal": EARLY}.get(held.trouble or "")
+    _waits_on(turn, replace(_sound(turn, given, held), trouble=still))
     turn.change_current(confirmed_by=confirmer(given))
-    if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
-        turn.say(
-            CardTurned(
-                round=turn.number,
-                to=sound.to,
-                index=len(cards_of(turn.current, sound.to)),
-                card=sound.card,
-            )
-        )
 
 
-def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _remove(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """Remove the card."""
-    turn.remove(at, turn.current.cards[at].doubt or "card_exposed")
+    turn.discard(_taken(turn).given, held.trouble or "card_exposed")
     turn.change_current(confirmed_by=confirmer(given))
 
 
-def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _next_round(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """Keep the card as the first of the next round."""
     now = turn.state.shoe
-    card = turn.current.cards[at]
     if now is None or now.over or now.cut_at is not None:
         raise RejectedError("next_round_none")
-    if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
+    if held.trouble not in KEEPABLE or held.given.card is None:
         raise RejectedError("card_of_this_round")
-    turn.change(unplaced=(*turn.state.unplaced, CheminCard(card=card.card, frame=card.frame)))
-    turn.change_card(at, doubt=None, out="removed", frame=None)
-    turn.change_current(confirmed_by=confirmer(given))
+    turn.change(carried=(*turn.state.carried, Held(given=_taken(turn).given)))
+    cards = (*turn.current.cards, Card(to="", gone=True))
+    turn.change_current(cards=cards, confirmed_by=confirmer(given))
 
 
-def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _for(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """Give the card to a hand."""
-    if turn.current.cards[at].doubt not in ("card_surplus", "irregular_deal"):
+    if held.trouble not in ("card_surplus", "irregular_deal"):
         raise RejectedError("card_first_decided")
-    turn.change_card(at, doubt=None)
-    _give(turn, given, at)
+    _taken(turn)
+    _give(turn, given, _laid(turn, held))
 
 
-_DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, int], None]] = {
+_DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, Held], None]] = {
     "accept": _accept,
     "read": _accept,
     "remove": _remove,
@@ -186,10 +161,9 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
         and given.action == "remove"
         and thirds(coup, whose)
     ):
-        _keep_thirds(turn)
-        for at, card in enumerate(turn.current.cards):
-            if card.third and card.to == whose and card.out is None:
-                turn.remove(at, what or "")
+        for at in coup.third:
+            if coup.cards[at].to == whose:
+                turn.remove(at, what)
         turn.change_current(question=None, confirmed_by=confirmer(given))
         turn.decide(whose, "stand", given.by)
     elif what == "cards_shown":
@@ -205,31 +179,43 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
 
 def _last(turn: CheminTurn, given: CardDecide) -> None:
     """The last card came face up, or went to the wrong hand."""
-    coup = closed_round(turn)
-    at = max((at for at, card in enumerate(coup.cards) if card.out is None), default=None)
-    if at is None or given.action not in ("remove", "for"):
+    coup, held = closed_round(turn), turn.state.held
+    lie = [at for at, card in enumerate(coup.cards) if not card.gone]
+    if given.action not in ("remove", "for") or not (held or lie):
         raise RejectedError("no_card_to_decide")
     if given.action == "for":
-        _give(turn, given, at)
+        _give(turn, given, _laid(turn, turn.take(len(held) - 1)) if held else lie[-1])
         return
-    card = coup.cards[at]
-    if card.to is not None and coup.words and not card.third:
+    to = "" if held else coup.cards[lie[-1]].to
+    if to and coup.words and lie[-1] not in coup.third:
         raise RejectedError("hands_have_acted")
-    if given.who not in (None, card.to):
-        raise RejectedError("last_card_with", who=card.to or "")
-    face_up(turn, at)
+    if given.who not in (None, to or None):
+        raise RejectedError("last_card_with", who=to)
+    if held:
+        turn.expose(turn.take(len(held) - 1).given)
+    else:
+        turn.irregular("card_exposed")
+        turn.show(lie[-1])
+        turn.remove(lie[-1], "card_exposed")
+
+
+def _laid(turn: CheminTurn, held: Held) -> int:
+    """Lay a card that waited on the table, for a person to give it to a hand: its position."""
+    coup, at = turn.current, len(turn.current.cards)
+    card = Card(to="", card=held.given.card, reading=held.given.reading)
+    turn.change_current(cards=(*coup.cards, card), third=(*coup.third, at))
+    return at
 
 
 def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """Give the card to another hand than the order says."""
     coup, who, bank = turn.current, given.who, turn.book.bank
-    card = coup.cards[at]
+    to = coup.cards[at].to
     if who not in turn.book.everyone or who is None:
         raise RejectedError("who_one_of", players=turn.book.everyone)
-    if card.to == who:
+    if to == who:
         raise RejectedError("card_with_already", who=who)
-    dealing = not card.third or (card.to is None and not coup.words)
-    if dealing:
+    if at not in coup.third or (not to and not coup.words):
         _over_the_deal(turn, at, who)
         return
     if who != bank and coup.words.get(who) != "draw":
@@ -238,21 +224,16 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
         raise RejectedError("hand_out", who=who)
     if thirds(coup, who) and "two_third_cards" not in turn.book.errors:
         raise RejectedError("hand_has_three", who=who)
-    if card.to == bank:
+    if to == bank:
         turn.unsay(bank)
-    _keep_thirds(turn)
-    turn.change_card(at, to=who, third=True, kept=True, up=True)
     if who == bank and coup.words.get(bank) != "draw":
         turn.decide(bank, "draw", given.by)
-    turn.place()
-    _one_of_two(turn, who)
-
-
-def _keep_thirds(turn: CheminTurn) -> None:
-    """Keep third cards where they are, whatever is decided from now on."""
-    for at, card in enumerate(turn.current.cards):
-        if card.third and card.to is not None and card.out is None:
-            turn.change_card(at, kept=True)
+    turn.move(at, who)
+    two = tuple(each for each in coup.third if turn.current.cards[each].to == who)
+    if len(two) > 1:  # the law leaves it one; which, its cards say when turned, or a person
+        pair = tuple(sorted({*coup.pairs.get(who, ()), *two}))
+        turn.change_current(pairs={**coup.pairs, who: pair})
+        turn.ask("two_third_cards", detail=who)
 
 
 def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
@@ -260,32 +241,18 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.current, who)) >= 2 and not over:
         raise RejectedError("hand_has_two", who=who)
-    turn.change_card(at, to=who, third=False, kept=True)
-    turn.place()
+    turn.move(at, who, third=False)
     if len(first(turn.current, who)) > 2:
         turn.change_current(overdealt=True)
         turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
-def _one_of_two(turn: CheminTurn, who: str) -> None:
-    """Of two third cards the law leaves the hand one. Which one depends on the cards: they are
-    turned, or a person says.
-    """
-    if len(thirds(turn.current, who)) > 1:
-        _keep_thirds(turn)
-        turn.change_current(said=(*turn.current.said, f"two_third_cards {who}"))
-        turn.question("two_third_cards", detail=who)
-
-
 def _which(turn: CheminTurn, given: CardDecide) -> None:
     """A person says which of two third cards counts."""
-    two = [who for who in turn.book.everyone if len(thirds(turn.current, who)) > 1]
-    places = [
-        at
-        for at, card in enumerate(turn.current.cards)
-        if card.third and card.to in two and card.out is None
-    ]
-    named = [at for at in places if turn.current.cards[at].card == given.card]
+    coup = turn.current
+    two = [who for who in turn.book.everyone if len(thirds(coup, who)) > 1]
+    places = [at for at in coup.third if coup.cards[at].to in two]
+    named = [at for at in places if coup.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise RejectedError("which_third_card")
     turn.change_current(question=None, confirmed_by=confirmer(given))
@@ -302,7 +269,7 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     who = given.who
     if who is None or who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
-    mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
+    mine = [at for at, card in enumerate(turn.current.cards) if card.to == who]
     meant = (
         mine
         if given.index is None
@@ -333,7 +300,7 @@ def _floor(turn: CheminTurn, given: CardDecide) -> None:
 def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were exposed too early."""
     coup = closed_round(turn, unasked=False)
-    if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
+    if turn.stop is not None and turn.stop.what != "cards_shown":
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     who, _ = _whose(turn, given)
     fault = _fault(given)
@@ -363,16 +330,20 @@ def _basket(turn: CheminTurn, given: CardDecide) -> None:
     coup = closed_round(turn)
     who, meant = _whose(turn, given)
     fault = _fault(given)
-    card = coup.cards[meant[-1]]
-    fate = _fate(turn, who, fault, card)
-    if fate is None and (card.up or fault == "croupier") and "basket_void" in turn.book.errors:
+    last = meant[-1]
+    fate = _fate(turn, who, fault, last)
+    if (
+        fate is None
+        and (coup.cards[last].up or fault == "croupier")
+        and "basket_void" in turn.book.errors
+    ):
         turn.irregular(IN_BASKET, detail=f"{who}, recovered")
     elif fate is None:
-        turn.question(IN_BASKET, detail=who)
+        turn.ask(IN_BASKET, detail=who)
     else:
         turn.irregular(IN_BASKET, law=turn.book.laws[_BASKET[fate]], detail=who)
-        for at in meant if fate != "nine" else meant[-1:]:
-            turn.remove(at, IN_BASKET, _BASKET[fate], basket=True)
+        for at in meant if fate != "nine" else (last,):
+            turn.remove(at, IN_BASKET, _BASKET[fate])
         _meets(turn, who, fate)
 
 
@@ -386,27 +357,22 @@ _BASKET: dict[Fate, str] = {
 """Which cards of the hand decide its fate."""
 
 
-def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | None:
+def _fate(turn: CheminTurn, who: str, fault: str, at: int) -> Fate | None:
     """The fate that the decree gives the hand; None: none by itself."""
-    errors, bank = turn.book.errors, turn.book.bank
+    errors, bank, coup = turn.book.errors, turn.book.bank, turn.current
+    up, third = coup.cards[at].up, at in coup.third
     if "basket_nine" in errors:
         if who == bank:
             return "loses" if fault == "banker" else None
         if fault == "player":
-            return None if card.up else "loses"
-        dealt = not card.third and not any_third(turn.current) and who not in turn.current.words
+            return None if up else "loses"
+        dealt = not third and not any_third(coup) and who not in coup.words
         return (
-            None
-            if fault == "croupier"
-            else "nine"
-            if card.third
-            else "natural_nine"
-            if dealt
-            else None
+            None if fault == "croupier" else "nine" if third else "natural_nine" if dealt else None
         )
-    if card.up:
+    if up:
         return None
-    if next_dealt(turn.book, turn.current) is not None:
+    if next_dealt(turn.book, coup) is not None:
         return "void"
     return "zero" if fault != "croupier" and "basket_zero" in errors else None
 
@@ -415,12 +381,11 @@ def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
     """Record the hand's fate: it makes no more decisions."""
     coup = turn.current
     if fate == "void" and who == turn.book.bank:
-        turn.void(coup, "misdeal", turn.book.laws["basket_void"])
+        turn.void(coup.round, "misdeal", turn.book.laws["basket_void"])
         return
     if fate != "nine":
         turn.unsay(who)
     turn.change_current(fates={**turn.current.fates, who: fate})
-    assert not waits(turn.current)
 
 
 _SEEN: Mapping[str, Callable[[CheminTurn, CardDecide], None]] = {

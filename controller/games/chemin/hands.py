@@ -4,15 +4,13 @@ wins. All pure.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec.structs import replace
-
 from controller.contract.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
-from controller.games.chemin.state import CheminCard, CheminCoup, Fate, Word
+from controller.games.chemin.state import CheminCoup, Fate
+from controller.games.dealt.cards import Card, Table, hand, up
 from controller.rulebooks.chemin import Chemin
 
 NATURAL = 8
@@ -22,27 +20,24 @@ _SETTLED: tuple[Fate, ...] = ("natural_nine", "loses", "void")
 """Fates of a hand against which the bank no longer plays."""
 
 
-def cards_of(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
-    """The cards of a hand."""
-    return tuple(card for card in coup.cards if card.to == who and card.out is None)
+def first(coup: CheminCoup, who: str) -> Table:
+    """The cards that a hand has of the deal."""
+    return tuple(
+        card for at, card in enumerate(coup.cards) if card.to == who and at not in coup.third
+    )
 
 
-def first(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
-    """Its cards of the deal."""
-    return tuple(card for card in cards_of(coup, who) if not card.third)
-
-
-def thirds(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
+def thirds(coup: CheminCoup, who: str) -> Table:
     """Its cards after the deal."""
-    return tuple(card for card in cards_of(coup, who) if card.third)
+    return tuple(coup.cards[at] for at in coup.third if coup.cards[at].to == who)
 
 
 def any_third(coup: CheminCoup) -> bool:
-    """Whether a hand other than the bank has a third card."""
-    return any(card.third and card.to is not None for card in coup.cards)
+    """Whether a hand was given a third card, and none has put that right."""
+    return any(coup.cards[at].to or (coup.cards[at].gone and at in coup.left) for at in coup.third)
 
 
-def worth(cards: Sequence[CheminCard]) -> int:
+def worth(cards: Sequence[Card]) -> int:
     """The points of these cards; every card on the table was read."""
     return points([card.card for card in cards if card.card is not None])
 
@@ -64,103 +59,54 @@ def total(book: Chemin, coup: CheminCoup, who: str) -> int:
     return (opening(book, coup, who) + worth(thirds(coup, who))) % 10
 
 
-# Which hand a card belongs to
+def is_open(coup: CheminCoup, who: str) -> bool:
+    """Whether the first two cards of a hand are face up."""
+    cards = first(coup, who)
+    return len(cards) >= 2 and all(card.up for card in cards)
+
+
+# Which hand a card belongs to, and who acts next
 
 
 def next_dealt(book: Chemin, coup: CheminCoup) -> str | None:
     """The hand that the next card of the deal goes to; None: all have two."""
-    given = Counter(card.to for card in coup.cards if not card.third and card.out != "removed")
     due = [
-        (2 if who in coup.fates else given[who], at, who) for at, who in enumerate(book.everyone)
+        (2 if who in coup.fates else len(first(coup, who)), at, who)
+        for at, who in enumerate(book.everyone)
     ]
     fewest, _, who = min(due)
     return who if fewest < 2 else None
 
 
-def waits(coup: CheminCoup) -> bool:
-    """Whether a person is asked about the round, so that no card is placed."""
-    return coup.question is not None or any(card.doubt for card in coup.cards)
-
-
-def entitled(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
-    """The hands that asked for a third card, in order, as far as all before them have decided."""
-    if coup.words.get(book.bank) == "natural":
-        return ()
-    found = []
-    for who in book.everyone:
-        if coup.fates.get(who, "nine") != "nine":
-            continue
-        word: Word | None = "draw" if coup.fates.get(who) == "nine" else coup.words.get(who)
-        if word is None:
-            break
-        if word == "draw":
-            found.append(who)
-    return tuple(found)
-
-
-def awaited(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
-    """Those of them that do not have it yet."""
-    has = {card.to for card in coup.cards if card.third and card.out != "removed"}
-    return tuple(who for who in entitled(book, coup) if who not in has)
-
-
-def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
-    """Place every card: the deal in its order, then third cards, in their order, with those who
-    asked for one.
+def awaited(book: Chemin, coup: CheminCoup) -> str | None:
+    """The first hand that asked for a third card and does not have it, if all before it have
+    decided.
     """
-    if not coup.closed or coup.question is not None:
-        return coup
-    for at, card in enumerate(coup.cards):
-        if card.doubt:
-            break
-        if card.out is None and card.to is None and not card.third:
-            to = next_dealt(book, coup)
-            coup = with_card(coup, at, replace(card, to=to, third=to is None))
-    fixed = {
-        card.to
-        for card in coup.cards
-        if card.third and card.out != "removed" and (card.kept or card.out == "basket")
-    }
-    left = [who for who in entitled(book, coup) if who not in fixed]
-    for at, card in enumerate(coup.cards):
-        if card.doubt:
-            break
-        if card.third and not card.kept and card.out is None:
-            to = left.pop(0) if left else None
-            coup = with_card(coup, at, replace(card, to=to, up=card.up or to is not None))
-    return coup
+    if coup.words.get(book.bank) == "natural":
+        return None
+    for who in book.everyone:
+        if who not in coup.fates and who not in coup.words:
+            return None
+        if who not in coup.fates and coup.words[who] == "draw" and not thirds(coup, who):
+            return who
+    return None
 
 
-def unplaced(coup: CheminCoup) -> list[int]:
-    """The positions of third cards that no hand has."""
-    return [
-        at
-        for at, card in enumerate(coup.cards)
-        if card.third and card.to is None and card.out is None and not card.doubt
-    ]
-
-
-def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
-    """The round with another card at that position."""
-    return replace(coup, cards=(*coup.cards[:at], card, *coup.cards[at + 1 :]))
-
-
-# Who acts next, and where the next card goes
+def next_place(book: Chemin, coup: CheminCoup) -> str | None:
+    """The hand that the next card goes to without a further decision: the deal in its order, then
+    third cards, with those who asked for one.
+    """
+    return next_dealt(book, coup) or awaited(book, coup)
 
 
 def next_to_act(book: Chemin, coup: CheminCoup) -> str | None:
     """The hand to act; the bank acts last, when the hands have their cards."""
-    if (
-        not coup.closed
-        or waits(coup)
-        or next_dealt(book, coup) is not None
-        or book.bank in coup.words
-    ):
+    if not coup.closed or next_dealt(book, coup) is not None or book.bank in coup.words:
         return None
     for who in book.hands:
         if who not in coup.words and who not in coup.fates:
             return who
-    return book.bank if bank_plays(book, coup) and not awaited(book, coup) else None
+    return book.bank if bank_plays(book, coup) and awaited(book, coup) is None else None
 
 
 def bank_plays(book: Chemin, coup: CheminCoup) -> bool:
@@ -177,32 +123,12 @@ def playing(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
     )
 
 
-def expected(book: Chemin, coup: CheminCoup) -> str | None:
-    """Where the next card belongs; None: none may come now."""
-    if not coup.closed or waits(coup):
-        return None
-    if (to := next_dealt(book, coup)) is not None:
-        return to
-    if due := awaited(book, coup):
-        return due[0]
-    return book.bank if next_to_act(book, coup) == book.bank else None
-
-
-def shows(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether nothing is left but to turn all cards."""
-    if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or unplaced(coup):
-        return False
-    if "loses" in coup.fates.values():
-        return True
-    return next_to_act(book, coup) is None and not awaited(book, coup)
-
-
 def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
     """Whether the cards of all hands are face up; a hand whose cards are in the basket lacks
     none.
     """
     return all(
-        card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who)
+        card.up for who in book.everyone if who not in coup.fates for card in hand(coup.cards, who)
     )
 
 
@@ -290,7 +216,7 @@ def _by_two_cards(
     wins, and equal is void.
     """
     own, other = made
-    mine, theirs = (len(cards_of(coup, each)) == 2 for each in (who, book.bank))
+    mine, theirs = (len(hand(coup.cards, each)) == 2 for each in (who, book.bank))
     if book.natural_beats and mine != theirs:
         two = own if mine else other
         if two == NATURAL or (two == 9 and own == other and nine_beats):
@@ -311,9 +237,7 @@ def hands_of(book: Chemin, coup: CheminCoup, *, nine_beats: bool) -> tuple[Hand,
     return tuple(
         Hand(
             who=who,
-            cards=tuple(
-                card.card for card in cards_of(coup, who) if card.up and card.card is not None
-            ),
+            cards=up(coup.cards, who),
             points=total(book, coup, who),
             kind=coup.fates.get(who) or ("natural" if coup.words.get(who) == "natural" else None),
             outcome=against[who] if who in against else banks.pop() if len(banks) == 1 else None,

@@ -4,120 +4,100 @@ it is never shown.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-import msgspec
+from msgspec import field
 
-from controller.contract.events import BaccaratOutcome, Frame, Hand
-from controller.games.baccarat import Winner
-from controller.games.rounds import Rounds
+from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
 from controller.games.shoe import Past, Shoe
-from controller.games.stakes import Stake
-
-SHOWN = 20
-"""Rounds in the retained history."""
 
 Word = Literal["draw", "stand", "natural"]
 """A hand's decision: carta, no, or that it shows an eight or nine."""
 Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 """The fate of a hand whose cards went into the basket. ``nine``: its third card did."""
 
-
-class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card out of the shoe.
-
-    ``card`` is None if it was not read and nobody has named it. ``to``: its hand; None while it
-    waits. ``last_announced_to``: the hand it was last announced to. ``third``: it came after the
-    deal. ``kept``: a person placed it. ``up``: it is face up. ``doubt``: the irregularity that a
-    person must decide; it and all later cards wait. ``out``: it has left the game; one in the
-    basket still counts as dealt.
-    """
-
-    card: str | None = None
-    to: str | None = None
-    last_announced_to: str | None = None
-    third: bool = False
-    kept: bool = False
-    up: bool = False
-    doubt: str | None = None
-    out: Literal["removed", "basket"] | None = None
-    frame: Frame | None = None
-
-    @property
-    def told(self) -> str | None:
-        """The card, if the table has seen it."""
-        return self.card if self.up else None
+EARLY = "fifth_card"
+"""The trouble of a held card that came before the hand's decision: it is for whoever asks first."""
+SOUND = (None, EARLY)
+KEEPABLE = ("card_surplus", "card_before_close", "card_out_of_round")
+"""The troubles of a card that may be kept as the first of the next round."""
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
+    "bank_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
+    "bank_choice": ("hand.draw", "hand.stand", "round.void"),
+    "natural_forgotten": ("card.decide", "round.confirm", "round.void"),
+    "two_third_cards": ("card.decide", "cards.turn", "round.confirm", "round.void"),
+    "words_contradict": ("cards.turn", "round.void"),
+    "cards_shown": ("card.decide", "round.void"),
+    "card_in_basket": ("card.decide", "round.void"),
+    "overdraw": ("card.decide", "round.void"),
+    "silence": ("card.decide", "round.confirm", "round.void"),
+}
+"""Each question of a round, and the commands that answer it."""
 
 
-class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress.
 
-    ``cards``: all that came, in their order. ``words``: each hand's decision. ``banco``: one player
-    plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``:
-    the bank keeps to the table of plays. ``optional``: it draws in the optional cells.
-    ``restored``: a wrong decision was put right. ``bank_fault``: the banker has shown both cards of
-    a cloth. ``shown``: cards exposed too early, by hand. ``owed``: the bank's cards that must be
-    shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what was
-    already reported. ``question``: the irregularity that a person must decide. ``confirmed_by``:
-    who let it go on. ``bets``: those reported.
+    ``third``: the positions of the cards that came after the deal. ``left``: by position, the hand
+    that a card has left, while no other has it. ``pairs``: by hand, the positions of its third
+    cards of which it keeps one. ``words``: each hand's decision. ``banco``: one player plays alone
+    for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the bank
+    keeps to the table of plays. ``optional``: it draws in the optional cells. ``restored``: a wrong
+    decision was put right. ``bank_fault``: the banker has shown both cards of a cloth. ``shown``:
+    cards exposed too early, by hand. ``owed``: the bank's cards that must be shown for it.
+    ``overdealt``: the bank has taken more than two first cards. ``said``: what was already
+    reported. ``question``: the irregularity of the round that a person must decide.
     """
 
-    round: int
-    closed: bool = False
+    third: tuple[int, ...] = ()
+    left: dict[int, str] = field(default_factory=dict)
+    pairs: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    words: dict[str, Word] = field(default_factory=dict)
     banco: bool = False
-    cards: tuple[CheminCard, ...] = ()
-    words: dict[str, Word] = {}
-    fates: dict[str, Fate] = {}
+    fates: dict[str, Fate] = field(default_factory=dict)
     table: bool = False
     optional: bool = False
     restored: bool = False
     bank_fault: bool = False
-    shown: dict[str, tuple[int, ...]] = {}
+    shown: dict[str, tuple[int, ...]] = field(default_factory=dict)
     owed: tuple[int, ...] = ()
     overdealt: bool = False
     said: tuple[str, ...] = ()
     question: str | None = None
-    confirmed_by: str | None = None
-    bets: tuple[Stake, ...] = ()
 
     @property
-    def begun(self) -> bool:
-        """Whether its bets are closed, or a card of it came."""
-        return self.closed or bool(self.cards)
+    def lying(self) -> tuple[int, ...]:
+        """The positions of the third cards that were taken from a hand, and none has yet."""
+        return tuple(at for at in sorted(self.left) if not self.cards[at].gone)
 
 
-class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round; its hands as the result showed them."""
-
-    round: int
-    kind: Literal["result", "void", "unresolved"]
-    winner: Winner | None = None
-    hands: tuple[Hand, ...] = ()
-    reason: str | None = None
-    article: str | None = None
-
-    @property
-    def outcome(self) -> BaccaratOutcome:
-        """What a round that has a result came to."""
-        natural = ("natural",) if any(each.kind == "natural" for each in self.hands) else ()
-        tie = ("tie",) if self.winner == "tie" else ()
-        return BaccaratOutcome(winner=self.winner, hands=self.hands, marks=natural + tie)
-
-
-class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
+class CheminState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``unplaced``: cards that came between rounds.
-    ``silent``: the device is silent now. ``expected``: where the next card was last announced to
-    go. ``last``: announced last rounds still to play, from round ``last_since`` on.
+    ``past``: the shoes of the last sessions. ``carried``: cards decided to be the first of the next
+    round.
     """
 
     past: Past = ()
     shoe: Shoe | None = None
     current: CheminCoup | None = None
-    unplaced: tuple[CheminCard, ...] = ()
-    silent: bool = False
-    expected: str | None = None
-    last: int | None = None
-    last_since: int = 0
-    entries: tuple[CheminEntry, ...] = ()
+    carried: tuple[Held, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def doubt(self) -> int | None:
+        """The position of the first held card that a person must decide about."""
+        return next((at for at, held in enumerate(self.held) if held.trouble not in SOUND), None)
+
+    @property
+    def stop(self) -> Stop | None:
+        """A card, then what is asked about the round."""
+        coup = self.current
+        if self.doubt is not None:
+            asks = ("card.decide", "round.void") if coup else ("card.decide",)
+            return Stop(str(self.held[self.doubt].trouble), asks)
+        if coup is not None and coup.question is not None:
+            return Stop(coup.question, QUESTIONS[coup.question])
+        return None

@@ -1,58 +1,46 @@
-"""One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands
-consist of.
+"""The moves that a step of a table of chemin de fer or two-cloth baccarat consists of. What follows
+from them is ``chemin.course``.
 
-Each move changes the state and emits its event together, so that the two cannot diverge. No card is
-revealed before it is face up.
+No card is revealed before it is face up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal
 
 from msgspec.structs import replace
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import (
     Announcement,
+    BaccaratOutcome,
     CardDealt,
-    CardExpected,
     CardRemoved,
-    CardTurned,
-    Frame,
     Hand,
     HandDecided,
     RoundResult,
     RoundUnresolved,
 )
 from controller.games import shoe
-from controller.games.baccarat import WINNERS, Winner
-from controller.games.chemin.hands import expected, hands_of, placed
+from controller.games.baccarat import WINNERS
+from controller.games.chemin.hands import hands_of, next_dealt
 from controller.games.chemin.settings import CheminSettings
-from controller.games.chemin.state import CheminCard, CheminCoup, CheminEntry, CheminState, Word
-from controller.games.rounds import RoundMoves
+from controller.games.chemin.state import QUESTIONS, CheminCoup, CheminState, Word
+from controller.games.dealt.cards import Card, dealt, place_card, readings, turn
+from controller.games.dealt.state import Entry, Held
+from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
-
-QUESTIONS: dict[str, tuple[str, ...]] = {
-    "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
-    "bank_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
-    "bank_choice": ("hand.draw", "hand.stand", "round.void"),
-    "natural_forgotten": ("card.decide", "round.confirm", "round.void"),
-    "two_third_cards": ("card.decide", "cards.turn", "round.confirm", "round.void"),
-    "words_contradict": ("cards.turn", "round.void"),
-    "cards_shown": ("card.decide", "round.void"),
-    "card_in_basket": ("card.decide", "round.void"),
-    "overdraw": ("card.decide", "round.void"),
-    "silence": ("card.decide", "round.confirm", "round.void"),
-}
-"""Each question of a round, and the commands that answer it."""
+from devices.readings import CardDrawn
 
 
-class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
-    """One step of a table of chemin de fer, or of two cloths."""
+class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
+    """The moves of such a table."""
+
+    round_type = CheminCoup
 
     @property
     def current(self) -> CheminCoup:
@@ -60,16 +48,15 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         assert self.state.current is not None
         return self.state.current
 
+    @property
+    def begun(self) -> bool:
+        """Whether the bets of the round in progress are closed, or a card of it came."""
+        coup = self.state.current
+        return coup is not None and (coup.begun or bool(self.state.held))
+
     def call(self, name: str) -> Announcement | None:
         """The call; None where the decree has no words for it, or none in this game."""
-        return self.book.announcements.get(name) or None
-
-    def asks(self) -> tuple[str, ...]:
-        """Commands that would answer the table's question."""
-        coup = self.state.current
-        if any(card.doubt for card in (*self.state.unplaced, *(coup.cards if coup else ()))):
-            return ("card.decide", "round.void") if coup else ("card.decide",)
-        return QUESTIONS[coup.question] if coup and coup.question else ()
+        return self.book.announcements.get("bank" if name == "bets_open" else name) or None
 
     def offered(self) -> Mapping[str, Bounds]:
         """The hands that take bets. They may win what the bank has, which is not reported."""
@@ -77,75 +64,91 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     # The cards
 
-    def place(self) -> None:
-        """Place every card of the round, and announce what changed."""
-        before = self.current
-        self.change(current=placed(self.book, before))
-        for at, card in enumerate(self.current.cards):
-            if card.to is not None and card.to != card.last_announced_to and card.out is None:
-                index = [
-                    each for each in self.current.cards if each.to == card.to and each.out is None
-                ].index(card) + 1
-                self.say(
-                    CardDealt(
-                        round=self.number,
-                        to=card.to,
-                        index=index,
-                        card=card.told,
-                        was=card.last_announced_to,
-                    )
-                )
-                self._put(at, replace(card, last_announced_to=card.to))
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
+        """Deal the card: one of the deal face down, a third one face up."""
+        coup, third = self.current, next_dealt(self.book, self.current) is None
+        if third:
+            self.change_current(third=(*coup.third, len(coup.cards)))
+        self.put(place_card(coup.cards, to, given.card, up=third, reading=given.reading))
 
-    def add(self, card: CheminCard) -> None:
-        """A card came out of the shoe."""
-        if self.state.current is None:
-            self.change(unplaced=(*self.state.unplaced, card))
-        else:
-            self.change_current(cards=(*self.current.cards, card))
+    def move(self, at: int, to: str, *, third: bool = True) -> None:
+        """Deal a card of the table to another hand: face up, if it is a third one."""
+        coup = self.current
+        card, was = coup.cards[at], coup.cards[at].to or coup.left.get(at)
+        others = tuple(each for each in coup.third if each != at)
+        self.change_current(
+            third=tuple(sorted((*others, at))) if third else others,
+            left={each: who for each, who in coup.left.items() if each != at},
+        )
+        self._lay(at, replace(card, to=to, up=card.up or third))
+        if to != was:
+            now = self.current.cards
+            self.say(
+                CardDealt(
+                    round=self.number,
+                    to=to,
+                    index=len(dealt(now[: at + 1], to)),
+                    card=now[at].card if now[at].up else None,
+                    was=was,
+                )
+            )
+
+    def free(self, but: Collection[str] = ()) -> None:
+        """Take their third cards from the hands, except from these: they go where they belong."""
+        for at in self.current.third:
+            card = self.current.cards[at]
+            if card.to and card.to not in but:
+                self.change_current(left={**self.current.left, at: card.to})
+                self._lay(at, replace(card, to=""))
 
     def turn_up(self, who: str, index: int | None = None) -> None:
         """Turn the cards of a hand face up, or one of them."""
-        mine = 0
-        for at, card in enumerate(self.current.cards):
-            if card.to != who or card.out is not None:
-                continue
-            mine += 1
-            if index in (None, mine) and not card.up and card.card is not None:
-                self._put(at, replace(card, up=True))
-                self.say(CardTurned(round=self.number, to=who, index=mine, card=card.card))
+        self.put(turn(self.current.cards, who, index))
 
-    def remove(self, at: int, why: str, law: str | None = None, *, basket: bool = False) -> None:
-        """A card leaves the game; it never goes back into the shoe."""
-        card = self.current.cards[at]
-        cause = self.book.laws[law or why]
-        self._put(at, replace(card, out="basket" if basket else "removed", doubt=None))
+    def show(self, at: int) -> None:
+        """A card of the table was seen as it was dealt; which, its removal tells."""
+        self._lay(at, replace(self.current.cards[at], up=True))
+
+    def remove(self, at: int, why: str, law: str | None = None) -> None:
+        """A card of the table leaves the game; it never goes back into the shoe."""
+        coup, card = self.current, self.current.cards[at]
+        others = {each: who for each, who in coup.left.items() if each != at}
+        self.change_current(left={**others, at: card.to} if card.to else others)
+        self._lay(at, replace(card, to="", gone=True))
+        self.say_removed(why, card, card.to or coup.left[at], law)
+
+    def discard(self, given: CardDrawn, why: str, *, up: bool = False) -> None:
+        """A card that no hand has had leaves the game."""
+        card = Card(to="", card=given.card, up=up, gone=True, reading=given.reading)
+        if self.state.current is not None:
+            self.change_current(cards=(*self.current.cards, card))
+        self.say_removed(why, card)
+
+    def say_removed(
+        self, why: str, card: Card, to: str | None = None, law: str | None = None
+    ) -> None:
+        """Tell that a card has left the game. ``to``: whose it was."""
+        cause, told = self.book.laws[law or why], card.card if card.up else None
         self.say(
             CardRemoved(
-                round=self.number,
-                why=why,
-                card=card.told,
-                to=card.last_announced_to,
-                law=cause.rule,
-                article=cause.article,
+                round=self.number, why=why, card=told, to=to, law=cause.rule, article=cause.article
             )
         )
 
-    def change_card(self, at: int, **fields: Any) -> None:
-        """Change one card of the round."""
-        self._put(at, replace(self.current.cards[at], **fields))
+    def take(self, at: int) -> Held:
+        """A card no longer waits: what becomes of it is next."""
+        held = self.state.held
+        self.change(held=(*held[:at], *held[at + 1 :]))
+        return held[at]
 
-    def _put(self, at: int, card: CheminCard) -> None:
+    def keep(self, at: int, now: Held) -> None:
+        """A card waits on, as it is now."""
+        held = self.state.held
+        self.change(held=(*held[:at], now, *held[at + 1 :]))
+
+    def _lay(self, at: int, card: Card) -> None:
         cards = self.current.cards
         self.change_current(cards=(*cards[:at], card, *cards[at + 1 :]))
-
-    def expect(self) -> None:
-        """Announce where the next card belongs, if that changed."""
-        coup = self.state.current
-        to = expected(self.book, coup) if coup is not None else None
-        if to != self.state.expected:
-            self.change(expected=to)
-            self.say(CardExpected(round=self.number, to=to))
 
     # The hands' decisions
 
@@ -171,69 +174,73 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         coup = self.current
         hands = hands_of(self.book, coup, nine_beats=self.settings.natural_nine == "beats")
         if all(fate == "void" for fate in map(coup.fates.get, self.book.hands)):
-            self.void(coup, "misdeal", self.book.laws["card_in_basket"])
+            self.void(coup.round, "misdeal", self.book.laws["card_in_basket"])
             return
         single = len(self.book.hands) == 1
-        tied = single and hands[0].outcome == "tie"
         won = next((each.who for each in hands if single and each.outcome == "win"), None)
-        winner: Winner | None = "tie" if tied else WINNERS[won] if won else None
-        entry = CheminEntry(round=coup.round, kind="result", winner=winner, hands=hands)
-        self._record(entry)
-        self.say(
-            RoundResult(
-                round=coup.round,
-                outcome=entry.outcome,
-                frames=frames_up(coup),
-                confirmed_by=coup.confirmed_by,
-            )
-        )
-        count_down(self, coup.round)
-        self._over()
+        winner = "tie" if single and hands[0].outcome == "tie" else won
+        entry = Entry(round=coup.round, kind="result", winner=winner, hands=hands)
+        self._publish(entry, self.evidence(coup.round), coup.confirmed_by)
 
     def told_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
         """Publish a result on a person's word, where the cards are not all known."""
-        coup = self.state.current
-        frames = frames_up(coup) if coup is not None and coup.round == number else ()
+        evidence, entry = self.evidence(number), Entry(round=number, kind="result")
         if len(winners) == 1:
-            entry = CheminEntry(round=number, kind="result", winner=WINNERS[winners[0]])
+            entry = replace(entry, winner=winners[0])
         else:
-            hands = tuple(map(_told, self.book.hands, winners))
-            entry = CheminEntry(round=number, kind="result", hands=hands)
-        self._record(entry)
-        self.say(RoundResult(round=number, outcome=entry.outcome, frames=frames, confirmed_by=by))
-        count_down(self, number)
-        self._over()
+            entry = replace(entry, hands=tuple(map(_told, self.book.hands, winners)))
+        self._publish(entry, evidence, by)
 
-    def void(
-        self, of: CheminCoup | CheminEntry, reason: VoidReason, law: Law, by: Command | None = None
-    ) -> None:
+    def evidence(self, number: int) -> tuple[int, ...]:
+        """The readings behind the cards of the round in progress, if it is this one, oldest first:
+        also behind those that wait.
+        """
+        coup = self.state.current
+        if coup is None or coup.round != number:
+            return ()
+        waiting = [held.given.reading for held in self.state.held]
+        return tuple(
+            sorted({*readings(coup.cards), *(each for each in waiting if each is not None)})
+        )
+
+    def _publish(self, entry: Entry, evidence: tuple[int, ...], by: str | None) -> None:
+        self.record(entry)
+        self.say(
+            RoundResult(
+                round=entry.round,
+                outcome=self.outcome_of(entry),
+                frames=(),
+                readings=evidence,
+                confirmed_by=by,
+            )
+        )
+        count_down(self, entry.round)
+        self._close_shoe()
+
+    def outcome_of(self, entry: Entry) -> BaccaratOutcome:
+        """What a round that has a result came to."""
+        natural = ("natural",) if any(each.kind == "natural" for each in entry.hands) else ()
+        tie = ("tie",) if entry.winner == "tie" else ()
+        winner = WINNERS[entry.winner] if entry.winner else None
+        return BaccaratOutcome(winner=winner, hands=entry.hands, marks=natural + tie)
+
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round."""
-        self._record(CheminEntry(round=of.round, kind="void", reason=reason, article=law.article))
-        self.say_void(of.round, reason, law, by)
-        self._over()
+        super().void(number, reason, law, by)
+        self._close_shoe()
 
     def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
         """The result is not certain; nobody invents it."""
-        self._record(CheminEntry(round=of.round, kind="unresolved"))
-        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, frames=frames_up(of)))
-        self._over()
+        evidence = self.evidence(of.round)
+        self.record(Entry(round=of.round, kind="unresolved"))
+        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))
+        self._close_shoe()
 
-    def _record(self, entry: CheminEntry) -> None:
-        coup = self.state.current
-        self.state = self.state.with_entry(entry)
-        if coup is not None and coup.round == entry.round:
-            self.change(current=None)
+    def leave(self) -> None:
+        """The round in progress is over. Only cards that a person kept for the next one stay."""
+        self.change(current=None, held=self.state.carried, carried=())
 
-    def _over(self) -> None:
-        """End the shoe after the round in which the cut card came."""
-        now = self.state.shoe
-        if (
-            self.state.current is None
-            and now is not None
-            and now.cut_at is not None
-            and not now.over
-        ):
-            self.end_talla("cut")
+    # The shoe
 
     def clear_shoe(self, left: int | None = None) -> None:
         """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
@@ -244,37 +251,34 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
             self.say(shoe.ended(now, "person", left))
-        self.change(shoe=None, unplaced=())
+        self.change(shoe=None, held=(), carried=())
 
-    def end_talla(self, why: Literal["cut", "reset"]) -> None:
+    def end_shoe(self, why: Literal["cut", "reset"]) -> None:
         """No further round may begin with these cards."""
         now = self.state.shoe
         assert now is not None
         self.change(shoe=replace(now, over=True))
         self.say(shoe.ended(now, why))
 
+    def _close_shoe(self) -> None:
+        """The round in which the cut card came is the last of the shoe."""
+        now = self.state.shoe
+        cut = now is not None and now.cut_at is not None and not now.over
+        if cut and self.state.current is None:
+            self.end_shoe("cut")
+
     # Irregularities
 
-    def question(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
-        """Report an irregularity and its law; ``asks`` makes the round wait for a person."""
+    def ask(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
+        """Report an irregularity of the round, which waits for a person."""
         self.change_current(question=what)
         self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
-
-    def doubt(self, at: int, what: str) -> None:
-        """Make this card of the round wait for a person, and all later ones with it."""
-        self.change_card(at, doubt=what)
-        self.irregular(what, asks=self.asks())
 
     def once(self, key: str, act: Callable[[], None]) -> None:
         """Do it once in a round."""
         if key not in self.current.said:
             self.change_current(said=(*self.current.said, key))
             act()
-
-
-def frames_up(coup: CheminCoup) -> tuple[Frame, ...]:
-    """The frames of the cards face up: a frame encodes its card."""
-    return tuple(card.frame for card in coup.cards if card.up and card.frame is not None)
 
 
 def _told(who: str, winner: str) -> Hand:

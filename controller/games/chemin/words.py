@@ -7,10 +7,9 @@ from __future__ import annotations
 from controller.contract.commands import CardsTurn, HandDraw, HandStand
 from controller.contract.refusals import RejectedError
 from controller.games.chemin.commands import closed_round
-from controller.games.chemin.course import is_open, restore, settle
-from controller.games.chemin.hands import first, next_to_act, thirds
+from controller.games.chemin.course import CheminTurn
+from controller.games.chemin.hands import first, is_open, thirds
 from controller.games.chemin.state import Word
-from controller.games.chemin.turn import CheminTurn
 from controller.games.session import sent
 
 
@@ -30,25 +29,24 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     if turn.asks():
         _answer(turn, who, word, by)
+        return
+    due = turn.to_act()
+    if due is not None and who in (None, due):
+        _owed(turn)
+        turn.decide(due, word, by)
+    elif (
+        who in turn.book.hands
+        and who is not None
+        and {coup.words.get(who), word} == {"draw", "stand"}
+    ):
+        _again(turn, who, word, by)
+    elif who == turn.book.bank and due is not None:
+        law = turn.book.laws["bank_before_hands"]
+        raise RejectedError("bank_acts_after", who=due, law=law.cited)
+    elif due is not None:
+        raise RejectedError("hand_acts_now", who=due)
     else:
-        due = next_to_act(turn.book, coup)
-        if due is not None and who in (None, due):
-            _owed(turn)
-            turn.decide(due, word, by)
-        elif (
-            who in turn.book.hands
-            and who is not None
-            and {coup.words.get(who), word} == {"draw", "stand"}
-        ):
-            _again(turn, who, word, by)
-        elif who == turn.book.bank and due is not None:
-            law = turn.book.laws["bank_before_hands"]
-            raise RejectedError("bank_acts_after", who=due, law=law.cited)
-        elif due is not None:
-            raise RejectedError("hand_acts_now", who=due)
-        else:
-            raise RejectedError("no_hand_to_act")
-    settle(turn)
+        raise RejectedError("no_hand_to_act")
 
 
 def _owed(turn: CheminTurn) -> None:
@@ -72,9 +70,6 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         raise RejectedError("hand_acts_now", who=whose)
     if coup.words.get(whose) == word:
         raise RejectedError("hand_said_so", who=whose)
-    for at, card in enumerate(coup.cards):
-        if card.third and card.to is not None:
-            turn.change_card(at, kept=True)
     turn.change_current(question=None)
     turn.decide(whose, word, by)
 
@@ -82,13 +77,13 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     """The hand's decision contradicts the one before."""
     coup = turn.current
-    given = any(card.third and card.out is None for card in coup.cards)
+    given = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
     if "restored" in turn.book.errors:
         if given:
-            restore(turn, who, word)
+            turn.restore(who, word)
         else:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
-            turn.question("words_contradict", detail=who)
+            turn.ask("words_contradict", detail=who)
     elif not given:
         turn.decide(who, word, by)
     elif word == "stand" and thirds(coup, who):
@@ -105,9 +100,7 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
     turn.change_current(said=(*turn.current.said, "false_card"), table=True)
-    for at, card in enumerate(turn.current.cards):
-        if card.third and card.out is None:
-            turn.change_card(at, to=None, kept=False)
+    turn.free()
     turn.decide(who, "stand", by)
 
 
@@ -118,7 +111,7 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
-    if any(card.doubt for card in coup.cards):
+    if turn.state.doubt is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
@@ -126,14 +119,10 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
         is_open(turn.current, who) for who in turn.book.hands if f"contradict {who}" in coup.said
     ):
         turn.change_current(question=None)
-    if coup.question == "two_third_cards" and any(
-        f"two_third_cards {who}" in coup.said and is_open(turn.current, who)
-        for who in turn.book.everyone
-    ):
+    if coup.question == "two_third_cards" and any(is_open(turn.current, who) for who in coup.pairs):
         turn.change_current(question=None)
-    settle(turn)
+    turn.settle()
     _too_early(turn)
-    settle(turn)
     if turn.state == before:
         raise RejectedError("no_face_down_card")
 
@@ -149,5 +138,5 @@ def _too_early(turn: CheminTurn) -> None:
         done = turn.current.shown.get(who, ())
         new = [index for index, card in enumerate(cards, 1) if card.up and index not in done]
         if new and who not in turn.current.words and who not in turn.current.fates:
-            turn.question("cards_shown", detail=who)
+            turn.ask("cards_shown", detail=who)
             return

@@ -9,7 +9,6 @@ from controller.contract.events import HandDecided
 from controller.contract.refusals import RejectedError
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
-from controller.games.session import sent
 
 
 def act(turn: CircleTurn, given: HandAct) -> None:
@@ -34,16 +33,11 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
-    if turn.state.troubles:
-        raise RejectedError(
-            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
-        )
+    turn.no_stop()
     if given.winner is None:
         turn.close_betting(given.by)
         return
-    seat = hand.seat(given.winner)
-    if seat is None or seat not in hand.live:
-        raise RejectedError("not_in_the_pot", who=given.winner, players=hand.live_names)
+    seat = turn.player(given.winner)
     for other in hand.live:
         if other != seat:
             turn.change_seat(other.who, status="folded")
@@ -58,7 +52,7 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
         raise RejectedError("check_after_bet", who=seat.who)
     if given.action == "bet" and hand.bet:
         raise RejectedError("bet_after_bet")
-    turn.change_current(begun=True, spoken=True)
+    turn.change_current(bets_begun=True, spoken=True)
     if given.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
     if given.action == "all_in":
@@ -78,10 +72,10 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
     hand = turn.state.current
     if hand is not None and hand.showdown:
         raise RejectedError("fold_at_showdown")
-    if hand is None or hand.open or not hand.begun:
+    if hand is None or hand.open or not hand.bets_begun:
         _speaker(turn, given)
-        turn.change_current(begun=True, spoken=True)
-    _live_seat(turn, given.who)
+        turn.change_current(bets_begun=True, spoken=True)
+    turn.player(given.who)
     leave(turn, given.who, "folded")
     _say(turn, given)
     settle(turn)
@@ -91,17 +85,16 @@ def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
     """Take a player out of the round: no card is due to him, and no decision of his is awaited."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
-        turn.doubt()
-    turn.change_current(due=tuple(place for place in turn.current.due if place.to != who))
-    asked = tuple(
-        each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks
+        turn.mistrust()
+    turn.none_due(who)
+    turn.resolve(
+        *(each for each in turn.state.doubts if each.who == who and "hand.act" in each.asks)
     )
-    turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))
 
 
 def settle(turn: CircleTurn) -> None:
     """Give the result, or continue the deal, after a player left the round."""
-    turn.settle()
+    turn.advance()
     hand = turn.state.current
     if hand is not None and not (hand.open or hand.showdown):
         turn.dealt()
@@ -112,12 +105,12 @@ def _mucks(turn: CircleTurn, given: HandAct) -> None:
     hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("muck_before_showdown")
-    seat = _live_seat(turn, given.who)
+    seat = turn.player(given.who)
     if seat.shown:
         raise RejectedError("cards_already_up", who=seat.who)
     turn.change_seat(seat.who, status="mucked")
     _say(turn, given)
-    turn.settle()
+    turn.advance()
 
 
 def _sits_out(turn: CircleTurn, given: HandAct) -> None:
@@ -193,16 +186,9 @@ def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
-    seat = _live_seat(turn, given.who)
+    seat = turn.player(given.who)
     if seat.status != "in":
         raise RejectedError("nothing_left_to_bet", who=seat.who)
-    return seat
-
-
-def _live_seat(turn: CircleTurn, who: str) -> CircleSeat:
-    seat = turn.current.seat(who)
-    if seat is None or seat not in turn.current.live:
-        raise RejectedError("not_in_the_pot", who=who, players=turn.current.live_names)
     return seat
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from collections.abc import Iterable
 
 from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
-from controller.games.circle.state import CircleCard
+from controller.games.circle.state import CircleRound
 from controller.games.circle.turn import CircleTurn
+from controller.games.dealt.cards import Card
 
 
 def deal(turn: CircleTurn, given: CardsDeal) -> None:
@@ -40,26 +41,19 @@ def burn(turn: CircleTurn, given: CardsBurn) -> None:
 def show(turn: CircleTurn, given: CardsShow) -> None:
     """A hand or a board is face up, with these cards."""
     proper(given.cards)
-    hand = turn.state.current
-    if hand is None:
-        raise RejectedError("no_round_in_progress")
     if given.low:
         raise RejectedError("no_low_hand")
     if given.who.startswith("board"):
         _show_board(turn, given)
-    elif hand.seat(given.who) in hand.live:
-        _show_seat(turn, given)
     else:
-        raise RejectedError("not_in_the_pot", who=given.who, players=hand.live_names)
+        turn.player(given.who)
+        _show_seat(turn, given)
     turn.settle()
-    turn.expect()
 
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """Turn face up cards that were read when they were dealt."""
-    hand = turn.state.current
-    if hand is None:
-        raise RejectedError("no_round_in_progress")
+    hand = turn.current
     if given.who is not None and given.who.startswith("board"):
         _turn_board(turn, given.who)
     else:
@@ -71,40 +65,31 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
         if not seats:
             raise RejectedError("no_cards_down", who=given.who or "")
         for seat in seats:
-            own = [each for each in hand.of(seat.who) if given.index in (None, each.index)]
-            unread = not own or any(each.card is None for each in own)
-            if unread and given.who is None:
-                continue
-            if unread:
-                raise RejectedError("hand_cards_unknown", who=seat.who)
-            for card in own:
-                if not card.up:
-                    turn.turn(card, card.card or "")
-            opened(turn, seat.who)
+            own = _own(hand, seat.who, given.index)
+            if given.who is not None or _is_known(own):
+                turn_known(turn, seat.who, own)
+                opened(turn, seat.who)
         if turn.state.current == hand:
             raise RejectedError("nothing_to_turn")
     turn.settle()
-    turn.expect()
 
 
 # Boards
 
 
 def _show_board(turn: CircleTurn, given: CardsShow) -> None:
-    lying = turn.current.of(given.who)
+    lying = turn.current.by_index(given.who)
     if given.index is not None:
         _correct(turn, given)
         return
-    unread = [each for each in lying if each.up and each.card is None]
-    if unread:
+    if not given.cards:
+        raise RejectedError("no_cards", who=given.who)
+    if unread := _unread(lying):
         if len(unread) != len(given.cards):
             raise RejectedError(
                 "cards_unread", who=given.who, unread=len(unread), count=len(given.cards)
             )
-        if contradicted(turn, given.who, given.cards):
-            return
-        for card, value in zip(unread, given.cards, strict=True):
-            turn.turn(card, value)
+        reveal(turn, given.who, unread, given.cards)
         return
     due = turn.current.due
     if due and due[0].turn and due[0].to == given.who:
@@ -118,41 +103,39 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
 
 def _correct(turn: CircleTurn, given: CardsShow) -> None:
     """Correct a face-up common card that was read or reported wrongly."""
-    card = next(
-        (each for each in turn.current.of(given.who) if each.index == given.index and each.up), None
-    )
+    index = given.index or 0
+    card = turn.current.by_index(given.who).get(index)
     if len(given.cards) != 1:
         raise RejectedError("one_card_with_index", count=len(given.cards))
-    if card is None:
-        raise RejectedError("no_such_card_up", who=given.who, index=given.index or 0)
+    if card is None or not card.up:
+        raise RejectedError("no_such_card_up", who=given.who, index=index)
     if card.card == given.cards[0]:
-        raise RejectedError("card_unchanged", who=given.who, index=card.index, card=card.card)
+        raise RejectedError("card_unchanged", who=given.who, index=index, card=card.card)
     if card.card is not None:
-        turn.trouble("shown_differs", who=given.who)
-    if not contradicted(turn, given.who, given.cards, [card]):
-        turn.turn(card, given.cards[0])
+        turn.doubt("shown_differs", who=given.who)
+    reveal(turn, given.who, {index: card}, given.cards)
 
 
 def _uncover(turn: CircleTurn, given: CardsShow) -> None:
     """Turn common cards: one in an interval; extra ones do not count."""
-    covered = sorted(
-        (each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index
-    )
+    lying = turn.current.by_index(given.who)
+    covered = sorted(index for index, each in lying.items() if not each.up)
     if len(given.cards) > len(covered):
         raise RejectedError("cards_down", who=given.who, down=len(covered), count=len(given.cards))
-    own = covered[: len(given.cards)]
+    indexes = covered[: len(given.cards)]
+    own = [lying[index] for index in indexes]
     if any(card.card not in (None, value) for card, value in zip(own, given.cards, strict=True)):
-        turn.trouble("shown_differs", who=given.who)
+        turn.doubt("shown_differs", who=given.who)
     if contradicted(turn, given.who, given.cards, own):
         return
     turn.change_current(due=turn.current.due[1:])
-    for card, value in zip(own, given.cards, strict=True):
-        turn.turn(card, value)
+    for index, value in zip(indexes, given.cards, strict=True):
+        turn.turn_up(given.who, index, value)
     if len(own) > 1:
         law = turn.book.laws["deal_extra_common"]
         turn.irregular("deal_extra_common", detail=f"{len(own)} cards of {given.who}")
-        for card, value in zip(own[1:], given.cards[1:], strict=True):
-            turn.remove(replace(card, up=True, card=value), "extra_common", law)
+        for index in indexes[1:]:
+            turn.remove(given.who, index, "extra_common", law)
     turn.dealt()
 
 
@@ -160,11 +143,10 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
     due = turn.current.due
     if not (due and due[0].turn and due[0].to == who):
         raise RejectedError("not_to_be_turned", who=who)
-    card = min((each for each in turn.current.of(who) if not each.up), key=lambda each: each.index)
-    if card.card is None:
-        raise RejectedError("hand_cards_unknown", who=who)
+    lying = turn.current.by_index(who)
+    index = min(index for index, each in lying.items() if not each.up)
     turn.change_current(due=due[1:])
-    turn.turn(card, card.card)
+    turn_known(turn, who, {index: lying[index]})
     turn.dealt()
 
 
@@ -172,46 +154,77 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
 
 
 def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
-    own = [each for each in turn.current.of(given.who) if given.index in (None, each.index)]
-    if not own and given.index is None:
+    lying = _own(turn.current, given.who, given.index)
+    if not lying and given.index is None:
         raise RejectedError("no_cards", who=given.who)
-    if not own:
+    if not lying:
         raise RejectedError("no_card_at_index", who=given.who, index=given.index or 0)
-    unread = [each for each in own if each.up and each.card is None]
-    if len(unread) == len(given.cards):
-        own = unread
+    if len(unread := _unread(lying)) == len(given.cards):
+        lying = unread
+    own = list(lying.values())
     if all(each.told for each in own) and {each.card for each in own} == {*given.cards}:
         raise RejectedError("cards_already_up", who=given.who)
     if len(own) != len(given.cards):
         raise RejectedError("cards_counted", who=given.who, cards=len(own), count=len(given.cards))
-    read = {each.card for each in own if each.card is not None}
-    if read - {*given.cards}:
-        turn.trouble("shown_differs", who=given.who)
-    if contradicted(turn, given.who, given.cards, own):
-        return
-    left = [value for value in given.cards if value not in read]
-    for card in own:
-        value = card.card if card.card in given.cards else left.pop(0)
+    if {each.card for each in own} - {None, *given.cards}:
+        turn.doubt("shown_differs", who=given.who)
+    if reveal(turn, given.who, lying, given.cards):
+        opened(turn, given.who)
+
+
+def reveal(turn: CircleTurn, who: str, lying: dict[int, Card], cards: tuple[str, ...]) -> bool:
+    """Turn these cards up: those that were read where they lie, the others in their order. False
+    where they are impossible.
+    """
+    if contradicted(turn, who, cards, lying.values()):
+        return False
+    read = {each.card for each in lying.values()}
+    left = [value for value in cards if value not in read]
+    for index, card in lying.items():
+        value = card.card if card.card is not None and card.card in cards else left.pop(0)
         if not card.up or card.card != value:
-            turn.turn(card, value or "")
-    opened(turn, given.who)
+            turn.turn_up(who, index, value)
+    return True
+
+
+def turn_known(turn: CircleTurn, who: str, lying: dict[int, Card]) -> None:
+    """Turn these cards up, which were read when they were dealt."""
+    if not _is_known(lying):
+        raise RejectedError("hand_cards_unknown", who=who)
+    for index, card in lying.items():
+        if not card.up:
+            turn.turn_up(who, index, card.card or "")
+
+
+def _is_known(lying: dict[int, Card]) -> bool:
+    return bool(lying) and all(each.card is not None for each in lying.values())
+
+
+def _unread(lying: dict[int, Card]) -> dict[int, Card]:
+    """The cards that are face up, and that nobody has read."""
+    return {index: each for index, each in lying.items() if each.up and each.card is None}
+
+
+def _own(hand: CircleRound, who: str, index: int | None) -> dict[int, Card]:
+    """The cards of a hand by their index, or that with this index."""
+    return {place: each for place, each in hand.by_index(who).items() if index in (None, place)}
 
 
 def contradicted(
-    turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[CircleCard] | None = None
+    turn: CircleTurn, who: str, cards: tuple[str, ...], own: Iterable[Card] = ()
 ) -> bool:
     """Whether these cards are impossible: foreign to the deck, named twice, or already elsewhere.
     If so, a person must decide.
     """
     if any(card not in turn.pack for card in cards):
-        turn.trouble("card_foreign", who=who)
+        turn.doubt("card_foreign", who=who)
         return True
     elsewhere = list(turn.current.known)
-    for card in own or ():
+    for card in own:
         if card.card is not None:
             elsewhere.remove(card.card)
     if len({*cards}) < len(cards) or {*cards} & {*elsewhere}:
-        turn.trouble("card_duplicate", who=who)
+        turn.doubt("card_duplicate", who=who)
         return True
     return False
 
@@ -227,15 +240,13 @@ def opened(turn: CircleTurn, who: str) -> None:
 
 def _begin(turn: CircleTurn) -> None:
     """Reject cards that may not come now. The first ones close the antes."""
-    hand = turn.state.current
-    if hand is None:
-        raise RejectedError("no_round_in_progress")
+    hand = turn.current
     if hand.open:
         raise RejectedError("betting_open")
-    if any(each.what == "deal_exposed_in_cut" for each in turn.state.troubles):
+    if any(each.what == "deal_exposed_in_cut" for each in turn.state.doubts):
         raise RejectedError("cut_card_seen")
     if not hand.closed:
-        turn.close_antes()
+        turn.close_bets(unobserved=True)
     if not turn.current.due or turn.current.due[0].turn:
         raise RejectedError("no_more_cards_due")
 
@@ -245,18 +256,14 @@ def _skip_burn(turn: CircleTurn) -> None:
     due = turn.current.due
     if due and due[0].to == "burn":
         turn.irregular("burn_missing")
-        turn.change_current(due=tuple(place for place in due if place.to != "burn"))
+        turn.none_due("burn")
 
 
 def _first(turn: CircleTurn, who: str, count: int) -> None:
     """Deal the next cards to ``who``, as the person says."""
-    own = [place for place in turn.current.due if place.to == who][:count]
-    if len(own) < count:
-        raise RejectedError("cards_due_to", due=len(own), who=who, count=count)
-    left = list(turn.current.due)
-    for place in own:
-        left.remove(place)
-    turn.change_current(due=(*own, *left))
+    own = len(turn.due_first(who, count))
+    if own < count:
+        raise RejectedError("cards_due_to", due=own, who=who, count=count)
 
 
 def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
@@ -264,13 +271,8 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
         raise RejectedError("cards_faced_up", up=up, count=len(cards))
-    turn.doubt()
-    named = iter(cards)
-    places = turn.current.due[:count]
-    for place in places:
-        if turn.state.current is None or turn.current.due[:1] != (place,):
-            return  # the deal has taken another course
-        turn.put(next(named, None) if place.up else None)
+    turn.mistrust()
+    turn.deal_several(turn.current.due[:count], cards)
 
 
 def proper(cards: tuple[str, ...]) -> None:

@@ -18,19 +18,25 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
+from controller.contract.events import (
+    LastRounds,
+    LimitChanged,
+    RoundUnresolved,
+    SessionClosed,
+)
 from controller.contract.refusals import RejectedError
-from controller.games.circle.readings import checked
+from controller.games.circle.readings import look_at_deck
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
+from controller.games.dealt.state import Entry
+from controller.games.poker.readings import counted
 from controller.games.roles import allow_minimum
 from controller.games.session import (
     another_round,
     confirmer,
     no_round,
-    sent,
     session,
     undecided,
     void_law,
@@ -60,11 +66,13 @@ def open_session(turn: CircleTurn, given: SessionOpen) -> None:
 
 def close_session(turn: CircleTurn, given: SessionClose) -> None:
     """The match is over. A round in progress is left unresolved."""
-    session(turn)
     hand = turn.state.current
     if hand is not None and hand.closed:
-        turn.unresolved(hand, "undecided")
-    turn.change(current=None, troubles=(), open=False, anew=False)
+        turn.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
+        turn.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None))
+        turn.expect()
+    turn.leave()
+    turn.change(open=False, anew=False)
     turn.clear_alert("card_out_of_round")
     turn.expect()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
@@ -138,18 +146,7 @@ def set_button(turn: CircleTurn, given: ButtonSet) -> None:
 
 def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
     """A person counted the deck and checked it."""
-    count_right = given.cards == len(turn.pack)
-    right = count_right and given.right
-    turn.say(
-        DeckChecked(
-            right=right,
-            count=given.cards,
-            count_right=count_right,
-            set_right=given.right,
-            by=given.by,
-        )
-    )
-    checked(turn, right)
+    look_at_deck(turn, counted(given, len(turn.pack)))
 
 
 # Rounds
@@ -158,9 +155,8 @@ def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
 def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
     """A round begins: the button moves on and the antes are due."""
     another_round(turn, turn.state.last)
-    no_round(turn)
     state, book = turn.state, turn.book
-    playing = tuple(number for number in state.seated if str(number) not in state.resting)
+    playing = state.playing
     if len(state.seated) < book.fewest:
         raise RejectedError(
             "players_too_few",
@@ -178,9 +174,7 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
         raise RejectedError("deck_not_whole", law=book.laws["deck_defective"].cited)
     if state.button is None:
         raise RejectedError("no_button")
-    if state.troubles:
-        raise RejectedError("decide_first", what=state.troubles[0].what, commands=sent(state.asks))
-    _look_at_deck(turn)
+    _miss_deck_check(turn)
     stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
     if not stays or state.button not in state.seated:
         turn.move_button()
@@ -189,26 +183,17 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
         turn.say(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
         _limits(turn)
     _rest(turn)
-    turn.clear_alert("card_out_of_round")
-    turn.open_round(playing, given.by)
-    turn.expect()
+    turn.open_bets(given.by, relaunch=state.anew)
+    turn.change(anew=False, fresh=False)
 
 
 def close_bets(turn: CircleTurn, given: BetsClose) -> None:
     """The antes are in."""
-    session(turn)
-    hand = turn.state.current
-    if hand is None or hand.closed:
-        raise RejectedError("bets_not_open")
-    if turn.state.troubles:
-        raise RejectedError(
-            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
-        )
-    turn.close_antes(given.by)
-    turn.expect()
+    turn.no_stop()
+    turn.close_bets(given.by)
 
 
-def _look_at_deck(turn: CircleTurn) -> None:
+def _miss_deck_check(turn: CircleTurn) -> None:
     unchecked = turn.state.unchecked
     every = 1 if turn.book.deck_check == "each" else turn.settings.deck_check_rounds
     if unchecked is None or unchecked >= every:
@@ -235,7 +220,7 @@ def _rest(turn: CircleTurn) -> None:
 def void(turn: CircleTurn, given: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of, given.reason, void_law(turn, given), given)
+    turn.void(of.round, given.reason, void_law(turn, given), given)
 
 
 def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
@@ -260,9 +245,9 @@ def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:
-    """Reject a winner who is beaten by an open hand: the cards decide."""
+    """Reject a winner who is beaten by an open hand: the cards decide, once all are dealt."""
     open_seats = tuple(seat for seat in hand.seats if seat.shown and seat in hand.live)
-    if not open_seats or not hand.board_open:
+    if not open_seats or not (hand.showdown and hand.board_open):
         return
     shown = compare(turn.book, replace(hand, seats=open_seats)).hands
     if any(

@@ -17,14 +17,13 @@ from controller.contract.events import BettingClosed, HandDecided
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import CircleDrawShown
 from controller.games.circle import acts, commands, drawn
-from controller.games.circle.errors import CircleDealError
+from controller.games.circle.errors import REMEDIES, in_round
 from controller.games.circle.opening import FIRST, lowest, proved
 from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
-from controller.games.circle.turn import CircleTurn
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.state import Entry
-from controller.games.session import sent
 from controller.rulebooks.circle import Draw
 
 # What players say
@@ -50,10 +49,12 @@ def act(turn: DrawTurn, given: HandAct) -> None:
 def _opens(turn: DrawTurn, given: HandAct) -> None:
     if not turn.unopened:
         raise RejectedError("no_pot_to_open")
-    seat = turn.current.seat(given.who)
-    if seat is None or seat.status != "in":
+    seat = turn.player(given.who)
+    if seat.status != "in":
         raise RejectedError("not_in_the_pot", who=given.who, players=turn.current.live_names)
-    turn.change_current(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
+    turn.change_current(
+        opener=seat.number, bet=True, bettor=seat.number, bets_begun=True, spoken=True
+    )
     turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=given.by))
 
 
@@ -84,10 +85,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
         or seat is None
     ):
         raise RejectedError("discards_not_due")
-    if turn.state.troubles:
-        raise RejectedError(
-            "decide_first", what=turn.state.troubles[0].what, commands=sent(turn.state.asks)
-        )
+    turn.no_stop()
     first = hand.due[0]
     if not first.turn and first.to != seat.who:
         raise RejectedError("discards_not_due")
@@ -136,15 +134,13 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     """A player's first card was exposed: the round is dealt again. A person decides about any other
     card.
     """
-    hand = turn.state.current
-    if hand is None or not hand.closed:
-        raise RejectedError("no_cards_dealt")
+    hand = in_round(turn)
     index = error.index or len(hand.of(error.who or ""))
-    if index == 1 and not hand.begun:
+    if index == 1 and not hand.bets_begun:
         turn.irregular(error.what, detail=error.who)
-        turn.void(hand, "card_exposed", turn.book.laws[error.what], error.by)
+        turn.void(hand.round, "card_exposed", turn.book.laws[error.what], error.by)
     else:
-        turn.trouble(error.what, who=error.who)
+        turn.doubt(error.what, who=error.who)
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
@@ -153,38 +149,35 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
 
     It is then unknown whose the face-down cards are that a reader has read.
     """
-    hand = turn.state.current
-    if hand is None or not hand.closed:
-        raise RejectedError("no_cards_dealt")
+    hand = in_round(turn)
     law = turn.book.laws[error.what]
-    if error.seen and not hand.begun:
+    if error.seen and not hand.bets_begun:
         turn.irregular(error.what, detail=error.who)
-        turn.void(hand, "wrong_count", law, error.by)
+        turn.void(hand.round, "wrong_count", law, error.by)
         return
     if error.seen:
-        turn.trouble(error.what, who=error.who)
+        turn.doubt(error.what, who=error.who)
         return
     turn.irregular(error.what, detail=error.who)
     if error.name == "too_many":
         _back(turn, error.count)
     turn.disbelieve()
-    turn.change(
-        troubles=tuple(each for each in turn.state.troubles if each.what != "deal_premature")
-    )
+    turn.resolve(*(each for each in turn.state.doubts if each.what == "deal_premature"))
     turn.expect()
 
 
 def _back(turn: DrawTurn, count: int) -> None:
     """Return cards to the top of the deck: first those without a receiver, then those read last."""
     hand = turn.current
-    strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
-    read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
-    keep = max(len(hand.cards) - (count - strays), 0) if read else len(hand.cards)
-    again = tuple(CirclePlace(to=card.to) for card in hand.cards[keep:])
+    lying = hand.lying
+    strays = 0 if hand.used is None else min(count, max(hand.used - len(lying), 0))
+    read = hand.street == 0 and bool(hand.due) and any(card.reading is not None for card in lying)
+    back = lying[max(len(lying) - (count - strays), 0) :] if read else ()
+    again = tuple(CirclePlace(to=card.to) for card in back)
     used = None if hand.used is None else hand.used - strays - len(again)
-    turn.change_current(
-        held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used
-    )
+    others = tuple(each for each in hand.cards if each.gone)
+    left = (*others, *lying[: len(lying) - len(back)], *hand.early[count:])
+    turn.change_current(cards=left, due=(*again, *hand.due), used=used)
 
 
 def _recut(turn: DrawTurn, error: CircleDealError) -> None:
@@ -212,9 +205,7 @@ def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if error.who not in (None, seat.who):
         raise RejectedError("opened_by_another", who=seat.who)
-    if seat not in hand.live:
-        raise RejectedError("not_in_the_pot", who=seat.who, players=hand.live_names)
-    turn.false_opening(seat)
+    turn.false_opening(turn.player(seat.who))
 
 
 class DrawTurn(CircleTurn):
@@ -227,6 +218,7 @@ class DrawTurn(CircleTurn):
         CardsTurn: drawn.turn_up,
     }
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
+        **REMEDIES,
         "restart_if_first": _restart_if_first,
         "top": _top,
         "recut": _recut,
@@ -311,7 +303,7 @@ class DrawTurn(CircleTurn):
         lacking = needed > len(self.pack) - used
         self.change_current(used=None if lacking else used)
         if lacking:
-            self.trouble("cards_lacking", detail=told)
+            self.doubt("cards_lacking", detail=told)
 
     def _stays_out(self, seat: CircleSeat, following: str, alone: bool) -> bool:
         """Whether the discards of a player are not mixed in."""
@@ -351,12 +343,12 @@ class DrawTurn(CircleTurn):
             self.change(blanks=self.state.blanks + 1 if "blank" in entry.marks else 0)
         super().record(entry)
 
-    def settle(self) -> None:
+    def advance(self) -> None:
         """As in the base game; the opener does not win before proving the hand."""
         hand = self.state.current
         if (
             hand is not None
-            and not self.state.troubles
+            and self.stop is None
             and hand.showdown
             and hand.open_whole
             and len(hand.live) > 1
@@ -364,7 +356,7 @@ class DrawTurn(CircleTurn):
             ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
             if f"seat:{hand.opener}" in ahead and not self._opening_stands():
                 return
-        super().settle()
+        super().advance()
         if self.state.current is not None and self.current.street > 0 and self.current.due:
             self.dealt()  # who was to discard may play no more
 
@@ -404,6 +396,6 @@ class DrawTurn(CircleTurn):
         self.change_seat(seat.who, status="annulled")
         self.collect(seat.who, "false_opening", law)
         if self.current.live:
-            self.settle()
+            self.advance()
         else:
             self.result(self.current, CircleShown((), None, ("false_opening", "pot_stays")))

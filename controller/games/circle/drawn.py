@@ -8,8 +8,9 @@ from controller.contract.commands import CardsShow, CardsTurn
 from controller.contract.refusals import RejectedError
 from controller.games.circle import cards
 from controller.games.circle.opening import FIRST, PILE
-from controller.games.circle.state import CircleCard, CircleSeat
+from controller.games.circle.state import CircleSeat
 from controller.games.circle.turn import CircleTurn
+from controller.games.dealt.cards import Card
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
@@ -30,7 +31,6 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
         cards.show(turn, given)
         return
     turn.settle()
-    turn.expect()
 
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
@@ -63,7 +63,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
 
 
 def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
-    own = turn.current.of(seat.who)
+    own = turn.current.by_index(seat.who)
     if any(place.to == seat.who for place in turn.current.due):
         raise RejectedError("cards_still_due", who=seat.who)
     cards.proper(given.cards)
@@ -72,59 +72,56 @@ def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
         raise RejectedError(
             "cards_counted", who=seat.who, cards=len(own) - seat.discards, count=len(given.cards)
         )
-    if cards.contradicted(turn, seat.who, given.cards, list(own)):
+    if cards.contradicted(turn, seat.who, given.cards, own.values()):
         return
     laid = _laid(own, given.cards)
     if laid is None:
-        turn.trouble("shown_differs", who=seat.who)
+        turn.doubt("shown_differs", who=seat.who)
         return
-    unread = any(each.card is None for each in own)
-    gone = [card for card in own if card not in laid]
-    _discard(turn, seat, gone)
-    for card, value in laid.items():
-        if not card.up or card.card != value:
-            turn.turn(card, value)
+    unread = any(each.card is None for each in own.values())
+    _discard(turn, seat, {index: card for index, card in own.items() if index not in laid})
+    for index, value in laid.items():
+        if not own[index].up or own[index].card != value:
+            turn.turn_up(seat.who, index, value)
     turn.change_seat(seat.who, discards=0, drawn=unread)
     cards.opened(turn, seat.who)
 
 
-def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCard, str] | None:
-    """Match the shown cards to dealt ones; None if impossible. All drawn cards are among them, and
-    the kept first ones.
+def _laid(own: dict[int, Card], shown: tuple[str, ...]) -> dict[int, str] | None:
+    """Match the shown cards to dealt ones, by their index; None if impossible. All drawn cards are
+    among them, and the kept first ones.
     """
-    laid: dict[CircleCard, str] = {
-        each: each.card for each in own if each.card is not None and each.card in shown
+    laid = {
+        index: each.card
+        for index, each in own.items()
+        if each.card is not None and each.card in shown
     }
     left = [value for value in shown if value not in laid.values()]
-    drawn = [each for each in own if each.index > FIRST]
-    if any(each.card is not None and each not in laid for each in drawn):
+    drawn = [index for index in own if index > FIRST]
+    if any(own[index].card is not None and index not in laid for index in drawn):
         return None
-    unread = [each for each in (*drawn, *own) if each.card is None]
-    for card in dict.fromkeys(unread):
+    unread = [index for index in (*drawn, *own) if own[index].card is None]
+    for index in dict.fromkeys(unread):
         if left:
-            laid[card] = left.pop(0)
-    return None if left or any(each not in laid for each in drawn) else laid
+            laid[index] = left.pop(0)
+    return None if left or any(index not in laid for index in drawn) else laid
 
 
-def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None:
+def _discard(turn: CircleTurn, seat: CircleSeat, gone: dict[int, Card]) -> None:
     """Discard these cards. The opener's are kept apart."""
-    hand = turn.current
-    left = tuple(card for card in hand.cards if card not in gone)
-    if seat.number == hand.opener:
-        pile = tuple(
-            replace(card, to=PILE, index=place, up=False) for place, card in enumerate(gone, 1)
-        )
-        turn.change_current(cards=(*left, *pile))
-    else:
-        known = () if seat.returned else tuple(card.card for card in gone if card.card is not None)
-        turn.change_current(cards=left, gone=(*hand.gone, *known))
+    apart = seat.number == turn.current.opener
+    for index, card in gone.items():
+        known = None if apart or seat.returned else card.card
+        turn.change_card(seat.who, index, card=known, up=False, gone=True, reading=None)
+        if apart:
+            turn.add(replace(card, to=PILE, up=False))
 
 
 def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
     """A card that went back into the deck comes again: its former holder had discarded it."""
     back = {seat.who for seat in turn.current.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
-        replace(each, card=None, frame=None)
+        replace(each, card=None)
         if each.to in back and not each.up and each.card in named and each.card
         else each
         for each in turn.current.cards
@@ -140,29 +137,19 @@ def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
     cards.proper(given.cards)
     if len(given.cards) != len(pile):
         raise RejectedError("cards_counted", who=PILE, cards=len(pile), count=len(given.cards))
-    read = {each.card for each in pile if each.card is not None}
-    if read - {*given.cards}:
-        turn.trouble("shown_differs", who=PILE)
-        return
-    if cards.contradicted(turn, PILE, given.cards, list(pile)):
-        return
-    left = [value for value in given.cards if value not in read]
-    for card in pile:
-        turn.turn(card, card.card if card.card is not None else left.pop(0))
+    if {each.card for each in pile.values()} - {None, *given.cards}:
+        turn.doubt("shown_differs", who=PILE)
+    else:
+        cards.reveal(turn, PILE, pile, given.cards)
 
 
 def _turn_pile(turn: CircleTurn) -> None:
-    pile = _pile(turn)
-    if any(each.card is None for each in pile):
-        raise RejectedError("hand_cards_unknown", who=PILE)
-    for card in pile:
-        turn.turn(card, card.card or "")
+    cards.turn_known(turn, PILE, _pile(turn))
     turn.settle()
-    turn.expect()
 
 
-def _pile(turn: CircleTurn) -> tuple[CircleCard, ...]:
-    pile = tuple(each for each in turn.current.of(PILE) if not each.up)
+def _pile(turn: CircleTurn) -> dict[int, Card]:
+    pile = {index: each for index, each in turn.current.by_index(PILE).items() if not each.up}
     if not pile:
         raise RejectedError("discards_not_shown_yet")
     return pile

@@ -9,45 +9,47 @@ the cards speak: ``round.result``. Where all but one give up, nothing is shown.
 
 A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. One
 with errors of its own adds them to ``circle.errors.REMEDIES``, another way to open an interval to
-``circle.first_to_act.FIRST_TO_ACT``, another act to ``circle_acts.ACTS``. A family with moves of
-its own has a ``Turn`` of its own: ``circle.stud``, ``circle.draw``.
+``circle.first_to_act.FIRST_TO_ACT``, another act to ``circle.acts.ACTS``. Each family has a turn of
+its own: ``circle.common``, ``circle.stud``, ``circle.draw``.
 
 Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins,
-``circle.turn`` for the moves that all is made of, ``circle.readings``, ``circle.cards``,
-``circle.acts``, ``circle.errors`` and ``circle.commands`` for what devices and persons say,
-``circle.state`` for what is remembered.
+``circle.turn`` for the course and the moves that all is made of, ``circle.readings``,
+``circle.cards``, ``circle.acts``, ``circle.errors``, ``circle.decisions`` and ``circle.commands``
+for what devices and persons say, ``circle.state`` for what is remembered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent, Hand
-from controller.contract.refusals import RejectedError
 from controller.contract.shown import CirclePokerShown
-from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
+from controller.games.circle import acts, cards, commands, correction, decisions, errors, readings
+from controller.games.circle.common import CommonTurn
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.first_to_act import showers
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.showdown import open_boards, open_hands
+from controller.games.circle.showdown import TIE, open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import CircleTurn
-from controller.games.machine import SILENCES, Inputs
-from controller.games.poker.machine import PokerGame
+from controller.games.circle.when import WHEN
+from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.game import DealtGame
+from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.poker.machine import named
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.circle import Circle
 from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: readings.take_card,
-        device.ShufflerPacket: readings.take_packet,
+        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), take_card),
         device.ShufflerVerdict: readings.take_verdict,
         device.ShufflerState: readings.take_shuffler,
         device.ShoeFault: readings.take_fault,
@@ -56,7 +58,7 @@ INPUTS = Inputs(
     in_charge={
         person.SessionOpen: commands.open_session,
         person.SessionClose: commands.close_session,
-        person.CardDecide: seen.decide,
+        person.CardDecide: decisions.decide,
         person.RoundVoid: commands.void,
         person.RoundConfirm: commands.confirm,
         person.ResultCorrect: correction.correct,
@@ -77,10 +79,27 @@ INPUTS = Inputs(
         person.DealError: errors.report,
         person.LastRoundsAnnounce: announce_last_rounds,
     },
+    leaves_out={
+        person.RoundConfirm: ("number", "dice"),
+        person.ResultCorrect: ("number", "dice", "decisions"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+        person.CardsShow: ("low",),
+    },
+    when=WHEN,
+    withdrawn=(person.DealError,),
 )
 
 
-class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
+ERRORS = get_args(get_type_hints(person.DealError)["error"])
+"""The errors of the deal by which a person reports them."""
+
+
+SEATS = 10
+"""That may win where the decree has no number."""
+
+
+class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
     """A variant under one decree with one table's settings."""
 
     state_type = CircleState
@@ -102,7 +121,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
             if book.draw
             else StudTurn
             if book.first_to_act[-1].endswith("_up")
-            else CircleTurn
+            else CommonTurn
         )
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
@@ -121,13 +140,24 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
     def taker(
         self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand
     ) -> Callable[[CircleTurn, Any], None] | None:
-        """Variants may take an input in their own way. Rejects play while a card waits whose
-        exposure is unconfirmed.
-        """
-        hand = turn.state.current
-        if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
-            raise RejectedError("exposed_card_waits")
-        return turn.takes.get(type(given)) or super().taker(turn, given)
+        """Variants may take an input in their own way."""
+        taker = super().taker(turn, given)
+        return turn.takes.get(type(given), taker)
+
+    def named(self, given: device.AnyReading | person.AnyCommand) -> set[str]:
+        """The cards that an input names."""
+        return named(given) or super().named(given)
+
+    def choices(self) -> Choices:
+        """The errors of which the decree says what follows, and who may have won."""
+        known = tuple(error for error in ERRORS if error in self.book.errors)
+        winners = (*(f"seat:{number}" for number in range(1, (self.book.most or SEATS) + 1)), TIE)
+        return {
+            **super().choices(),
+            person.DealError: {"error": known},
+            person.RoundConfirm: {"winner": winners},
+            person.ResultCorrect: {"winner": winners},
+        }
 
     def confidential(
         self,
@@ -143,11 +173,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         return self.turn(state).view(
-            phase=_phase(state),
-            session=state.session,
-            round=state.round,
-            asks=tuple(state.asks),
-            expected=state.expected,
+            **self.common(state),
             seated=tuple(state.seated),
             resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},
             button=state.button,
@@ -160,19 +186,14 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
             boards={each.who: each.cards for each in on_table if each.who.startswith("board")},
             shows=tuple(showers(hand)) if hand and hand.showdown else (),
             deck_right=state.deck,
-            unresolved=tuple(entry.round for entry in state.unresolved()),
             last_winner=last.winner if last else None,
             last_marks=last.marks if last else (),
-            last_rounds=state.last,
             players=(self.book.fewest, self.book.most),
             split=self.book.split,
             limits=tuple(self.book.limits),
             raises=self.book.raises,
             stakes=msgspec.to_builtins(self.book.stakes),
             rake=tuple(msgspec.to_builtins(rake) for rake in self.book.rake),
-            minimum=state.minimum,
-            currency=state.currency,
-            settings=msgspec.to_builtins(self.settings),
         )
 
 
@@ -193,21 +214,3 @@ def _with_pack(book: Circle, pack: str) -> Circle:
     if pack == "deck_32" and book.few is not None:
         return replace(book, few=None, deck=book.few.deck, ranking=book.few.ranking)
     return book
-
-
-def _phase(state: CircleState) -> str:
-    """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``,
-    ``decision``.
-    """
-    hand = state.current
-    if not state.open:
-        return "closed"
-    if state.troubles or (hand is not None and hand.waiting):
-        return "decision"
-    if hand is None:
-        return "waiting"
-    if not hand.closed:
-        return "antes"
-    if hand.showdown:
-        return "showdown"
-    return "betting" if hand.open else "dealing"

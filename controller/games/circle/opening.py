@@ -60,8 +60,8 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
         kept = [
             tuple(
                 each.told
-                for each in hand.of(seat.who)
-                if each.index <= FIRST and each.told is not None
+                for index, each in hand.by_index(seat.who).items()
+                if index <= FIRST and each.told is not None
             )
         ]
     if all(opens(cards, rank, name) for cards in kept):

@@ -9,8 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.events import Hand, Settled
-from controller.games.circle.state import CircleCard, CircleRound
+from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
+from controller.games.dealt.cards import Card
 from controller.games.hands.evaluator import RANKINGS, Value, best_of
 from controller.rulebooks.circle import Circle
 
@@ -110,19 +111,15 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     """
     shown = {card for each in hands for card in each.cards}
     rest = (
-        replace(each, card=each.told, frame=None) for each in hand.cards if each.told not in shown
+        replace(each, card=each.told, reading=None) for each in hand.lying if each.told not in shown
     )
     kept = tuple(each for each in rest if each.card is not None or each.to.startswith("board"))
-    return replace(hand, cards=kept, gone=(), held=(), due=())
+    return replace(hand, cards=kept, due=())
 
 
 def laid_open(hand: CircleRound, lie: Mapping[str, tuple[str, ...]]) -> CircleRound:
     """A round that is kept, with these cards face up."""
-    cards = (
-        CircleCard(to=who, index=place, up=True, card=card)
-        for who, own in lie.items()
-        for place, card in enumerate(own, start=1)
-    )
+    cards = (Card(to=who, up=True, card=card) for who, own in lie.items() for card in own)
     return replace(hand, cards=(*hand.cards, *cards))
 
 

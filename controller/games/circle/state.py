@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain, count, islice
 from typing import Literal
 
 import msgspec
 
-from controller.contract.events import Frame
+from controller.games.dealt.cards import Card, Table, dealt, hand
+from controller.games.dealt.state import Round, Stop
 from controller.games.poker.state import PokerState
-from devices.readings import CardDrawn, ShufflerPacket
 
 SeatStatus = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
+DECISIONS = ("card.decide", "round.void")
 LIVE = ("in", "all_in", "side")
 """Statuses of a player who still plays for the pot."""
-Came = CardDrawn | ShufflerPacket
-"""Cards that a device reported."""
+OUT = "out"
+"""Where cards lie that left the table."""
+EARLY = "early"
+"""Where cards lie that came while betting was open."""
+ROW = 5
+"""Common cards of a row, where each has its place."""
 QUEUE = 53
 """The most that may wait behind a card: no deck has more."""
 
@@ -31,27 +37,6 @@ class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """No card comes: one already there is turned; at a seat the player discards, or gets a card
     from elsewhere.
     """
-
-
-class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table.
-
-    Unlike ``dealt.cards.Card``, a card may be face up and unread, the ``index`` of a removed card
-    is given to its replacement, and a card may turn out to be with another hand than it was dealt
-    to.
-    """
-
-    to: str
-    index: int
-    up: bool = False
-    card: str | None = None
-    """None while it is unknown."""
-    frame: Frame | None = None
-
-    @property
-    def told(self) -> str | None:
-        """The card if it is face up."""
-        return self.card if self.up else None
 
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,7 +64,7 @@ class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"seat:{self.number}"
 
 
-class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CircleDoubt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What waits for a person's decision, and the commands that may settle it."""
 
     what: str
@@ -87,28 +72,19 @@ class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     who: str | None = None
 
 
-class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress."""
+class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in progress. ``closed``: the antes are in; ``gap``: a silence may have hidden a
+    card of this street.
+    """
 
-    round: int
     seats: tuple[CircleSeat, ...]
     """In the order of the deal, from the button."""
-    closed: bool = False
-    """The antes are in."""
     street: int = -1
     """The street that is dealt or bet on, -1 before the first."""
     due: tuple[CirclePlace, ...] = ()
     """Where the cards of the street still have to go."""
-    cards: tuple[CircleCard, ...] = ()
-    """All that were dealt, in order."""
-    gone: tuple[str, ...] = ()
-    """The known ones of the cards that left the table."""
     used: int | None = 0
     """How many left the deck; None once a silence may have hidden one."""
-    held: tuple[CircleCard, ...] = ()
-    """Cards that came while betting was open."""
-    waiting: tuple[Came, ...] = ()
-    """A card that a reader reported face up and all that came later, until a person has looked."""
     interval: int = 0
     """The betting interval that is open, or was last."""
     open: bool = False
@@ -118,15 +94,11 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Somebody has bet in it."""
     bettor: int | None = None
     """Who bet last in it."""
-    begun: bool = False
+    bets_begun: bool = False
     """Betting has begun in this round."""
     showdown: bool = False
-    doubted: bool = False
-    """A card of this street may have gone unseen."""
     blind: bool = False
     """What a reader says of the street's cards is not believed any more."""
-    confirmed_by: str | None = None
-    """Who decided last."""
     players: int = 0
     """How many were seated."""
     opener: int | None = None
@@ -136,9 +108,42 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     asked: bool = False
     """The opener was asked to prove the hand."""
 
-    def of(self, who: str) -> tuple[CircleCard, ...]:
+    def of(self, who: str) -> Table:
         """The cards of a hand, or of a board."""
-        return tuple(each for each in self.cards if each.to == who)
+        return hand(self.cards, who)
+
+    def positions(self, who: str) -> dict[int, int]:
+        """Where the cards of a hand or a board stand in ``cards``, by their index. A common card
+        that replaces one has its index.
+        """
+        every = [place for place, each in enumerate(self.cards) if each.to == who]
+        indexes = _indexes(who, dealt(self.cards, who))
+        return {
+            index: place
+            for index, place in zip(indexes, every, strict=False)
+            if not self.cards[place].gone
+        }
+
+    def by_index(self, who: str) -> dict[int, Card]:
+        """The cards of a hand, or of a board, by their index."""
+        return {index: self.cards[place] for index, place in self.positions(who).items()}
+
+    def next_index(self, who: str) -> int:
+        """The index of the next card there: that of a common card that left, else one after the
+        last.
+        """
+        lying = dealt(self.cards, who)
+        return next(islice(_indexes(who, lying), len(lying), None))
+
+    @property
+    def lying(self) -> Table:
+        """The cards that lie with a hand, a board or the dead ones, in their order."""
+        return tuple(each for each in self.cards if not each.gone and each.to != EARLY)
+
+    @property
+    def early(self) -> Table:
+        """Cards that came while betting was open."""
+        return dealt(self.cards, EARLY)
 
     def seat(self, who: str | None) -> CircleSeat | None:
         """A player of this round."""
@@ -157,33 +162,32 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     @property
     def boards(self) -> tuple[str, ...]:
         """The rows of common cards on the table."""
-        return tuple(sorted({each.to for each in self.cards if each.to.startswith("board")}))
+        return tuple(sorted({each.to for each in self.lying if each.to.startswith("board")}))
 
     @property
-    def unread(self) -> tuple[CircleCard, ...]:
+    def unread_up(self) -> Table:
         """The face-up cards that count and are unknown."""
         count = {*self.boards, *(seat.who for seat in self.live)}
         return tuple(
-            each for each in self.cards if each.up and each.card is None and each.to in count
+            each for each in self.lying if each.up and each.card is None and each.to in count
         )
 
     @property
     def board_open(self) -> bool:
         """Whether all common cards are face up, and are known."""
-        return all(each.told for each in self.cards if each.to.startswith("board"))
+        return all(each.told for each in self.lying if each.to.startswith("board"))
 
     @property
     def open_whole(self) -> bool:
         """Whether everything that decides is face up."""
         return self.board_open and all(seat.shown for seat in self.live)
 
-    @property
-    def known(self) -> tuple[str, ...]:
-        """Every card known to have left the deck in this round."""
-        return (
-            *self.gone,
-            *(each.card for each in (*self.cards, *self.held) if each.card is not None),
-        )
+
+def _indexes(who: str, every: Table) -> Iterator[int]:
+    """The indexes of the cards that were dealt to a place, and of those still to come."""
+    left = (index for index, each in enumerate(every[:ROW], 1) if each.gone)
+    row = chain(range(1, ROW + 1), left, count(ROW + 1))
+    return row if who.startswith("board") else count(1)
 
 
 class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
@@ -205,30 +209,26 @@ class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """Rounds since then."""
     anew: bool = False
     """The round before was void and is dealt again."""
-    current: CircleRound | None = None  # type: ignore[assignment] # its round is not the model's yet
+    current: CircleRound | None = None
     played: tuple[CircleRound, ...] = ()
-    troubles: tuple[CircleTrouble, ...] = ()
+    doubts: tuple[CircleDoubt, ...] = ()
+    """What stops the table beside a card that waits."""
     raised: int | None = None
     """The minimum from the next round on."""
     blanks: int = 0
     """Blank hands in a row."""
 
     @property
-    def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
-        found = [command for trouble in self.troubles for command in trouble.asks]
-        hand = self.current
-        if hand is not None and hand.waiting:
-            return ("card.decide", "round.void")
-        if not found and hand is not None:
-            if hand.unread:
-                found.append("cards.show")
-            if hand.due and hand.due[0].turn:
-                found += (
-                    ["hand.act"]
-                    if hand.due[0].to.startswith("seat:")
-                    else ["cards.turn", "cards.show"]
-                )
-            if hand.showdown:
-                found += ["cards.show", "cards.turn", "hand.act", "round.confirm"]
-        return tuple(dict.fromkeys(found))
+    def playing(self) -> tuple[int, ...]:
+        """The taken seats that do not sit out."""
+        return tuple(number for number in self.seated if str(number) not in self.resting)
+
+    @property
+    def stop(self) -> Stop | None:
+        """A card that a reader reported face up, then all that is in doubt."""
+        if self.held:
+            return Stop("deal_exposed", DECISIONS)
+        if not self.doubts:
+            return None
+        asks = dict.fromkeys(command for doubt in self.doubts for command in doubt.asks)
+        return Stop(self.doubts[0].what, tuple(asks), "decide_first")

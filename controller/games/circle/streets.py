@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
+from controller.games.circle.state import CirclePlace, CircleRound, CircleSeat
 from controller.games.decks import deck
 from controller.rulebooks.circle import Circle
 
@@ -44,7 +44,7 @@ def streets(book: Circle, settings: CircleSettings) -> tuple[Street, ...]:
 
 
 def places(
-    street: Street, seats: Iterable[CircleSeat], cards: tuple[CircleCard, ...]
+    street: Street, seats: Iterable[CircleSeat], hand: CircleRound | None = None
 ) -> tuple[CirclePlace, ...]:
     """Where the cards of a street go, in the order of the deal: to the seats one at a time."""
     found: list[CirclePlace] = []
@@ -53,7 +53,7 @@ def places(
         to, _, letters = deal.partition(" ")
         for letter in letters:
             if letter == "t":
-                found.append(_turned(to, cards))
+                found.append(_turned(to, hand))
             else:
                 found += [
                     CirclePlace(to=each, up=letter == "u")
@@ -62,19 +62,15 @@ def places(
     return tuple(found)
 
 
-def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
+def _turned(to: str, hand: CircleRound | None) -> CirclePlace:
     """The next common card: turn the face-down one, or deal a replacement for one that did not
     count.
     """
-    lying = [card for card in cards if card.to == to]
-    covered = [card.index for card in lying if not card.up]
-    return CirclePlace(to=to, up=True, turn=bool(covered) and min(covered) < free(lying))
-
-
-def free(lying: Iterable[CircleCard]) -> int:
-    """The index of the next card there: that of a removed card, else one after the last."""
-    taken = {card.index for card in lying}
-    return next(index for index in range(1, len(taken) + 2) if index not in taken)
+    if hand is None:
+        return CirclePlace(to=to, up=True)
+    covered = [index for index, card in hand.by_index(to).items() if not card.up]
+    turn = bool(covered) and min(covered) < hand.next_index(to)
+    return CirclePlace(to=to, up=True, turn=turn)
 
 
 def needed(book: Circle, settings: CircleSettings, players: int) -> int:

@@ -19,17 +19,15 @@ from controller.contract.events import (
     BettingClosed,
     BettingOpened,
     CardDealt,
-    CardRemoved,
-    Frame,
     HandDecided,
 )
 from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, cards
-from controller.games.circle.errors import CircleDealError, apply, of_a_player
-from controller.games.circle.first_to_act import FIRST_TO_ACT
-from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
-from controller.games.circle.streets import free, streets
-from controller.games.circle.turn import CircleTurn
+from controller.games.circle.errors import REMEDIES, in_round, of_a_player
+from controller.games.circle.state import EARLY, CirclePlace, CircleSeat
+from controller.games.circle.streets import streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
+from controller.games.dealt.cards import Card
 
 DEAD = "dead"
 HOLE = 2
@@ -43,20 +41,15 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     player chooses.
     """
     seat = _player(turn, error)
-    card = _card(turn, error, seat)
+    index = _index(turn, error, seat)
     if seat is None:
         turn.irregular(error.what, detail=error.who)  # a dead card: nobody has it
-    elif (
-        card is not None
-        and turn.current.street == 0
-        and card.index <= HOLE
-        and not turn.current.begun
-    ):
-        _first_cards(turn, error, seat, card)
-    elif card is not None and turn.dealing_last and card.index == turn.size:
-        _last_card(turn, error, seat, card)
+    elif 0 < index <= HOLE and turn.current.street == 0 and not turn.current.bets_begun:
+        _first_cards(turn, error, seat, index)
+    elif turn.dealing_last and index == turn.size:
+        _last_card(turn, error, seat, index)
     else:
-        turn.trouble(error.what, who=error.who)
+        turn.doubt(error.what, who=error.who)
     turn.release()
 
 
@@ -68,24 +61,22 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
     turn.release()
 
 
-def _first_cards(
-    turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard
-) -> None:
+def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: int) -> None:
     """One of the first two: it is the face-up card, the third comes covered. Both: the player has
     his ante back, and is out.
     """
     both = any(
         each.up
-        for each in turn.current.of(seat.who)
-        if each.index <= HOLE and each.index != card.index
+        for place, each in turn.current.by_index(seat.who).items()
+        if place <= HOLE and place != index
     )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
-        turn.trouble(error.what, who=seat.who)  # the third lies open already
+        turn.doubt(error.what, who=seat.who)  # the third lies open already
         return
     what = "deal_both_exposed" if both else error.what
-    turn.irregular(what, detail=f"{seat.who}, card {card.index}")
-    _is_face_up(turn, card)
+    turn.irregular(what, detail=f"{seat.who}, card {index}")
+    _is_face_up(turn, seat.who, index)
     if both:
         law = turn.book.laws[what]
         by = None if error.by is None else error.by.by
@@ -94,8 +85,8 @@ def _first_cards(
         )
         turn.change_seat(seat.who, status="annulled")
         turn.collect(seat.who, error.name, law)
-        turn.change_current(due=tuple(place for place in turn.current.due if place.to != seat.who))
-        turn.settle()
+        turn.none_due(seat.who)
+        turn.advance()
     else:
         turn.change_current(
             due=tuple(
@@ -104,17 +95,17 @@ def _first_cards(
         )
 
 
-def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
+def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: int) -> None:
     """The last card. Of two players: no more bets, both show. Else the player says whether he goes
     on betting.
     """
     hand = turn.current
     if hand.spoken and hand.open:
-        turn.trouble(error.what, who=seat.who)
+        turn.doubt(error.what, who=seat.who)
         return
-    _is_face_up(turn, card)
+    _is_face_up(turn, seat.who, index)
     if len(hand.live) > HOLE:
-        turn.trouble("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
+        turn.doubt("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
     turn.irregular("deal_last_of_two", detail=seat.who)
     turn.change_current(straight_to_showdown=True)
@@ -122,23 +113,18 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: C
         turn.close_unspoken()
 
 
-def _is_face_up(turn: StudTurn, card: CircleCard) -> None:
+def _is_face_up(turn: StudTurn, who: str, index: int) -> None:
+    card = turn.current.by_index(who)[index]
     if not card.up and card.card is not None:
-        turn.turn(card, card.card)
+        turn.turn_up(who, index, card.card)
     elif not card.up:
-        turn.change_current(
-            cards=tuple(
-                replace(each, up=True) if each == card else each for each in turn.current.cards
-            )
-        )
-        turn.irregular("card_unread", asks=("cards.show",), detail=f"{card.to} {card.index}")
+        turn.change_card(who, index, up=True)
+        turn.irregular("card_unread", asks=("cards.show",), detail=f"{who} {index}")
 
 
 def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
     """Whose card it was; None if a device saw a card without a holder."""
-    hand = turn.state.current
-    if hand is None or not hand.closed:
-        raise RejectedError("no_cards_dealt")
+    hand = in_round(turn)
     seat = hand.seat(error.who)
     if seat in hand.live:
         return seat
@@ -147,10 +133,10 @@ def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
     return None
 
 
-def _card(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> CircleCard | None:
-    """Which of the player's cards; by default the last one."""
-    own = () if seat is None else turn.current.of(seat.who)
-    return next((each for each in reversed(own) if error.index in (None, each.index)), None)
+def _index(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> int:
+    """Which of the player's cards, by default the last one; 0: there is none."""
+    own = () if seat is None else turn.current.positions(seat.who)
+    return next((index for index in reversed(tuple(own)) if error.index in (None, index)), 0)
 
 
 def show(turn: StudTurn, given: CardsShow) -> None:
@@ -167,18 +153,15 @@ def show(turn: StudTurn, given: CardsShow) -> None:
 def _show(turn: StudTurn, given: CardsShow) -> None:
     """As in the base game; if as many face-up cards of a player were not read, these are they."""
     hand = turn.state.current
-    unread = (
-        [each for each in hand.of(given.who) if each.up and each.card is None]
-        if hand is not None
-        else []
-    )
-    covered = any(not each.up for each in hand.of(given.who)) if hand is not None else False
+    lying = hand.by_index(given.who) if hand is not None else {}
+    unread = [index for index, each in lying.items() if each.up and each.card is None]
+    covered = any(not each.up for each in lying.values())
     if given.index is not None or not covered or len(unread) != len(given.cards):
         cards.show(turn, given)
         return
-    for card, value in zip(unread, given.cards, strict=True):
+    for index, value in zip(unread, given.cards, strict=True):
         if turn.state.current is not None:
-            cards.show(turn, replace(given, index=card.index, cards=(value,)))
+            cards.show(turn, replace(given, index=index, cards=(value,)))
 
 
 def act(turn: StudTurn, given: HandAct) -> None:
@@ -189,29 +172,25 @@ def act(turn: StudTurn, given: HandAct) -> None:
         acts.act(turn, given)
         return
     acts.allow_no_return(given)
-    trouble = next(
+    doubt = next(
         (
             each
-            for each in turn.state.troubles
+            for each in turn.state.doubts
             if (each.what, each.who) == ("deal_last_card", given.who)
         ),
         None,
     )
-    if trouble is None:
+    if doubt is None:
         raise RejectedError("not_asked_to_go_on", who=given.who)
-    turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
+    turn.resolve(doubt)
     turn.say(
         HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by)
     )
     if given.action == "pass":
         turn.change_seat(given.who, status="side")
     else:
-        last = turn.current.of(given.who)[-1]
-        turn.change_current(
-            cards=tuple(
-                replace(each, up=False) if each == last else each for each in turn.current.cards
-            )
-        )
+        *_, last = turn.current.positions(given.who)
+        turn.change_card(given.who, last, up=False)
     if (
         turn.current.open
         and not turn.current.spoken
@@ -231,7 +210,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     seat = _player(turn, error)
     assert seat is not None
     if not turn.dealing_last:
-        apply(turn, replace(error, name="order"))
+        turn.apply(replace(error, name="order"))
         return
     hand = turn.current
     order = [
@@ -239,14 +218,15 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
         for place in turn.coming(hand.street)
         if place.to != seat.who and place.to.startswith("seat:")
     ]
-    lying = [each for each in hand.cards if each.index == turn.size and each.to.startswith("seat:")]
+    lasts = [hand.positions(seat.who).get(turn.size) for seat in hand.seats]
+    lying = sorted(place for place in lasts if place is not None)
     if not error.seen or not hand.of(DEAD) or len(lying) > len(order) or hand.open or hand.showdown:
-        turn.trouble(error.what, who=seat.who)
+        turn.doubt(error.what, who=seat.who)
         return
     turn.irregular(error.what, detail=seat.who)
-    if any(card.to == seat.who for card in lying):  # what lies with him went to the next, and so on
-        for card, to in zip(lying, order, strict=False):
-            _moves(turn, card, to)
+    if any(hand.cards[place].to == seat.who for place in lying):
+        for place, to in zip(lying, order, strict=False):  # it went to the next, and so on
+            _moves(turn, place, to)
         order = order[len(lying) :]
     else:
         order = [place.to for place in hand.due if place.to != seat.who]
@@ -256,17 +236,13 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     turn.dealt()
 
 
-def _moves(turn: StudTurn, card: CircleCard, to: str) -> None:
+def _moves(turn: StudTurn, place: int, to: str) -> None:
+    cards = turn.current.cards
+    card = cards[place]
     if card.to != to:
-        turn.change_current(
-            cards=tuple(
-                replace(each, to=to) if each is card else each for each in turn.current.cards
-            )
-        )
+        turn.change_current(cards=(*cards[:place], replace(card, to=to), *cards[place + 1 :]))
         turn.say(
-            CardDealt(
-                round=turn.current.round, to=to, index=card.index, card=card.told, was=card.to
-            )
+            CardDealt(round=turn.current.round, to=to, index=turn.size, card=card.told, was=card.to)
         )
 
 
@@ -278,8 +254,8 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
-    used = None if hand.used is None else hand.used + error.count
-    turn.change_current(held=(*hand.held, *[CircleCard(to="", index=0)] * error.count), used=used)
+    turn.came(error.count)
+    turn.add(*[Card(to=EARLY)] * error.count)
 
 
 class StudTurn(CircleTurn):
@@ -290,6 +266,7 @@ class StudTurn(CircleTurn):
         CardsShow: show,
     }
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
+        **REMEDIES,
         "hole_cards": _hole_cards,
         "next_up": _next_up,
         "dead_card": _dead_card,
@@ -310,24 +287,22 @@ class StudTurn(CircleTurn):
     @property
     def speaker(self) -> str | None:
         """Who acts first, while betting is open and nobody has acted."""
-        hand, words = self.state.current, self.book.first_to_act
-        if hand is None or not hand.open or hand.spoken:
-            return None
-        return FIRST_TO_ACT[words[min(hand.interval, len(words)) - 1]](hand, self.book)
+        hand = self.state.current
+        return self.first_to_act if hand is not None and hand.open and not hand.spoken else None
 
     @property
     def dealing_last(self) -> bool:
         """Whether the last street is dealt, or was."""
         return self.current.street == len(streets(self.book, self.settings)) - 1
 
-    def put(
-        self, card: str | None, frame: Frame | None = None, *, exposed: bool = False, **how: bool
+    def deal(
+        self, card: str | None, reading: int | None = None, *, exposed: bool = False, **how: bool
     ) -> None:
         """As in the base game; a face-down card that was seen holds up what follows."""
         place = self.current.due[0]
         own = self.book.errors["exposed"] == "hole_cards"
         self._waits = own and exposed and not place.up and place.to != "burn"
-        super().put(card, frame, exposed=exposed, **how)
+        super().deal(card, reading, exposed=exposed, **how)
 
     def release(self) -> None:
         """The deal goes on."""
@@ -345,15 +320,15 @@ class StudTurn(CircleTurn):
 
     def _give_dead(self, to: str) -> None:
         dead = self.current.of(DEAD)[0]
-        card = replace(dead, to=to, index=free(self.current.of(to)))
+        index = self.current.next_index(to)
         left = tuple(each for each in self.current.cards if each is not dead)
-        self.change_current(due=self.current.due[1:], cards=(*left, card))
+        self.change_current(due=self.current.due[1:], cards=(*left, replace(dead, to=to)))
         self.change_seat(to, shown=False)
-        self.say(CardDealt(round=self.current.round, to=to, index=card.index, card=None, was=DEAD))
+        self.say(CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD))
 
-    def settle(self) -> None:
+    def advance(self) -> None:
         """As in the base game; betting opens when the face-up cards are known."""
-        super().settle()
+        super().advance()
         hand = self.state.current
         if hand is not None and hand.street >= 0 and not (hand.due or hand.open or hand.showdown):
             self.dealt()
@@ -367,7 +342,7 @@ class StudTurn(CircleTurn):
         )
         if self.current.straight_to_showdown:
             self.show_down()
-        elif unread or any(each.what == "deal_last_card" for each in self.state.troubles):
+        elif unread or any(each.what == "deal_last_card" for each in self.state.doubts):
             self.expect()
         else:
             super().open_betting()
@@ -383,22 +358,11 @@ class StudTurn(CircleTurn):
         players with them.
         """
         hand = self.current
-        if hand.held and self.book.errors["premature"] == "burn" and not self.dealing_last:
+        if hand.early and self.book.errors["premature"] == "burn" and not self.dealing_last:
             law = self.book.laws["deal_premature"]
-            self.change_current(
-                held=(),
-                gone=(*hand.gone, *(each.card for each in hand.held if each.card is not None)),
-            )
-            for _ in hand.held:
-                self.say(
-                    CardRemoved(
-                        round=hand.round,
-                        why="premature",
-                        card=None,
-                        law=law.rule,
-                        article=law.article,
-                    )
-                )
+            self.take_out(EARLY)
+            for _ in hand.early:
+                self.say_removed("premature", law)
             self._burns = len(hand.live)
         super().next_street()
         self._burns = 0
@@ -434,16 +398,7 @@ class StudTurn(CircleTurn):
         self.change_current(
             cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead)
         )
-        self.say(
-            CardRemoved(
-                round=hand.round,
-                why="mixed_in",
-                card=None,
-                to=DEAD,
-                law=law.rule,
-                article=law.article,
-            )
-        )
+        self.say_removed("mixed_in", law, DEAD)
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
             self.change_current(due=(*burns, CirclePlace(to="board", up=True)))

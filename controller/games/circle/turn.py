@@ -1,20 +1,31 @@
-"""One step of a table of circle poker: the moves that readings and commands are made of.
+"""One step of a table of circle poker: where it stands, what becomes of a card that comes, and the
+moves that readings and commands are made of.
 
-Each move changes the state and says its event in one go, so that the two cannot part. A round goes
-``open_round``, ``close_antes``, then for each street ``next_street``, ``put`` card by card,
-``open_betting``, ``close_betting``; at last ``show_down`` and ``settle``.
+A round goes ``open_bets``, ``close_bets``, then for each street ``next_street``, ``deal`` card by
+card, ``open_betting``, ``close_betting``; at last ``show_down`` and the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
+import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
+from controller.contract.commands import (
+    BettingClose,
+    CardsBurn,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    Command,
+    DealError,
+    HandAct,
+    RoundConfirm,
+    VoidReason,
+)
 from controller.contract.events import (
-    BetsClosed,
     BettingClosed,
     BettingOpened,
     ButtonMoved,
@@ -24,74 +35,81 @@ from controller.contract.events import (
     CardsBurned,
     CardTurned,
     CirclePokerOutcome,
-    Frame,
-    RoundOpened,
     RoundResult,
-    RoundUnresolved,
 )
+from controller.contract.refusals import RejectedError
 from controller.contract.shown import CirclePokerShown
 from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.showdown import (
-    CircleShown,
-    compare,
-    open_boards,
-    open_hands,
-    remembered,
-)
+from controller.games.circle.showdown import CircleShown, compare, open_boards, remembered
 from controller.games.circle.state import (
-    CircleCard,
+    DECISIONS,
+    EARLY,
+    OUT,
+    QUEUE,
+    CircleDoubt,
     CirclePlace,
     CircleRound,
     CircleSeat,
     CircleState,
-    CircleTrouble,
 )
-from controller.games.circle.streets import around, free, pack, places, streets
-from controller.games.dealt.state import Entry
-from controller.games.poker.moves import PokerMoves
+from controller.games.circle.streets import around, pack, places, streets
+from controller.games.dealt.cards import Card, readings
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.state import Entry, Held
+from controller.games.dealt.turn import DealtTurn
+from controller.games.session import count_down, sent
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
+from devices.readings import CardDrawn, ShufflerPacket
 
-DECISIONS = ("card.decide", "round.void")
+OF_THE_ROUND = (
+    *(BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn),
+    *(DealError, HandAct, RoundConfirm),
+)
+"""Commands that are rejected until it is known how a waiting card lies."""
 
 
-class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
-    """One step of a table of circle poker. A family of variants with moves of its own derives from
-    it.
-    """
+class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
+    """An error of the deal. ``by``: the command that reported it, None if a device saw it."""
 
+    name: str
+    who: str | None = None
+    index: int | None = None
+    count: int = 1
+    seen: bool = False
+    by: DealError | None = None
+
+    @property
+    def what(self) -> str:
+        """The irregularity."""
+        return f"deal_{self.name}"
+
+
+class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
+    """One step of a table of circle poker. Each family of variants derives from it."""
+
+    round_type = CircleRound
+    most_held = QUEUE
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
     """Who takes an input where a variant does it in its own way."""
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}
-    """What becomes of errors that only a variant knows."""
+    """What becomes of errors of the deal, by the rulebook's name."""
     resumed: int | None = None
     """The street that goes on in this step, where a card of it had waited."""
 
     @property
     def current(self) -> CircleRound:
-        """The round in progress."""
-        assert self.state.current is not None
+        """The round in progress. Raises ``RejectedError`` if there is none."""
+        if self.state.current is None:
+            raise RejectedError("no_round_in_progress")
         return self.state.current
 
     @property
     def pack(self) -> tuple[str, ...]:
         """The cards that are played with."""
-        return pack(
-            self.book,
-            self.state.current.players
-            if self.state.current is not None
-            else len(self.state.seated),
-        )
-
-    @property
-    def number(self) -> int:
-        """The round in progress; 0 without one."""
-        return self.state.current.round if self.state.current else 0
-
-    def change_current(self, **fields: Any) -> None:
-        """Change the round in progress."""
-        self.change(current=replace(self.current, **fields))
+        hand = self.state.current
+        return pack(self.book, hand.players if hand is not None else len(self.state.seated))
 
     def change_seat(self, who: str, **fields: Any) -> None:
         """Change how a player of the round in progress stands."""
@@ -101,7 +119,210 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             )
         )
 
-    # The course of a round
+    # Where it stands
+
+    def stage(self) -> Phase:
+        """Where the table stands, whatever stops it."""
+        hand = self.state.current
+        if hand is None:
+            return Phase.WAITING if self.state.open else Phase.CLOSED
+        if not hand.closed:
+            return Phase.ANTES
+        if hand.showdown:
+            return Phase.SHOWDOWN
+        return Phase.BETTING if hand.open else Phase.DEALING
+
+    def lacks(self) -> tuple[str, ...]:
+        """Cards must be turned, shown or discarded."""
+        hand = self.state.current
+        if hand is None:
+            return ()
+        found = ["cards.show"] if hand.unread_up else []
+        if hand.due and hand.due[0].turn:
+            seat = hand.due[0].to.startswith("seat:")
+            found += ["hand.act"] if seat else ["cards.turn", "cards.show"]
+        if hand.showdown:
+            found += ["cards.show", "cards.turn", "hand.act", "round.confirm"]
+        return tuple(dict.fromkeys(found))
+
+    def refusal(self, kind: type[Command]) -> str | None:
+        """Why the phase does not take such a command: also because a card waits whose exposure is
+        unconfirmed.
+        """
+        waits = self.state.held and kind in OF_THE_ROUND
+        return "exposed_card_waits" if waits else super().refusal(kind)
+
+    def no_stop(self) -> None:
+        """Require that nothing stops the table."""
+        if (stop := self.stop) is not None:
+            raise RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+
+    def player(self, who: str | None) -> CircleSeat:
+        """A player who still plays for the pot. Raises ``RejectedError`` for anybody else."""
+        seat = self.current.seat(who)
+        if seat is None or seat not in self.current.live:
+            raise RejectedError("not_in_the_pot", who=who or "", players=self.current.live_names)
+        return seat
+
+    # A card comes
+
+    def arrived(self, given: CardDrawn | ShufflerPacket) -> Held | None:
+        """A card or a packet came. None where no card may come."""
+        shut = any(each.what == "deal_exposed_in_cut" for each in self.state.doubts)
+        none = self.state.current is None or shut
+        if not self.state.open or (none and not given.late):
+            self.refuse(given)
+            return None
+        if isinstance(given, CardDrawn):
+            return Held(given=given)
+        unread = CardDrawn(
+            at=given.at, device=given.device, reading=given.reading, card=None, late=given.late
+        )
+        return Held(given=unread, packet=given.size)
+
+    def late(self, held: Held) -> None:  # noqa: ARG002 - it tells only that a card came unseen
+        """What came in a silence is never acted upon."""
+        self.lose_place()
+
+    def diverted(self, held: Held) -> bool:
+        """Whether it is more or less than the card that is due: betting is open, none is due, a
+        packet came, or it may not be the next one. The first card closes the antes.
+        """
+        if self.state.current is None:
+            return True
+        if self.current.open:
+            self._premature(held)
+            return True
+        if not self.current.closed:
+            unseen = self.current.used is None
+            self.close_bets(unobserved=True)
+            if unseen:
+                self.lose_place()  # it need not be the first
+        if self.belongs() is None:
+            self.leave_out(held)
+            self.irregular("card_out_of_round")
+            return True
+        if held.packet is not None:
+            self._packet(self.current.due[0].to, held.packet)
+        elif held.given.unsure:
+            self.lose_place("a reading that is not sure")
+        return held.packet is not None or held.given.unsure
+
+    def belongs(self) -> str | None:
+        """Where the next card of the street goes."""
+        hand = self.state.current
+        place = hand.due[0] if hand is not None and hand.due and not hand.open else None
+        return place.to if place is not None and not place.turn else None
+
+    def objection(self, held: Held) -> tuple[str, str | None] | None:
+        """A device's word turns no card."""
+        place = self.current.due[0]
+        wrong = held.given.exposed and not place.up and place.to != "burn"
+        return ("deal_exposed", place.to) if wrong else None
+
+    def hold(self, held: Held, what: str, detail: str | None = None) -> None:
+        """The card stops the table: until a person has looked, its reading is no evidence."""
+        self.change(held=(held, *self.state.held))
+        self.irregular(what, asks=self.state.asks, detail=detail)
+        self.expect()
+
+    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - a packet is diverted
+        """Deal a card."""
+        burned = given.exposed and not self.current.due[0].up
+        self.deal(given.card, given.reading, exposed=seen, unread=given.card is None)
+        if burned and self.state.current is not None:
+            self.apply(CircleDealError(name="exposed", who=to))
+
+    def _packet(self, to: str, size: int) -> None:
+        own = sum(place.to == to for place in self.current.due)
+        self.deal_several(self.due_first(to, min(size, own)))
+        if size > own and self.state.current is not None:
+            self.apply(CircleDealError(name="too_many", who=to))
+
+    def due_first(self, who: str, count: int) -> tuple[CirclePlace, ...]:
+        """The next ``count`` cards of this hand come before all others. Gives their places."""
+        left = list(self.current.due)
+        own = tuple(place for place in left if place.to == who)[:count]
+        for place in own:
+            left.remove(place)
+        self.change_current(due=(*own, *left))
+        return own
+
+    def none_due(self, who: str) -> None:
+        """No card goes to this hand any more."""
+        self.change_current(due=tuple(place for place in self.current.due if place.to != who))
+
+    def deal_several(self, due: tuple[CirclePlace, ...], cards: tuple[str, ...] = ()) -> None:
+        """Deal cards where they are due, the named ones face up, unless the deal takes another
+        course.
+        """
+        named = iter(cards)
+        for place in due:
+            if self.state.current is None or self.current.due[:1] != (place,):
+                return
+            self.deal(next(named, None) if place.up else None)
+
+    def _premature(self, held: Held) -> None:
+        """A card came while betting was open. A common card is replaced if the decree says so;
+        otherwise a person decides.
+        """
+        hand, remedy = self.current, self.book.errors["premature"]
+        following = self._following()
+        if remedy == "replace" and following is not None and following.up and not following.turn:
+            why = "premature" if hand.spoken else "extra_common"
+            law = self.book.laws[f"deal_{why}"]
+            self.irregular(f"deal_{why}")
+            told = self.believed(held.given.card)
+            self.leave_out(held)
+            self.say_removed(why, law, following.to, told)
+            return
+        known, count = self.believed(held.given.card), held.packet or 1
+        self.came(count)
+        self.add(Card(to=EARLY, card=known, reading=held.given.reading))
+        self.add(*[Card(to=EARLY)] * (count - 1))
+        if remedy == "burn":
+            self.irregular("deal_premature")
+        else:
+            self.doubt("deal_premature")
+
+    def _following(self) -> CirclePlace | None:
+        """Where the first card of the next street goes."""
+        every, number = streets(self.book, self.settings), self.current.street + 1
+        if number == len(every):
+            return None
+        return next(iter(places(every[number], self.current.live, self.current)), None)
+
+    def leave_out(self, held: Held) -> None:
+        """Cards left the pack and go nowhere."""
+        self.came(held.packet or 1)
+        card = held.given.card if held.given.card in self.pack else None
+        self.add(Card(to=OUT, card=card, gone=True))
+
+    def came(self, count: int) -> None:
+        """So many cards left the pack."""
+        used = self.current.used
+        self.change_current(used=None if used is None else used + count)
+
+    def lose_place(self, detail: str | None = None) -> None:
+        """Cards may have gone unseen. If some are due, a person says how many are where."""
+        hand = self.state.current
+        if hand is None:
+            return
+        self.change_current(used=None)
+        if hand.closed and (to := self.belongs()) is not None:
+            self.change_current(gap=True)
+            due = sum(not place.turn for place in hand.due)
+            lies = (
+                f"{due} cards are due, the next to {to}; cards.deal, cards.burn or cards.show say "
+                "first what lies there already"
+            )
+            self.doubt("silence", detail=detail or lies)
+
+    def apply(self, error: CircleDealError) -> None:
+        """Apply the decree's remedy for an error that a person or a device reported."""
+        self.remedies[self.book.errors[error.name]](self, error)
+
+    # The button and the antes
 
     def move_button(self, by: str | None = None) -> None:
         """The button moves on to the next taken seat."""
@@ -117,73 +338,66 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         self.change(button=seat)
         self.say(ButtonMoved(seat=seat, by=by))
 
-    def open_round(self, playing: tuple[int, ...], by: str | None = None) -> None:
-        """A round begins with these players: the antes are due."""
-        number, button = self.state.round + 1, self.state.button
+    def new_round(self, number: int) -> CircleRound:
+        """The next round, with all players who do not sit out: the antes are due."""
+        button = self.state.button
         assert button is not None
-        order = around(self.book, self.settings, playing, button)
+        order = around(self.book, self.settings, self.state.playing, button)
         if self.settings.first_card == "next" and order[0] == button:
             order = (*order[1:], button)
-        hand = CircleRound(
-            round=number,
-            seats=tuple(CircleSeat(number=each) for each in order),
-            players=len(self.state.seated),
-        )
-        relaunch = self.state.anew
-        self.change(round=number, current=hand, anew=False, fresh=False)
-        call = self.book.announcements.get("bets_open")
-        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
+        seats = tuple(CircleSeat(number=each) for each in order)
+        return CircleRound(round=number, seats=seats, players=len(self.state.seated))
 
-    def close_antes(self, by: str | None = None) -> None:
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """The antes are in and the deal begins. Without a command the first card shows it; one may
         have come unseen before.
         """
-        self.change_current(closed=True, used=self.current.used if by is None else 0)
-        self.say(BetsClosed(round=self.current.round, by=by, unobserved=by is None))
+        if by is not None:
+            self.change_current(used=0)
+        super().close_bets(by, unobserved=unobserved)
         self.next_street()
+
+    # Streets and cards
 
     def next_street(self) -> None:
         """The next cards may come; after the last street the hands are shown."""
-        all_streets = streets(self.book, self.settings)
         number = self.current.street + 1
-        if number == len(all_streets):
+        if number == len(streets(self.book, self.settings)):
             self.show_down()
             return
-        self.change_current(street=number, due=self.coming(number), doubted=False, blind=False)
+        self.change_current(street=number, due=self.coming(number), gap=False, blind=False)
         self.look_for_lack()
         if self.state.current is not None:
-            self.place_held()
+            self._place_early()
         self.expect()
 
-    def place_held(self) -> None:
+    def _place_early(self) -> None:
         """Deal the cards that came while betting was open where the first cards are due."""
-        held = self.current.held
-        self.change_current(held=())
-        for card in held:
-            if self.state.current is not None and self.current.due and not self.current.due[0].turn:
-                self.put(card.card, card.frame, counted=True)
+        early = self.current.early
+        self.change_current(cards=tuple(each for each in self.current.cards if each.to != EARLY))
+        for card in early:
+            if self.belongs() is not None:
+                self.deal(card.card, card.reading, counted=True)
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """Where the cards of a street go."""
-        return places(
-            streets(self.book, self.settings)[street], self.current.live, self.current.cards
-        )
+        return places(streets(self.book, self.settings)[street], self.current.live, self.current)
 
     def look_for_lack(self) -> None:
-        """Void the round if the deck has too few cards left. Held cards have come already."""
+        """Void the round if the deck has too few cards left. Early cards have come already."""
         hand = self.current
-        coming = sum(not place.turn for place in hand.due) - len(hand.held)
+        coming = sum(not place.turn for place in hand.due) - len(hand.early)
         if hand.used is not None and hand.used + coming > len(self.pack):
             self.irregular(
                 "cards_lacking",
                 detail=f"{len(self.pack) - hand.used} cards are left, {coming} are needed",
             )
-            self.void(hand, "cards_lacking", self.book.void["cards_lacking"])
+            self.void(hand.round, "cards_lacking", self.book.void["cards_lacking"])
 
-    def put(
+    def deal(
         self,
         card: str | None,
-        frame: Frame | None = None,
+        reading: int | None = None,
         *,
         exposed: bool = False,
         unread: bool = False,
@@ -197,20 +411,14 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         hand, place = self.current, self.current.due[0]
         hidden = not place.up and place.to != "burn"
         known = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
-        used = hand.used if counted or hand.used is None else hand.used + 1
-        self.change_current(due=hand.due[1:], used=used)
+        self.change_current(due=hand.due[1:])
+        self.came(0 if counted else 1)
         if place.to == "burn":
-            self.change_current(gone=(*self.current.gone, known) if known else self.current.gone)
+            self.add(Card(to="burn", card=known, gone=True))
             self.say(CardsBurned(round=hand.round, count=1))
         else:
-            lies = place.up or exposed
-            index = free(hand.of(place.to))
-            self.change_current(
-                cards=(
-                    *self.current.cards,
-                    CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame),
-                )
-            )
+            lies, index = place.up or exposed, hand.next_index(place.to)
+            self.add(Card(to=place.to, up=lies, card=known, reading=reading))
             self.say(
                 CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None)
             )
@@ -222,18 +430,62 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def dealt(self) -> None:
         """Open betting once all cards of the street are dealt."""
-        if (
-            self.state.current is None
-            or self.current.due
-            or self.current.open
-            or self.current.showdown
-        ):
+        hand = self.state.current
+        if hand is None or hand.due or hand.open or hand.showdown:
             self.expect()
             return
-        for seat in self.current.seats:
+        for seat in hand.seats:
             if seat.status == "away":
                 self.collect(seat.who, "absent", self.book.laws["deal_absent"])
         self.open_betting()
+
+    def add(self, *cards: Card) -> None:
+        """These cards came."""
+        self.change_current(cards=(*self.current.cards, *cards))
+
+    def change_card(self, who: str, index: int, **fields: Any) -> None:
+        """Change a card of the round in progress."""
+        cards, place = self.current.cards, self.current.positions(who)[index]
+        self.change_current(
+            cards=(*cards[:place], replace(cards[place], **fields), *cards[place + 1 :])
+        )
+
+    def turn_up(self, who: str, index: int, value: str) -> None:
+        """Turn a face-down card: it is this one."""
+        self.change_card(who, index, up=True, card=value)
+        self.say(CardTurned(round=self.current.round, to=who, index=index, card=value))
+
+    def take_out(self, who: str) -> None:
+        """The cards of a hand, or those that came too early, leave the table."""
+        self.change_current(
+            cards=tuple(
+                Card(to=OUT, card=each.card, gone=True) if each.to == who else each
+                for each in self.current.cards
+            )
+        )
+
+    def collect(self, who: str, why: str, law: Law) -> None:
+        """The cards of a hand leave the table, unseen."""
+        if self.current.of(who):
+            self.take_out(who)
+            self.say_removed(why, law, who)
+
+    def remove(self, who: str, index: int, why: str, law: Law) -> None:
+        """A card does not count; it is published if it was face up."""
+        card = self.current.by_index(who)[index]
+        self.change_card(who, index, gone=True)
+        self.say_removed(why, law, who, card.told)
+
+    def say_removed(
+        self, why: str, law: Law, to: str | None = None, card: str | None = None
+    ) -> None:
+        """Tell that a card, or a hand, left the table."""
+        number, article = self.current.round, law.article
+        self.say(
+            CardRemoved(round=number, why=why, card=card, to=to, law=law.rule, article=article)
+        )
+
+    # What is believed
 
     def believed(self, card: str | None, times: int = 1) -> str | None:
         """The card as read; None where it cannot be: it is none of the pack, or it is in the round
@@ -244,78 +496,45 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         if card is None:
             return None
         if card not in self.pack:
-            self.trouble("card_foreign")
+            self.doubt("card_foreign")
             return None
         if self.current.known.count(card) + times > 1:
-            self.trouble("card_duplicate")
+            self.doubt("card_duplicate")
             return None
         return card
 
     def disbelieve(self) -> None:
         """Forget what a reader said of face-down cards; they are known once shown."""
         cards = tuple(
-            each if each.up else replace(each, card=None, frame=None) for each in self.current.cards
+            each if each.up and not each.gone else replace(each, card=None, reading=None)
+            for each in self.current.cards
         )
-        self.change_current(
-            cards=cards,
-            gone=(),
-            held=tuple(replace(each, card=None) for each in self.current.held),
-            blind=True,
-        )
+        self.change_current(cards=cards, blind=True)
 
-    def doubt(self) -> None:
+    def mistrust(self) -> None:
         """Some cards did not come from the reader. If one may have gone unseen, which hand has
         which card is unknown.
         """
-        if self.current.doubted:
+        if self.current.gap:
             self.disbelieve()
 
-    def collect(self, who: str, why: str, law: Law) -> None:
-        """The cards of a hand leave the table, unseen."""
-        own = self.current.of(who)
-        if own:
-            left = tuple(each for each in self.current.cards if each.to != who)
-            self.change_current(
-                cards=left,
-                gone=(*self.current.gone, *(each.card for each in own if each.card is not None)),
-            )
-            self.say(
-                CardRemoved(
-                    round=self.current.round,
-                    why=why,
-                    card=None,
-                    to=who,
-                    law=law.rule,
-                    article=law.article,
-                )
-            )
+    def doubt(
+        self,
+        what: str,
+        *,
+        who: str | None = None,
+        asks: tuple[str, ...] = DECISIONS,
+        detail: str | None = None,
+    ) -> None:
+        """Stop the table until a person decides; reported once."""
+        if not any((each.what, each.who) == (what, who) for each in self.state.doubts):
+            doubt = CircleDoubt(what=what, who=who, asks=asks)
+            self.change(doubts=(*self.state.doubts, doubt))
+            self.irregular(what, asks=asks, detail=detail or who)
 
-    def remove(self, card: CircleCard, why: str, law: Law) -> None:
-        """A card does not count; it is published if it was face up."""
-        hand = self.current
-        left = tuple(each for each in hand.cards if each != card)
-        self.change_current(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
-        self.say(
-            CardRemoved(
-                round=hand.round,
-                why=why,
-                card=card.told,
-                to=card.to,
-                law=law.rule,
-                article=law.article,
-            )
-        )
-
-    def turn(self, card: CircleCard, value: str) -> None:
-        """Turn a face-down card: it is this one."""
-        frame = (
-            card.frame if card.card == value else None
-        )  # else it would tell what the reader took it for
-        opened = replace(card, up=True, card=value, frame=frame)
-        self.change_current(
-            cards=tuple(opened if each == card else each for each in self.current.cards)
-        )
-        self.say(CardTurned(round=self.current.round, to=card.to, index=card.index, card=value))
+    def resolve(self, *doubts: CircleDoubt) -> None:
+        """These are decided."""
+        self.change(doubts=tuple(each for each in self.state.doubts if each not in doubts))
 
     # Bets
 
@@ -323,24 +542,29 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         """A betting interval begins; there is none where at most one player has anything left to
         bet.
         """
-        able = [seat for seat in self.current.live if seat.status == "in"]
-        if len(able) <= 1:
+        if sum(seat.status == "in" for seat in self.current.live) <= 1:
             self.next_street()
             return
         number = self.current.interval + 1
         seats = tuple(replace(seat, raises=0) for seat in self.current.seats)
-        words = self.book.first_to_act
-        first = FIRST_TO_ACT[words[min(number, len(words)) - 1]](self.current, self.book)
         self.change_current(interval=number, open=True, bet=False, spoken=False, seats=seats)
-        call = self.book.announcements.get("first_interval") if number == 1 else None
+        call = self.call("first_interval") if number == 1 else None
+        first = self.first_to_act
         self.say(
             BettingOpened(round=self.current.round, interval=number, first=first, announcement=call)
         )
         self.expect()
 
+    @property
+    def first_to_act(self) -> str | None:
+        """Who acts first in the betting interval."""
+        words = self.book.first_to_act
+        rule = FIRST_TO_ACT[words[min(self.current.interval, len(words)) - 1]]
+        return rule(self.current, self.book)
+
     def close_betting(self, by: str | None = None) -> None:
         """The bets are equal."""
-        self.change_current(open=False, begun=True)
+        self.change_current(open=False, bets_begun=True)
         self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.next_street()
 
@@ -350,12 +574,11 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         """The hands are shown."""
         self.change_current(showdown=True, due=())
         self.settle()
-        self.expect()
 
-    def settle(self) -> None:
+    def advance(self) -> None:
         """The result, once everything that it needs is face up and nothing waits for a person."""
         hand = self.state.current
-        if hand is None or hand.waiting or self.state.troubles:
+        if hand is None or self.stop is not None:
             return
         if len(hand.live) == 1 and hand.closed:
             self.win(hand.live[0].who)
@@ -370,15 +593,11 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     def result(
         self, of: CircleRound | Entry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
-        """Give the result. Only face-up cards are evidence."""
+        """Give the result."""
         entry = Entry(
             round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
         )
-        frames = (
-            tuple(each.frame for each in of.cards if each.frame and each.told)
-            if isinstance(of, CircleRound)
-            else ()
-        )
+        told = readings(of.lying) if isinstance(of, CircleRound) else ()
         confirmer = confirmed_by or (of.confirmed_by if isinstance(of, CircleRound) else None)
         if isinstance(of, CircleRound):
             self.change(played=(*self.state.played, remembered(of, shown.hands)))
@@ -387,33 +606,25 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             RoundResult(
                 round=of.round,
                 outcome=self.outcome_of(entry),
-                frames=frames,
+                frames=(),
+                readings=told,
                 confirmed_by=confirmer,
             )
         )
-        self.count_down(of.round)
+        count_down(self, of.round)
         self.expect()
 
-    def void(
-        self, of: CircleRound | Entry, reason: VoidReason, law: Law, by: Command | None = None
-    ) -> None:
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round: its cards are collected and it is dealt again."""
-        self.annul(of.round, reason, law, by)
-        if isinstance(of, CircleRound):
+        again = number == self.number
+        super().void(number, reason, law, by)
+        if again:
             self.change(anew=True)
         self.expect()
 
-    def unresolved(self, hand: CircleRound, why: Literal["undecided"]) -> None:
-        """End the round without a result."""
-        self.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
-        self.say(RoundUnresolved(round=hand.round, why=why, candidate=None))
-        self.expect()
-
-    def record(self, entry: Entry) -> None:
-        """Keep an outcome; if it is that of the round in progress, the round is over."""
-        self.state = self.state.with_entry(entry)
-        if self.state.current is not None and self.state.current.round == entry.round:
-            self.change(current=None, troubles=())
+    def leave(self) -> None:
+        """The round in progress is over, and so is what stopped it."""
+        self.change(current=None, held=(), doubts=())
 
     def outcome_of(self, entry: Entry) -> CirclePokerOutcome:
         """What a round that has a result came to."""
@@ -422,37 +633,15 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     # What is said besides
 
     def expect(self) -> None:
-        """Announce where the next card belongs, if that changed."""
-        hand = self.state.current
-        due: tuple[CirclePlace, ...] = (
-            hand.due if hand is not None and not (hand.open or hand.waiting) else ()
-        )
-        to = due[0].to if due and not due[0].turn else None
-        if to != self.state.expected:
-            begins = (
-                hand is not None
-                and self.state.expected is None
-                and hand.street == len(self.book.streets) - 1 != self.resumed
-            )
-            call = self.book.announcements.get("last_card") if begins else None
-            self.change(expected=to)
-            self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
+        """Announce where the next card belongs, if that changed; the last card is called."""
+        hand, to = self.state.current, self.next_place()
+        if to == self.state.expected:
+            return
+        last = hand is not None and hand.street == len(self.book.streets) - 1 != self.resumed
+        call = self.call("last_card") if last and self.state.expected is None else None
+        self.change(expected=to)
+        self.say(CardExpected(round=self.number, to=to, announcement=call))
 
     def view(self, **fields: Any) -> CirclePokerShown:
         """What the retained state tells: these fields, and those that a variant has besides."""
         return CirclePokerShown(**fields)
-
-    def trouble(
-        self,
-        what: str,
-        *,
-        who: str | None = None,
-        asks: tuple[str, ...] = DECISIONS,
-        detail: str | None = None,
-    ) -> None:
-        """Stop the table until a person decides; reported once."""
-        if not any((each.what, each.who) == (what, who) for each in self.state.troubles):
-            self.change(
-                troubles=(*self.state.troubles, CircleTrouble(what=what, who=who, asks=asks))
-            )
-            self.irregular(what, asks=asks, detail=detail or who)

@@ -21,7 +21,7 @@ from controller.contract.events import CardRemoved
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.cards import is_card
-from controller.games.coups.turn import Turn, frames
+from controller.games.coups.turn import Turn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.state import Entry, Held, Round
 from controller.games.session import another_round, confirmer, corrects, undecided, void_law
@@ -33,7 +33,6 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     """Open the table, without a shoe."""
     turn.open_session(given)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
-    turn.clear_alert("card_while_closed")
 
 
 def start_shoe(turn: Turn, given: ShoeStart) -> None:
@@ -85,14 +84,12 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     said = turn.said(given.winner) if given.winner is not None else None
     if isinstance(of, Round):
         turn.may_confirm(of)
-    made, evidence = turn.whole(of.cards), turn.evidence(of)
-    if made is not None and said in (None, made[0]):
-        evidence = frames(of.cards) or evidence
-    elif said is not None:
+    made = turn.whole(of.cards)
+    if said is not None and (made is None or said != made[0]):
         made = (said, (), turn.marks_said(said))
     if made is None:
         raise RejectedError("round_cards_unknown", round=of.round)
-    turn.result(of, made, evidence, confirmer(given))
+    turn.result(of, made, confirmer(given))
     turn.revise(before, of.round, given)
     if isinstance(of, Round):
         turn.change(out_of_sync=True)  # its last cards may still come
@@ -157,11 +154,11 @@ def of_the_game(held: Held) -> None:
 
 
 def read(turn: Turn, given: CardDecide, held: Held) -> Held:
-    """It is another card than the shoe reported, whose frame encodes the misread one."""
+    """It is another card than the shoe reported."""
     card, was = talla.read_card(given), held.given
     assert turn.state.shoe is not None
     turn.change(shoe=shoe.reread(turn.state.shoe, was.card, card)[0])
-    return Held(given=replace(was, card=card, frame=was.frame if card == was.card else None))
+    return Held(given=replace(was, card=card))
 
 
 def remove(turn: Turn, given: CardDecide, why: str, card: str | None) -> None:

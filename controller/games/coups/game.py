@@ -9,9 +9,10 @@ from controller.games import shoe, stakes, talla
 from controller.games.coups import commands, readings
 from controller.games.coups.state import CoupState
 from controller.games.coups.turn import CoupTurn
+from controller.games.coups.when import WHEN
 from controller.games.dealt.arrivals import take_card
 from controller.games.dealt.game import B, DealtGame, S
-from controller.games.machine import SILENCES, Inputs
+from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.session import announce_last_rounds
 from devices import readings as device
 
@@ -39,6 +40,14 @@ INPUTS = Inputs(
         person.BetWithdraw: stakes.withdraw_bet,
         person.LastRoundsAnnounce: announce_last_rounds,
     },
+    leaves_out={
+        person.RoundConfirm: ("number", "dice"),
+        person.ResultCorrect: ("number", "dice", "hands", "decisions"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+        person.CardDecide: ("fault",),
+    },
+    when=WHEN,
 )
 
 T = TypeVar("T", bound=CoupState[Any])
@@ -49,6 +58,18 @@ class CoupGame(DealtGame[B, S, T, M]):
     """Such a game under one decree with one table's settings."""
 
     inputs = INPUTS
+
+    def choices(self) -> Choices:
+        """The bets, and who can win."""
+        turn = self.turn(self.begin())
+        bets, winners = tuple(turn.offered()), tuple(turn.winners)
+        return {
+            **super().choices(),
+            person.BetPlace: {"bet": bets},
+            person.BetWithdraw: {"bet": bets},
+            person.RoundConfirm: {"winner": winners},
+            person.ResultCorrect: {"winner": winners},
+        }
 
     def common(self, state: T) -> dict[str, Any]:
         """What the retained state tells of every such table."""

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, Command, VoidReason
-from controller.contract.events import Announcement, Frame, Hand, RoundResult, RoundUnresolved
+from controller.contract.events import Announcement, Hand, RoundResult, RoundUnresolved
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups.settings import CoupSettings
 from controller.games.coups.state import CoupState
 from controller.games.dealt.arrivals import follow_all
-from controller.games.dealt.cards import Card, Table
+from controller.games.dealt.cards import Card, Table, readings
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Entry, Held, Round
 from controller.games.dealt.turn import B, DealtTurn
-from controller.games.moves import frame_of
 from controller.games.session import count_down
+from controller.games.stakes import Bounds
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn
 
@@ -54,6 +54,10 @@ class CoupTurn(DealtTurn[B, S, T]):
         if state.current is not None:
             return Phase.DEALING if state.current.closed else Phase.BETS_OPEN
         return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
+
+    @abstractmethod
+    def offered(self) -> Mapping[str, Bounds]:
+        """The bets on offer, and the limits of each."""
 
     # What wins
 
@@ -208,8 +212,10 @@ class CoupTurn(DealtTurn[B, S, T]):
         """Count a round that nobody saw begin; a person gives its result."""
         number = self.state.round + 1
         self.change(round=number, out_of_sync=True, unseen=False)
-        self.record(self.entry_type(round=number, kind="unresolved", cards=cards))
-        self.say(RoundUnresolved(round=number, why="silence", candidate=None))
+        entry = self.entry_type(round=number, kind="unresolved", cards=cards)
+        self.record(entry)
+        evidence = self.evidence(entry)
+        self.say(RoundUnresolved(round=number, why="silence", candidate=None, readings=evidence))
 
     def miss(self) -> None:
         """A silence may have hidden cards."""
@@ -238,27 +244,36 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     # The outcome of a round
 
-    def evidence(self, of: Any) -> tuple[Frame, ...]:
-        """The frames behind the cards that everybody knows."""
-        return frames(of.cards)
+    def evidence(self, of: Round | Entry) -> tuple[int, ...]:
+        """The readings behind a round, oldest first."""
+        told = of.readings if isinstance(of, Entry) else ()
+        return tuple(sorted({*told, *readings(of.cards)}))
 
     def result(
         self,
         of: Round | Entry,
         made: Made,
-        evidence: tuple[Frame, ...],
         confirmed_by: str | None = None,
     ) -> None:
         """Publish the result."""
         won, hands, marks = made
-        entry = self.entry_type(round=of.round, kind="result", winner=won, hands=hands, marks=marks)
-        entry = self.noted(entry, evidence)
+        evidence = self.evidence(of)
+        entry = self.entry_type(
+            round=of.round,
+            kind="result",
+            winner=won,
+            hands=hands,
+            marks=marks,
+            readings=evidence,
+        )
+        entry = self.noted(entry)
         self.record(entry)
         self.say(
             RoundResult(
                 round=of.round,
                 outcome=self.outcome_of(entry),
-                frames=evidence,
+                frames=(),
+                readings=evidence,
                 confirmed_by=confirmed_by,
                 announcement=self.result_call(marks),
             )
@@ -266,7 +281,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         count_down(self, of.round)
         self.close_shoe()
 
-    def noted(self, entry: Any, evidence: tuple[Frame, ...]) -> Any:  # noqa: ARG002
+    def noted(self, entry: Any) -> Any:
         """The result with what else a game remembers of it."""
         return entry
 
@@ -286,14 +301,20 @@ class CoupTurn(DealtTurn[B, S, T]):
         """The result is not certain; nobody invents it. Cards that may still come belong to no
         round. ``late``: cards of it that were not dealt.
         """
-        candidate, evidence = self.candidate(coup, late), self.evidence(coup)
-        self.record(
-            self.entry_type(
-                round=coup.round, kind="unresolved", cards=(*coup.cards, *late), frames=evidence
+        candidate, cards = self.candidate(coup, late), (*coup.cards, *late)
+        entry = self.entry_type(
+            round=coup.round, kind="unresolved", cards=cards, readings=self.evidence(coup)
+        )
+        self.record(entry)
+        self.change(out_of_sync=candidate is None and not self.ended(coup))
+        self.say(
+            RoundUnresolved(
+                round=coup.round,
+                why=why,
+                candidate=candidate,
+                readings=self.evidence(entry),
             )
         )
-        self.change(out_of_sync=candidate is None and not self.ended(coup))
-        self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=evidence))
         self.close_shoe()
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
@@ -353,9 +374,4 @@ Turn = CoupTurn[Any, Any, Any]
 
 def of_no_place(held: Held) -> Card:
     """A card of a round, of which nobody knows where it lies."""
-    return Card(to="", card=held.given.card, frame=frame_of(held.given))
-
-
-def frames(cards: Table) -> tuple[Frame, ...]:
-    """The frames behind these cards, face up or not."""
-    return tuple(each.frame for each in cards if each.frame is not None)
+    return Card(to="", card=held.given.card, reading=held.given.reading)

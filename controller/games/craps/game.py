@@ -21,11 +21,12 @@ from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.contract.shown import CrapsDice, CrapsShown
 from controller.games.craps import commands, dice, players, readings
-from controller.games.craps.bets import offered
+from controller.games.craps.bets import all_names, offered
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import SHOWN, CrapsState
 from controller.games.craps.turn import DECISIONS, CrapsTurn
-from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.craps.when import WHEN
+from controller.games.machine import SILENCES, Choices, Inputs, Machine
 from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
 from devices import readings as device
@@ -57,6 +58,13 @@ INPUTS = Inputs(
         person.BetsClose: commands.close_bets,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
+    leaves_out={
+        person.RoundConfirm: ("number", "winner"),
+        person.ResultCorrect: ("number", "winner", "hands", "decisions"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+    },
+    when=WHEN,
 )
 
 
@@ -82,6 +90,15 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
     def turn(self, state: CrapsState) -> CrapsTurn:
         """One step of the game from this state."""
         return CrapsTurn(self.book, self.settings, state, self.bets)
+
+    def choices(self) -> Choices:
+        """The bets, with every number that they may stand on."""
+        bets = tuple(all_names(self.bets))
+        return {
+            **super().choices(),
+            person.BetPlace: {"bet": bets},
+            person.BetWithdraw: {"bet": bets},
+        }
 
     def confidential(
         self,

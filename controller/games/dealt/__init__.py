@@ -2,7 +2,7 @@
 
 A **card** (:class:`~controller.games.dealt.cards.Card`) lies in the place that it was dealt to: a
 hand, a row, a board. It is known or not, face up or not, it may have left its hand, and it has
-the frame of the device as evidence. The cards of a round stand in the order in which they came;
+the number of its reading as evidence. The cards of a round stand in the order in which they came;
 the *index* of a card counts those of its place from 1. No other class of a game on this model
 holds a card. A **held** card is still a reading: it was drawn and has no place.
 
@@ -14,9 +14,10 @@ Where a table stands is its **phase** (:mod:`controller.games.dealt.phases`): on
 one table of what each phase refuses and what it makes of a card that comes. What **stops** the
 table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, and by the
 turn where the course decides whether a held card does; it is never stored, and names the commands
-that settle it. The phase is ``decision`` if and only if something stops the table, and ``asks`` is
-what the stop asks for: so the two cannot part. (Boxes that play one deck also ask for hands to be
-shown, which stops nothing.)
+that settle it. The phase is ``decision`` if and only if
+something stops the table, and ``asks`` is what the stop asks for: so the two cannot part. What a
+phase may ask for though nothing stops the table (a hand must be shown, a deck be checked) is in
+the table of phases.
 
 A card **arrives** (:mod:`controller.games.dealt.arrivals`). It is refused where the table is
 closed; late, it is kept for a person and never acted upon; held, where another waits before it;

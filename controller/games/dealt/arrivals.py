@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from controller.games.dealt.state import Held
 from controller.games.dealt.turn import Turn
-from devices.readings import CardDrawn
+from devices.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
@@ -46,3 +46,13 @@ def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
             turn.wait(each)
         else:
             follow(turn, each)
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """A device is silent, or was: a card may be missing. A person knows what is on the table."""
+    again = isinstance(given, LinkUp)
+    if again and not turn.state.silent:
+        return  # heard for the first time
+    if not isinstance(given, LinkLate | LinkGap):
+        turn.change(silent=() if again else turn.state.silent or (given.device,))
+    turn.lose_place()

@@ -19,7 +19,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import CardDealt, CardTurned, Frame
+from controller.contract.events import CardDealt, CardTurned
 from controller.contract.refusals import RejectedError
 
 Trouble = Literal[
@@ -31,15 +31,20 @@ Trouble = Literal[
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it is face
-    up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what the
-    reader said of it.
+    up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``reading``: the number
+    of the reading that it came with.
     """
 
     to: str
     card: str | None = None
     up: bool = False
     gone: bool = False
-    frame: Frame | None = None
+    reading: int | None = None
+
+    @property
+    def told(self) -> str | None:
+        """Which it is, if it lies there face up."""
+        return self.card if self.up and not self.gone else None
 
 
 Table = tuple[Card, ...]
@@ -82,15 +87,11 @@ def is_up(table: Table, who: str) -> bool:
     return bool(own) and all(each.up and each.card is not None for each in own)
 
 
-def frames(table: Table) -> tuple[Frame, ...]:
-    """The evidence of the cards that are face up, that of a packet once. That of others would tell
-    them.
+def readings(table: Table) -> tuple[int, ...]:
+    """The evidence of these cards, oldest first, that of a packet once. Of a face-down card too:
+    a number tells no card.
     """
-    return tuple(
-        dict.fromkeys(
-            each.frame for each in table if each.up and not each.gone and each.frame is not None
-        )
-    )
+    return tuple(sorted({each.reading for each in table if each.reading is not None}))
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
@@ -98,9 +99,7 @@ def seen(table: Table, shown: Collection[str]) -> Table:
     round that is over.
     """
     return tuple(
-        replace(each, frame=None)
-        for each in table
-        if each.up and each.card is not None and each.card not in shown
+        each for each in table if each.up and each.card is not None and each.card not in shown
     )
 
 
@@ -135,11 +134,11 @@ def place_card(
     card: str | None = None,
     *,
     up: bool = False,
-    frame: Frame | None = None,
+    reading: int | None = None,
     count: int = 1,
 ) -> Table:
     """Deal cards to a hand: a known one, or unknown ones."""
-    return table + (Card(to=to, card=card, up=up and card is not None, frame=frame),) * count
+    return table + (Card(to=to, card=card, up=up and card is not None, reading=reading),) * count
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
@@ -183,8 +182,7 @@ def show(
         raise RejectedError("cards_counted", who=who, cards=len(own) - dropped, count=len(cards))
     if trust:
         own = tuple(
-            each if each.card in cards else replace(each, card=None, up=False, frame=None)
-            for each in own
+            each if each.card in cards else replace(each, card=None, up=False) for each in own
         )
     named = {each.card for each in own}
     rest = [card for card in cards if card not in named]
@@ -214,7 +212,7 @@ def unread(table: Table, who: str, cards: Collection[str]) -> Table:
     Nobody knows then what lies there.
     """
     return tuple(
-        replace(each, card=None, frame=None)
+        replace(each, card=None)
         if each.card in cards and not each.up and (each.gone or each.to != who)
         else each
         for each in table
@@ -233,13 +231,10 @@ def show_one(
     was = own[index - 1]
     if was.card not in (None, card) and not trust:
         return "shown_differs"
-    frame = was.frame if was.card == card else None
     return _changed(
         table,
         who,
-        lambda place, each: (
-            replace(each, card=card, up=True, frame=frame) if place == index else each
-        ),
+        lambda place, each: replace(each, card=card, up=True) if place == index else each,
     )
 
 

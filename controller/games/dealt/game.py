@@ -30,6 +30,10 @@ class DealtGame(Machine[B, S, T, M]):
             turn.accept(given)
         return super().taker(turn, given)
 
+    def is_taken(self, turn: M, kind: type[Command]) -> bool:
+        """Whether the phase takes it, and the game."""
+        return turn.refusal(kind) is None and super().is_taken(turn, kind)
+
     def common(self, state: T) -> dict[str, Any]:
         """What the retained state tells of every dealt table."""
         turn = self.turn(state)

@@ -36,10 +36,16 @@ class Phase(StrEnum):
     """For bets."""
     SHOE_OVER = "shoe_over"
     BETS_OPEN = "bets_open"
+    ANTES = "antes"
+    """The players put in what the pot begins with."""
     DEALING = "dealing"
     FIRST_BET = "first_bet"
     """A player may withdraw the first bet; then the second."""
     SECOND_BET = "second_bet"
+    WORDS = "words"
+    """Each hand says whether it takes a card; then the cards that were asked for are dealt."""
+    SHOWING = "showing"
+    """All cards are to be turned."""
     PLAYERS = "players"
     """Each player says what the hand does."""
     DICE = "dice"
@@ -53,6 +59,8 @@ class Phase(StrEnum):
     """The cards that were asked for are dealt."""
     DEALER = "dealer"
     """The bank's hand is shown."""
+    BETTING = "betting"
+    """The players bet against each other."""
     SHOWDOWN = "showdown"
     """The hands are shown."""
     DECISION = "decision"
@@ -69,6 +77,10 @@ class Takes(NamedTuple):
     card: str | None = None
     """Why a card that comes now stops the table; None: it may go where the next one belongs."""
     refuses: Refuses = MappingProxyType({})
+    lacks: tuple[str, ...] = ()
+    """What the table may ask for though nothing stops it: something that the phase cannot end
+    without.
+    """
 
 
 BETWEEN: Refuses = {SessionOpen: "session_already_open", BetsClose: "bets_not_open"}
@@ -78,6 +90,15 @@ IN_ROUND: Refuses = {
     ShoeEnd: "round_in_progress",
     BetsOpen: "round_in_progress",
 }
+
+DECK = ("deck.check",)
+"""No deal begins with a deck that is not right, nor before the shuffler is ready."""
+UNREAD = ("cards.show",)
+"""A card that lies face up was not read."""
+FACE_UP = ("hand.act", "cards.turn", "cards.show")
+"""Circle poker: the next hand says whether it stays, or shows its cards."""
+HANDS = ("cards.show", "round.confirm", "round.void")
+"""Hands lie there whose cards nobody knows."""
 
 PHASES: Mapping[Phase, Takes] = {
     Phase.CLOSED: Takes(
@@ -89,22 +110,30 @@ PHASES: Mapping[Phase, Takes] = {
             ),
             "no_session",
         ),
+        ("card.decide",),  # circle poker: the deck is shuffled again before the table opens
     ),
     Phase.NO_SHOE: Takes("shoe_missing", {**BETWEEN, ShoeEnd: "no_shoe", BetsOpen: "no_shoe"}),
     Phase.BURNING: Takes(None, {**BETWEEN, BetsOpen: "cards_not_burned"}),
-    Phase.WAITING: Takes("card_out_of_round", BETWEEN),
+    Phase.WAITING: Takes("card_out_of_round", BETWEEN, DECK),
     Phase.SHOE_OVER: Takes("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
-    Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND),
+    Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND, DECK),
+    Phase.ANTES: Takes(None, IN_ROUND, UNREAD),
+    Phase.BETTING: Takes("deal_premature", {**IN_ROUND, BetsClose: "bets_not_open"}, UNREAD),
+    Phase.DEALING: Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}, FACE_UP),
     **dict.fromkeys(
-        (Phase.DEALING, Phase.DRAWING), Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"})
+        (Phase.DRAWING, Phase.WORDS, Phase.SHOWING),
+        Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
     ),
     **dict.fromkeys(
         (
             *(Phase.FIRST_BET, Phase.SECOND_BET, Phase.PLAYERS),
-            *(Phase.DICE, Phase.SETTING, Phase.SHOWDOWN),
-            *(Phase.DECISIONS, Phase.DISCARDS, Phase.DEALER),
+            *(Phase.DICE, Phase.SETTING, Phase.DECISIONS, Phase.DISCARDS),
         ),
         Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
+    ),
+    Phase.DEALER: Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, HANDS),
+    Phase.SHOWDOWN: Takes(
+        "card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, (*HANDS, *FACE_UP)
     ),
     Phase.DECISION: Takes(None, {BetsOpen: "table_waits_for"}),
 }

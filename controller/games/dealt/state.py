@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from controller.contract.events import Frame, Hand
+from controller.contract.events import Hand
 from controller.games.dealt.cards import Table
 from controller.games.rounds import E, Rounds
 from controller.games.stakes import Stake
@@ -83,8 +83,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     marks: tuple[str, ...] = ()
     cards: Table = ()
     """Of an unresolved round, all cards that were seen, in their order: a person may confirm it."""
-    frames: tuple[Frame, ...] = ()
-    """Of an unresolved round, the evidence that was told."""
+    readings: tuple[int, ...] = ()
+    """The evidence, where it may be told again."""
     corrected: bool = False
     """A person has put another result in the place of the first."""
     reason: str | None = None

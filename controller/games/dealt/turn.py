@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
+from controller.contract.commands import Command, SessionOpen, VoidReason, tag_of
 from controller.contract.events import (
     Announcement,
     AnyOutcome,
@@ -27,11 +27,11 @@ from controller.contract.refusals import RejectedError
 from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
-from controller.games.moves import frame_of
+from controller.games.moves import readings_of
 from controller.games.rounds import Lawful, RoundMoves
 from controller.games.session import sent
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn
+from devices.readings import AnyReading, CardDrawn
 
 
 class DealtBook(Lawful, Protocol):
@@ -55,6 +55,7 @@ class DealtTurn(RoundMoves[B, S, T]):
     entry_type: ClassVar[type[Entry]] = Entry
     most_held: ClassVar[int]
     """Cards that may wait for a person. Later ones are counted and not followed."""
+    _stood: tuple[T, Phase] | None = None
 
     # The course of a game
 
@@ -116,21 +117,34 @@ class DealtTurn(RoundMoves[B, S, T]):
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         stop = self.stop
-        return stop.asks if stop is not None else ()
+        return stop.asks if stop is not None else self.lacks()
+
+    def lacks(self) -> tuple[str, ...]:
+        """What the table asks for though nothing stops it, of what ``PHASES`` has for its phase."""
+        return ()
+
+    def standing(self) -> Phase:
+        """The stage, found once for each state: every command that may be taken asks for it."""
+        if self._stood is None or self._stood[0] is not self.state:
+            self._stood = self.state, self.stage()
+        return self._stood[1]
 
     def phase(self) -> Phase:
         """The phase, as everybody is told."""
-        stage, stop = self.stage(), self.stop
+        stage, stop = self.standing(), self.stop
         stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
         return Phase.DECISION if stopped else stage
 
+    def refusal(self, kind: type[Command]) -> str | None:
+        """Why the phase does not take such a command: the refusal's key; None if it does."""
+        stop, key = self.stop, PHASES[self.standing()].refuses.get(kind)
+        if key is None and stop is not None and tag_of(kind) not in stop.asks:
+            key = stop.refusal if kind in PHASES[Phase.DECISION].refuses else None
+        return key
+
     def accept(self, given: Command) -> None:
         """Refuse a command that the phase does not take."""
-        stage, stop = self.stage(), self.stop
-        key = PHASES[stage].refuses.get(type(given))
-        if key is None and stop is not None and type(given).__struct_config__.tag not in stop.asks:
-            key = stop.refusal if type(given) in PHASES[Phase.DECISION].refuses else None
-        if key is not None:
+        if (key := self.refusal(type(given))) is not None:
             raise RejectedError(key, **self._named(key))
 
     def _named(self, key: str) -> Mapping[str, Any]:
@@ -140,6 +154,8 @@ class DealtTurn(RoundMoves[B, S, T]):
                 return {"round": self.number}
             case "session_already_open":
                 return {"session": self.state.session}
+            case "decide_first" if self.state.stop is not None:
+                return {"what": self.state.stop.what, "commands": sent(self.state.asks)}
             case "table_waits_for":
                 return {"commands": sent(self.state.asks)}
             case "cut_card_came":
@@ -161,6 +177,12 @@ class DealtTurn(RoundMoves[B, S, T]):
         number, call = self.state.round + 1, self.call("bets_open")
         self.change(round=number, current=self.new_round(number))
         self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
+        self.clear_alert("card_out_of_round")
+
+    def open_session(self, given: SessionOpen) -> None:
+        """The table opens: what came before belongs to nobody."""
+        super().open_session(given)
+        self.clear_alert("card_while_closed")
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. ``unobserved``: nobody said so, the first card shows
@@ -181,10 +203,17 @@ class DealtTurn(RoundMoves[B, S, T]):
         """A card came. None where the table takes none."""
         if self.state.open:
             return Held(given=given)
-        if "card_while_closed" not in self.state.alerts:
-            self.irregular("card_out_of_round")
-        self.raise_alert("card_while_closed", given)
+        self.refuse(given)
         return None
+
+    def refuse(self, given: AnyReading) -> None:
+        """A card or a packet came that belongs to no round: told once until a session opens, or
+        where one is open, a round.
+        """
+        closed = not self.state.open
+        if ("card_while_closed" if closed else "card_out_of_round") not in self.state.alerts:
+            self.irregular("card_out_of_round")
+        self.raise_alert("card_while_closed" if closed else "card_out_of_round", given)
 
     def wait(self, held: Held) -> None:
         """The card waits until a person decides."""
@@ -200,7 +229,8 @@ class DealtTurn(RoundMoves[B, S, T]):
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
         """The card stops the table: a person decides about it."""
         self.change(held=(held, *self.state.held))
-        self.irregular(what, asks=self.state.asks, detail=detail)
+        readings = readings_of(held.given)
+        self.irregular(what, asks=self.state.asks, detail=detail, readings=readings)
         self.expect()
 
     def put(self, after: Table) -> None:
@@ -219,10 +249,11 @@ class DealtTurn(RoundMoves[B, S, T]):
         assert self.state.current is not None
         before: Table = self.state.current.cards
         up = self.faces_up(to) or seen
-        self.put((*before, *(Card(to=to, card=given.card, up=up, frame=frame_of(given)),) * count))
+        self.put((*before, *(Card(to=to, card=given.card, up=up, reading=given.reading),) * count))
         if given.card is None:
             index = len(dealt(before, to)) + 1
-            self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
+            readings, asks = readings_of(given), self.state.asks
+            self.irregular("card_unread", asks=asks, detail=f"{to} {index}", readings=readings)
         self.settle()
 
     def settle(self) -> None:

@@ -25,7 +25,7 @@ from controller.contract.commands import (
     SessionOpen,
     VoidReason,
 )
-from controller.contract.events import DeckChecked, SessionClosed
+from controller.contract.events import SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.dealt.arrivals import follow_all
@@ -37,7 +37,9 @@ from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
+from controller.games.jackpot import require_in_play
 from controller.games.poker.correction import correct_settled, published, right_cards, tell
+from controller.games.poker.readings import counted
 from controller.games.session import another_round, confirmer, undecided, void_law
 
 ERRORS: Mapping[str, VoidReason] = {
@@ -82,18 +84,9 @@ def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
     """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
     says.
     """
-    count_right = given.cards == CARDS
-    turn.change(shuffler=None if count_right and given.right else turn.state.shuffler)
-    check_deck(
-        turn,
-        DeckChecked(
-            right=count_right and given.right,
-            count=given.cards,
-            count_right=count_right,
-            set_right=given.right,
-            by=given.by,
-        ),
-    )
+    found = counted(given, CARDS)
+    turn.change(shuffler=None if found.right else turn.state.shuffler)
+    check_deck(turn, found)
 
 
 # Bets
@@ -103,7 +96,6 @@ def open_bets(turn: HousePokerTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
     turn.open_bets(given.by)
-    turn.clear_alert("card_out_of_round")
 
 
 def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
@@ -124,6 +116,8 @@ def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
         return
     if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
         raise RejectedError("no_such_box", who=given.who, boxes=turn.rules.boxes)
+    if given.bet == "jackpot":
+        require_in_play(turn)
     _allow_stake(turn, given)
     if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
         raise why

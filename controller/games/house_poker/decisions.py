@@ -67,11 +67,11 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
             _discard(turn, given, seat)
         case _:
             raise RejectedError(
-                "action_not_allowed", action=given.action, actions=_actions(turn.book)
+                "action_not_allowed", action=given.action, actions=actions(turn.book)
             )
 
 
-def _actions(book: HousePoker) -> tuple[str, ...]:
+def actions(book: HousePoker) -> tuple[str, ...]:
     """What a hand may do under this decree."""
     buys = ("buy",) if book.purchase is not None else ()
     return ("go", "pass", *buys, *(("discard",) if book.discards else ()))
@@ -175,7 +175,7 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
     ready = [
-        who for who in names if _may_lie_open(turn, who, given.index) and is_known(hand.cards, who)
+        who for who in names if may_lie_open(turn, who, given.index) and is_known(hand.cards, who)
     ]
     ready = [
         who for who in ready if not is_up(hand.cards, who) and not course.unseen_discards(hand, who)
@@ -199,7 +199,7 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
         _no_stop(turn)
     if _bank_anew(turn, given):
         turn.undo_discards()
-    elif not _may_lie_open(turn, given.who, given.index):
+    elif not may_lie_open(turn, given.who, given.index):
         raise RejectedError("cannot_be_shown", who=given.who)
     hand = turn.current
     lie = (
@@ -253,11 +253,11 @@ def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Tr
     return trouble(others, given.cards, turn.rules.deck) or found
 
 
-def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
+def may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
-    if course.stage(rules, hand) in (Phase.DEALER, Phase.SHOWDOWN):
+    if turn.going() in (Phase.DEALER, Phase.SHOWDOWN):
         plays_on = seat is not None and (
             seat.decision == "go" or bool(course.side_bets(rules, hand, seat))
         )
@@ -332,8 +332,7 @@ def _about(turn: HousePokerTurn, given: CardDecide, held: Held) -> None:
         raise RejectedError("card_needs_reading")
     if card is not None and trouble(hand.cards, [card], turn.rules.deck):
         raise RejectedError("card_impossible")
-    frame = came.frame if card == came.card else None
-    turn.place(replace(came, card=card, frame=frame), to_come[0])
+    turn.place(replace(came, card=card), to_come[0])
 
 
 def _no_stop(turn: HousePokerTurn, but: str | None = None) -> None:

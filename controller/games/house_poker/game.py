@@ -39,7 +39,9 @@ from controller.games.house_poker.state import (
     HousePokerState,
 )
 from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.machine import SILENCES, Inputs
+from controller.games.house_poker.when import WHEN
+from controller.games.jackpot import take_standing
+from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
@@ -53,6 +55,7 @@ INPUTS = Inputs(
         device.ShufflerState: readings.take_state,
         device.ShufflerVerdict: readings.take_verdict,
         device.SlotCoin: readings.take_coin,
+        device.JackpotStanding: take_standing,
         device.ShoeFault: talla.heed_fault,
     },
     in_charge={
@@ -78,6 +81,16 @@ INPUTS = Inputs(
         person.CardsShow: decisions.show_cards,
     },
     of_voiders=(person.RoundVoid, person.DealError),
+    withdrawn=(person.HandAct,),
+    leaves_out={
+        person.RoundConfirm: ("number", "winner", "dice"),
+        person.ResultCorrect: ("number", "winner", "dice"),
+        person.BetsClose: ("banco",),
+        person.RoundVoid: ("alone",),
+        person.CardsShow: ("low",),
+        person.CardDecide: ("fault",),
+    },
+    when=WHEN,
 )
 
 
@@ -96,9 +109,26 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
         super().__init__(book, settings)
         self.rules = HousePokerRules(book, settings)
 
+    @property
+    def jackpot_bet(self) -> str | None:
+        """The bet on a jackpot, if this table has one."""
+        jackpot, stake = self.book.jackpot, self.settings.jackpot_stake
+        return "jackpot" if jackpot and (stake is not None or not jackpot.decided) else None
+
     def turn(self, state: HousePokerState) -> HousePokerTurn:
         """One step of the game from this state."""
         return HousePokerTurn(self.rules, state)
+
+    def choices(self) -> Choices:
+        """What a hand may do, the bets, and the errors that the decree knows."""
+        bets = ("ante", *self.book.sides)
+        return {
+            **super().choices(),
+            person.HandAct: {"action": decisions.actions(self.book)},
+            person.DealError: {"error": tuple(commands.ERRORS)},
+            person.BetPlace: {"bet": bets},
+            person.BetWithdraw: {"bet": bets},
+        }
 
     def named(self, given: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
@@ -132,6 +162,7 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
             bonus=msgspec.to_builtins(book.bonus),
             side_bets=msgspec.to_builtins(rules.tables),
             jackpot=msgspec.to_builtins(book.jackpot),
+            jackpot_standing=state.jackpot,
             limits=tuple(book.limits),
         )
 

@@ -123,6 +123,7 @@ def _awards(
             cards=prize.hand.cards,
             share=prize.share,
             of="all_tables" if rules.settings.linked else jackpot.of,
+            out_of_play=prize.who in hand.marked,
         )
         for prize in pays.prizes(
             jackpot, won, discarded, of_whole=rules.settings.later_prizes == "of_whole"

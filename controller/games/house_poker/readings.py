@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from controller.contract.events import DeckChecked
 from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.poker.readings import heed_shuffler
+from controller.games.jackpot import refused
+from controller.games.poker.readings import heed_shuffler, verdict
 from devices.readings import (
     AnyReading,
     LinkGap,
@@ -58,26 +59,8 @@ def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
 
 def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
     """The shuffler has counted the deck and looked at it: two facts."""
-    if given.late:
-        return
-    whole = CARDS * (given.decks or 1)
-    count_right = (
-        given.count_right
-        if given.count is None
-        else given.count == whole and given.count_right is not False
-    )
-    check_deck(
-        turn,
-        DeckChecked(
-            right=count_right is not False
-            and given.set_right is not False
-            and not (given.missing or given.extra),
-            count=given.count,
-            count_right=count_right,
-            set_right=given.set_right,
-            device=given.device or None,
-        ),
-    )
+    if not given.late:
+        check_deck(turn, verdict(given, CARDS * (given.decks or 1)))
 
 
 def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
@@ -100,7 +83,7 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
 
 def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
     """A coin before the deal takes part in the jackpot of this round; any other does not count, nor
-    one of a wrong value.
+    one of a wrong value, nor one while the jackpot is not in play.
     """
     if given.device not in turn.state.slots:
         turn.change(slots=(*turn.state.slots, given.device))
@@ -111,7 +94,9 @@ def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
         turn.irregular("bet_late", detail=f"box:{given.box}")
         return
     who, (_, most) = f"box:{given.box}", turn.stakes("jackpot")
-    if most is not None and given.amount > most:
+    if why := refused(turn):
+        turn.irregular("jackpot_not_in_play", detail=f"{who}: {given.amount}; {why}")
+    elif most is not None and given.amount > most:
         turn.irregular("stake_limit", detail=f"{who}: {given.amount}, the most is {most}")
     elif turn.no_jackpot(given.amount):
         decided = turn.settings.jackpot_stake or "nothing"

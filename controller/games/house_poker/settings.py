@@ -60,6 +60,11 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """The casino pays jackpots for hands that were made by discarding, where the decree leaves it
     to the casino.
     """
+    out_of_play: Literal["refuse", "mark"] = "refuse"
+    """What becomes of a bet on the jackpot while the controller of a linked jackpot says that it is
+    not in play, or says nothing, as the site's authorisation has it: it is refused, or taken and
+    marked.
+    """
     others_bet: bool = False
     """The casino lets others bet on a player's hand, where the decree leaves it to the casino."""
 
@@ -87,11 +92,13 @@ OWN_LAWS = (
     "bet_late",
     "stake_limit",
     "jackpot_stake",
+    "jackpot_not_in_play",
     "hand_told",
     "box_bettors",
 )
 """Those that it has where the decree has side bets, a limit to them, one stake for the jackpot, a
-penalty for who shows or tells his cards, and a word on who else may bet on a hand.
+jackpot at all, a penalty for who shows or tells his cards, and a word on who else may bet on a
+hand.
 """
 
 
@@ -115,6 +122,8 @@ def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
         ),
         "linked: leave it out; the decree has no jackpot of one table": settings.linked
         and not (book.jackpot and book.jackpot.of == "table"),
+        "out_of_play: leave it out; the decree has no jackpot": settings.out_of_play == "mark"
+        and book.jackpot is None,
         "later_prizes: leave it out; the decree decides it": settings.later_prizes == "of_whole"
         and "later_prizes" not in book.doubts,
         "discarded_jackpot: leave it out; the decree has no such jackpot": (

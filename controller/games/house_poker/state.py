@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
+from controller.contract.shown import LinkedJackpot
 from controller.games.dealt.state import Round, Stop
 from controller.games.poker.state import PokerState
 
@@ -46,6 +47,8 @@ class HousePokerRound(Round, frozen=True, kw_only=True, omit_defaults=True):
     """The number of cards the bank discarded; None until it has discarded."""
     slotted: tuple[str, ...] = ()
     """The boxes whose jackpot bet was placed through a coin slot."""
+    marked: tuple[str, ...] = ()
+    """The boxes whose jackpot bet was taken while the jackpot was not in play."""
 
     def seat(self, who: str | None) -> HousePokerSeat | None:
         """The box with this name; None if it is not in play."""
@@ -79,6 +82,8 @@ class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True)
     """What the shuffler reports that keeps it from dealing; None if nothing."""
     slots: tuple[str, ...] = ()
     """Devices that have reported coins; they deal no cards."""
+    jackpot: LinkedJackpot | None = None
+    """The jackpot that the table is linked with."""
 
     @property
     def stop(self) -> Stop | None:

@@ -16,7 +16,6 @@ from controller.contract.events import (
     BetPlaced,
     CardRemoved,
     CardTurned,
-    Frame,
     HandDecided,
     JackpotStaked,
 )
@@ -36,7 +35,7 @@ from controller.games.house_poker.state import (
     HousePokerSeat,
     HousePokerState,
 )
-from controller.games.moves import frame_of
+from controller.games.jackpot import out_of_play
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.deal import packet
 from controller.games.poker.turn import AgainstBankTurn
@@ -60,6 +59,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     round_type = HousePokerRound
     most_held = QUEUE
+    _going: tuple[HousePokerRound, Phase | None] | None = None
 
     def __init__(self, rules: HousePokerRules, state: HousePokerState) -> None:
         super().__init__(rules.book, rules.settings, state)
@@ -79,17 +79,22 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         hand = self.state.current
         if hand is None:
             return Phase.WAITING if self.state.open else Phase.CLOSED
-        return course.stage(self.rules, hand) or Phase.SHOWDOWN
+        return self.going() or Phase.SHOWDOWN
 
-    def asks(self) -> tuple[str, ...]:
-        """The commands one of which the table waits for: for a decision, or because hands must be
-        shown that nobody knows.
-
-        ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
+    def going(self) -> Phase | None:
+        """Where the round in progress stands, found once for each; None where it waits for nothing
+        more. Raises ``RejectedError`` if there is none.
         """
+        hand = self.current
+        if self._going is None or self._going[0] is not hand:
+            self._going = hand, course.stage(self.rules, hand)
+        return self._going[1]
+
+    def lacks(self) -> tuple[str, ...]:
+        """A right deck and a shuffler that is ready; or hands must be shown that nobody knows."""
         hand, state = self.state.current, self.state
-        if hand is None or state.stop is not None:
-            return state.asks
+        if hand is None:
+            return ()
         if not hand.closed and (state.shuffler is not None or state.deck is False):
             return ("deck.check",)
         unknown = course.shows_unknown(self.rules, hand)
@@ -105,17 +110,12 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     def arrived(self, given: CardDrawn | ShufflerPacket) -> Held | None:
         """A card or a packet came. None where no round is in progress."""
-        if self.state.current is None:
-            if "card_out_of_round" not in self.state.alerts:
-                self.irregular("card_out_of_round")
-            self.raise_alert("card_out_of_round", given)
+        if not self.state.open or self.state.current is None:
+            self.refuse(given)
             return None
         if isinstance(given, CardDrawn):
             return Held(given=given)
-        unread = CardDrawn(
-            at=given.at, device=given.device, frame=given.frame, card=None, to=given.to
-        )
-        return Held(given=unread, packet=given.size)
+        return Held(given=_unread(given), packet=given.size)
 
     @property
     def holds(self) -> bool:
@@ -233,6 +233,10 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         if bet == "jackpot":
             others = tuple(each for each in self.current.slotted if each != who)
             self.change_current(slotted=(*others, who) if by is None and not withdrawn else others)
+            coins = by is None and who in self.current.marked  # some of them fell out of play
+            marked = not withdrawn and (coins or out_of_play(self.state) is not None)
+            unmarked = tuple(each for each in self.current.marked if each != who)
+            self.change_current(marked=(*unmarked, who) if marked else unmarked)
         self.say(
             BetPlaced(
                 round=self.current.round,
@@ -241,6 +245,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
                 withdrawn=withdrawn,
                 amount=amount,
                 by=by,
+                out_of_play=bet == "jackpot" and who in self.current.marked,
             )
         )
 
@@ -248,14 +253,15 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - the rules say it
         """Deal a card, or a packet."""
-        self.place_card(to, given.card, frame_of(given), count)
+        self.place_card(to, given.card, given.reading, count)
 
     def place_card(
-        self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1
+        self, to: str, card: str | None = None, reading: int | None = None, count: int = 1
     ) -> None:
         """Deal cards to a hand, face up where the rules say so."""
         for _ in range(count):
-            self.put(place_card(self.current.cards, to, card, up=self.faces_up(to), frame=frame))
+            up = self.faces_up(to)
+            self.put(place_card(self.current.cards, to, card, up=up, reading=reading))
 
     def decide(
         self,
@@ -313,7 +319,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             return
         if self._bank_discards_now(hand):
             self._discard(hand)
-        if course.stage(self.rules, self.current) is None:
+        if self.going() is None:
             self.settle_bets()
 
     def carry_on(self) -> None:
@@ -367,3 +373,17 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     def leave(self) -> None:
         """The round in progress is over, and so is what stopped it."""
         self.change(current=None, held=(), doubt=None, shown=None)
+
+
+def _unread(given: CardDrawn | ShufflerPacket) -> CardDrawn:
+    """A packet is a card that no device has read."""
+    if isinstance(given, CardDrawn):
+        return given
+    return CardDrawn(
+        at=given.at,
+        device=given.device,
+        frame=given.frame,
+        reading=given.reading,
+        card=None,
+        to=given.to,
+    )

@@ -10,8 +10,10 @@ read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rul
 
 from __future__ import annotations
 
+from controller.contract.commands import HandAct
 from controller.contract.shown import PaiGowShown
 from controller.games.banked.game import BankedGame
+from controller.games.machine import Choices
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
@@ -35,6 +37,10 @@ class PaiGowGame(BankedGame):
                 f"thousandths: {book.article}"
             )
         super().__init__(book, settings)
+
+    def choices(self) -> Choices:
+        """What a hand may do."""
+        return {**super().choices(), HandAct: {"action": ("set",)}}
 
     def show(self, state: PaiGowState) -> PaiGowShown:
         """The retained state; the commission is in it from the beginning of the session."""

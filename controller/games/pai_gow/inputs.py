@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from controller.contract.commands import (
     ButtonSet,
+    CardsShow,
     CardsTurn,
     DiceSet,
     DiceTell,
@@ -16,10 +17,12 @@ from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
 from controller.games.banked.commands import dealing
+from controller.games.banked.when import running
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn
 from controller.games.session import sent, session
+from controller.games.when import bets_closed, between_rounds, every, is_open, never
 from devices.readings import (
     AnyReading,
     DiceFault,
@@ -153,6 +156,21 @@ def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
     raise RejectedError("show_with_low_hand")
 
 
+# When the table takes a command, whatever it says
+
+
+def _may_throw(turn: PaiGowTurn) -> bool:
+    """No card is dealt, and nothing else stops the round."""
+    return bets_closed(turn) and not turn.current.cards and turn.state.doubt in (None, "dice_late")
+
+
+def _may_set(turn: PaiGowTurn) -> bool:
+    """All cards are dealt, and no hand is face up."""
+    dealt = running(turn) and bool(turn.current.dice) and not turn.current.due
+    set_all = dealt and len(turn.current.set) == len(turn.current.boxes)
+    return dealt and not (set_all and turn.current.low)
+
+
 INPUTS = banked.INPUTS.also(
     readings={
         DiceRead: read_dice,
@@ -167,4 +185,13 @@ INPUTS = banked.INPUTS.also(
         HandAct: act,
         CardsTurn: turn_cards,
     },
+    when={
+        ButtonSet: every(is_open, between_rounds),
+        DiceSet: is_open,
+        DiceTell: _may_throw,
+        HandAct: _may_set,
+        CardsTurn: never,
+    },
+    withdrawn=(HandAct,),
+    leaves_out={CardsShow: (), HandAct: ("count", "amount")},
 )

@@ -1,3 +1,3 @@
-"""What all games of poker share: cards on the table, the order of the deal, the outcomes
-of rounds.
+"""What games of poker share: the order of the deal, counts of the deck, the outcomes of rounds and
+their correction.
 """

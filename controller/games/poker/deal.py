@@ -8,7 +8,6 @@ off it, so that a person may also tell the cards of one hand before another's.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Literal
@@ -34,11 +33,13 @@ def deal(hands: Sequence[str], size: int, dealt: Dealt = "singly") -> Order:
 
 def due(order: Order, table: Table) -> Order:
     """Who is still to get cards, in order."""
-    there = Counter(each.to for each in table)
+    there: dict[str, int] = {}
+    for each in table:
+        there[each.to] = there.get(each.to, 0) + 1
     left = []
     for who in order:
-        if there[who] > 0:
-            there[who] -= 1
+        if count := there.get(who):
+            there[who] = count - 1
         else:
             left.append(who)
     return tuple(left)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from controller.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
-from controller.games.dealt.cards import frames, seen, up
+from controller.games.dealt.cards import readings, seen, up
 from controller.games.dealt.state import Entry, Round
 from controller.games.dealt.turn import DealtBook, DealtTurn
 from controller.games.poker.correction import PokerOutcome
@@ -37,7 +37,8 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
             RoundResult(
                 round=deal.round,
                 outcome=self.outcome_of(entry),
-                frames=frames(deal.cards),
+                frames=(),
+                readings=readings(deal.cards),
                 confirmed_by=by or deal.confirmed_by,
             )
         )
@@ -65,21 +66,23 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         own = names or dict.fromkeys(each.to for each in deal.cards)
         lying = (Hand(who=who, cards=up(deal.cards, who)) for who in own)
         hands = tuple(each for each in lying if each.cards)
-        self.record(Entry(round=deal.round, kind="unresolved", hands=hands))
-        self.say(
-            RoundUnresolved(
-                round=deal.round, why="undecided", candidate=None, frames=frames(deal.cards)
-            )
-        )
+        told = readings(deal.cards)
+        self.record(Entry(round=deal.round, kind="unresolved", hands=hands, readings=told))
+        self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))
 
     def confirmed(self, entry: Entry, by: str) -> None:
         """Publish the result of an unresolved round that was settled at the table, by its face-up
         cards.
         """
+        told = entry.readings
         entry = Entry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(
             RoundResult(
-                round=entry.round, outcome=self.outcome_of(entry), frames=(), confirmed_by=by
+                round=entry.round,
+                outcome=self.outcome_of(entry),
+                frames=(),
+                readings=told,
+                confirmed_by=by,
             )
         )

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, CardsTurn
-from controller.contract.events import BaccaratOutcome, Frame, HandDecided
+from controller.contract.events import BaccaratOutcome, HandDecided
 from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.baccarat import SIDES, WINNERS, Side, is_natural, next_card, points
@@ -22,7 +22,7 @@ from controller.games.dealt.arrivals import follow
 from controller.games.dealt.cards import Table, dealt, up
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Entry, Held, Round
-from controller.games.moves import frame_of
+from controller.games.moves import readings_of
 from controller.games.punto_banca import burn
 from controller.games.punto_banca.coup import (
     all_up,
@@ -154,7 +154,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     def open_gap(self, coup: PuntoBancaRound) -> None:
         """A card of the round may be hidden, after those that had come."""
-        self.change_current(gap=True, before_gap=coup.before_gap if coup.gap else len(coup.cards))
+        super().open_gap(coup)
+        self.change_current(before_gap=coup.before_gap if coup.gap else len(coup.cards))
 
     def miss(self) -> None:
         """A silence may have hidden cards, of the burn too."""
@@ -237,7 +238,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             and not self.state.held
             and (verdict is not None or self.settings.witness == "compared")
         ):
-            self.result(coup, made, self.evidence(coup), coup.confirmed_by)
+            self.result(coup, made, coup.confirmed_by)
 
     # What wins
 
@@ -261,23 +262,17 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """Whether the shoe has given its verdict."""
         return coup.verdict is not None
 
-    def evidence(self, of: Round | Entry) -> tuple[Frame, ...]:
-        """The evidence of the cards face up, and of the shoe's verdict once all are; oldest
-        first.
-        """
-        if not isinstance(of, PuntoBancaRound):
-            return of.frames if isinstance(of, Entry) else ()
-        told = tuple(
-            each.frame for each in of.cards if each.up and each.card is not None and each.frame
-        )
-        verdict = frame_of(of.verdict) if of.verdict is not None and all_up(of.cards) else None
-        return (*told, verdict) if verdict else told
+    def evidence(self, of: Round | Entry) -> tuple[int, ...]:
+        """The readings behind a round, and the shoe's verdict on it; oldest first."""
+        verdict = of.verdict if isinstance(of, PuntoBancaRound) else None
+        told = super().evidence(of)
+        return told if verdict is None else (*told, *readings_of(verdict))
 
-    def noted(self, entry: PuntoBancaEntry, evidence: tuple[Frame, ...]) -> PuntoBancaEntry:
-        """Whether the verdict has come, and what it would be compared with."""
+    def noted(self, entry: PuntoBancaEntry) -> PuntoBancaEntry:
+        """Whether the verdict has come."""
         was = self.state.current
         compared = was is not None and was.round == entry.round and was.verdict is not None
-        return replace(entry, frames=evidence, compared=compared)
+        return replace(entry, compared=compared)
 
     def outcome_of(self, entry: PuntoBancaEntry) -> BaccaratOutcome:
         """What a round that has a result came to."""
@@ -363,11 +358,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.place(held.given, to, seen=given.action == "exposed")
 
     def _read(self, given: CardDecide, held: Held) -> None:
-        """It is another card than the shoe reported. Its frame is gone: it encodes the misread
-        card.
-        """
+        """It is another card than the shoe reported."""
         read = commands.read(self, given, held)
-        read = replace(read, given=replace(read.given, frame=None))
         self.change(held=(read, *self.state.held[1:]))
         self._accept(given, read)
 
@@ -383,7 +375,13 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if self.state.burn is not None:
             burn.finish(self, anyway=True)
         kept = Held(
-            given=CardDrawn(at=was.at, device=was.device, frame=was.frame, card=was.card),
+            given=CardDrawn(
+                at=was.at,
+                device=was.device,
+                frame=was.frame,
+                reading=was.reading,
+                card=was.card,
+            ),
         )
         if self.state.current is None and self.by_shoe:
             follow(self, kept)
@@ -411,6 +409,12 @@ def disagree(verdict: ShoeResult, won: str, marks: tuple[str, ...]) -> bool:
     """Whether the shoe's verdict differs from ours, as far as it goes."""
     pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
     return verdict.winner not in (None, won) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
+
+
+def may_turn(turn: PuntoBancaTurn) -> bool:
+    """Whether a hand may be turned now: the first four cards lie there, and not all are face up."""
+    cards = turn.on_table
+    return turn.state.current is not None and len(cards) >= 4 and not all_up(cards)
 
 
 def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:

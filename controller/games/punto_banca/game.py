@@ -40,6 +40,7 @@ class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, P
     inputs = game.INPUTS.also(
         readings={device.CardCut: witness.take_cut, device.ShoeResult: witness.take_verdict},
         at_the_table={person.CardsTurn: course.turn_cards},
+        when={person.CardsTurn: course.may_turn},
     )
 
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:

@@ -10,7 +10,7 @@ from controller.contract.events import RoundUnresolved
 from controller.games import shoe, talla
 from controller.games.coups.state import OUTCOMES
 from controller.games.dealt.cards import Card
-from controller.games.moves import frames_of
+from controller.games.moves import readings_of
 from controller.games.punto_banca.course import PuntoBancaTurn, disagree
 from controller.games.punto_banca.state import PuntoBancaEntry
 from devices.readings import CardCut, ShoeResult
@@ -68,18 +68,20 @@ def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     turn.state = turn.state.with_entry(replace(last, compared=True))
     if not disagree(given, last.winner or "", last.marks):
         return
-    frames = (*last.frames, *frames_of(given))
+    readings = (*last.readings, *readings_of(given))
     turn.irregular(
         "witnesses_disagree",
         asks=OUTCOMES,
         detail=f"the shoe says {given.winner}",
-        frames=frames,
+        readings=readings,
     )
     cards = tuple(Card(to="", card=card, up=True) for card in in_order(last))
-    turn.record(PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, frames=frames))
+    turn.record(
+        PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, readings=readings)
+    )
     turn.say(
         RoundUnresolved(
-            round=last.round, why="witnesses_disagree", candidate=last.winner, frames=frames
+            round=last.round, why="witnesses_disagree", candidate=last.winner, readings=readings
         )
     )
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import BetPlace, BetWithdraw, HandAct
+from controller.contract.commands import BetPlace, BetWithdraw, HandAct, ResultCorrect
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
+from controller.games.banked.when import running
+from controller.games.machine import Choices
 from controller.games.session import sent, session
 from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
+from controller.games.when import bets_open
 
 
 def act(turn: TexasHouseTurn, given: HandAct) -> None:
@@ -43,7 +46,29 @@ def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
     turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
 
 
-INPUTS = banked.INPUTS.also(at_the_table={HandAct: act, BetPlace: bet, BetWithdraw: bet})
+def may_act(turn: TexasHouseTurn) -> bool:
+    """Whether a player may decide, or take that back."""
+    if not running(turn):
+        return False
+    deal = turn.current
+    undecided = not deal.due and len(deal.spoke) < len(turn.boxes)
+    return undecided or (bool(deal.spoke) and turn.takes_back())
+
+
+def has_bonus(turn: TexasHouseTurn) -> bool:
+    """Whether a supplementary bet may be withdrawn."""
+    return bets_open(turn) and bool(turn.current.bonus)
+
+
+INPUTS = banked.INPUTS.also(
+    at_the_table={HandAct: act, BetPlace: bet, BetWithdraw: bet},
+    when={HandAct: may_act, BetPlace: bets_open, BetWithdraw: has_bonus},
+    withdrawn=(HandAct,),
+    leaves_out={
+        HandAct: ("count", "amount"),
+        ResultCorrect: ("number", "winner", "dice"),
+    },
+)
 
 
 class TexasHouseGame(BankedGame):
@@ -52,6 +77,15 @@ class TexasHouseGame(BankedGame):
     state_type = TexasHouseState
     turn_type = TexasHouseTurn
     inputs = INPUTS
+
+    def choices(self) -> Choices:
+        """What a hand may do."""
+        return {
+            **super().choices(),
+            HandAct: {"action": ("go", "pass")},
+            BetPlace: {"bet": ("txb",)},
+            BetWithdraw: {"bet": ("txb",)},
+        }
 
     def show(self, state: TexasHouseState) -> TexasHouseShown:
         """The retained state."""

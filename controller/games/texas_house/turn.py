@@ -178,14 +178,18 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         else:
             self.change_current(spoke={**self.current.spoke, who: action})
 
+    def takes_back(self) -> bool:
+        """Whether decisions may be withdrawn: the turn card is not dealt and no hand is face up."""
+        cards = self.current.cards
+        return len(cards) <= len(self.first) and not any(
+            on_table.is_up(cards, each) for each in (DEALER, *self.boxes)
+        )
+
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """Withdraw a player's decision, unless the turn card is dealt or a hand is face up."""
-        said, flop = self.current.spoke.get(who), len(self.first)
-        if said != action:
+        if self.current.spoke.get(who) != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
-        if len(self.current.cards) > flop or any(
-            on_table.is_up(self.current.cards, each) for each in (DEALER, *self.boxes)
-        ):
+        if not self.takes_back():
             raise RejectedError("too_late_to_withdraw")
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
         table = (

@@ -15,7 +15,6 @@ from controller.contract.events import (
     Announcement,
     CardDealt,
     CardRemoved,
-    Frame,
     TrenteOutcome,
 )
 from controller.contract.refusals import RejectedError
@@ -89,7 +88,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         if coup.gap:
             self.unresolved(coup, "silence")
         else:
-            self.result(coup, made, self.evidence(coup), coup.confirmed_by)
+            self.result(coup, made, coup.confirmed_by)
 
     def restart(self) -> None:
         """With the round in progress, the cards that waited are gone."""
@@ -110,7 +109,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """Whether colour wins or loses."""
         return self.call(_CALLS.get(marks[0] if marks else "", ""))
 
-    def noted(self, entry: TrenteEntry, evidence: tuple[Frame, ...]) -> TrenteEntry:  # noqa: ARG002
+    def noted(self, entry: TrenteEntry) -> TrenteEntry:
         """A refait of the last hand is settled differently."""
         return replace(entry, last=self.state.is_last(entry.round))
 
@@ -253,6 +252,11 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
         raise RejectedError("no_cut_card")
     else:
         turn.cut(given)
+
+
+def may_announce_last(turn: TrenteTurn) -> bool:
+    """Whether the last rounds may be announced: they are not yet."""
+    return turn.state.last is None
 
 
 def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:

@@ -37,6 +37,7 @@ class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
         readings={device.CardCut: course.take_cut},
         in_charge={person.RoundVoid: course.void},
         at_the_table={person.LastRoundsAnnounce: course.announce_last},
+        when={person.LastRoundsAnnounce: course.may_announce_last},
     )
 
     def __init__(self, book: Trente, settings: TrenteSettings) -> None:

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import HandAct
+from controller.contract.commands import CardsTurn, HandAct
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import TrijokerShown
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
+from controller.games.banked.when import running, showing, to_turn
+from controller.games.dealt import cards as on_table
+from controller.games.machine import Choices
 from controller.games.session import sent
 from controller.games.trijoker.settings import TrijokerSettings
-from controller.games.trijoker.turn import TrijokerState, TrijokerTurn
+from controller.games.trijoker.turn import COMMON, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
 
 
@@ -33,7 +36,27 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
     (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
 
 
-INPUTS = banked.INPUTS.also(at_the_table={HandAct: act})
+def may_act(turn: TrijokerTurn) -> bool:
+    """Whether a player may decide about a bet, or take that back."""
+    return running(turn) and not turn.current.due and turn.current.turned < len(COMMON)
+
+
+def may_turn(turn: TrijokerTurn) -> bool:
+    """Whether a hand may be turned; a common card also where it was seen too early and lies open
+    already: with its turn the next decision begins.
+    """
+    return to_turn(turn) or any(
+        who in COMMON[turn.current.turned :] and on_table.is_up(turn.current.cards, who)
+        for who in showing(turn)
+    )
+
+
+INPUTS = banked.INPUTS.also(
+    at_the_table={HandAct: act},
+    when={HandAct: may_act, CardsTurn: may_turn},
+    withdrawn=(HandAct,),
+    leaves_out={HandAct: ("count", "amount")},
+)
 
 
 class TrijokerGame(BankedGame):
@@ -49,6 +72,13 @@ class TrijokerGame(BankedGame):
         if not 1 <= settings.decks <= book.decks:
             raise ValueError(f"decks = {settings.decks}: must be 1 to {book.decks}: {book.article}")
         super().__init__(book, settings)
+
+    def choices(self) -> Choices:
+        """What a hand may do."""
+        return {
+            **super().choices(),
+            HandAct: {"action": ("go", "withdraw")},
+        }
 
     def show(self, state: TrijokerState) -> TrijokerShown:
         """The retained state."""

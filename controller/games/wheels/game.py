@@ -21,11 +21,12 @@ from controller.contract import commands as person
 from controller.contract.events import AnyEvent
 from controller.contract.history import AnyLine
 from controller.games import stakes
-from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.machine import SILENCES, Choices, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import SHOWN, WheelState
 from controller.games.wheels.turn import WheelTurn
+from controller.games.wheels.when import WHEN
 from devices.readings import AnyReading, WheelFault
 
 INPUTS = Inputs(
@@ -48,6 +49,12 @@ INPUTS = Inputs(
         person.BetWithdraw: stakes.withdraw_bet,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
+    leaves_out={
+        person.RoundConfirm: ("winner", "dice"),
+        person.ResultCorrect: ("winner", "dice", "hands", "decisions"),
+        person.BetsClose: ("banco",),
+    },
+    when=WHEN,
 )
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
 
@@ -73,6 +80,15 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     ) -> bool:
         """Nothing that a wheel says is confidential."""
         return False
+
+    def choices(self) -> Choices:
+        """Besides the decree's reasons, what the person in charge decides; and the bets."""
+        bets = tuple(self.turn(self.begin()).offered())
+        return {
+            person.RoundVoid: {"reason": tuple(dict.fromkeys((*self.book.void, "inspector")))},
+            person.BetPlace: {"bet": bets},
+            person.BetWithdraw: {"bet": bets},
+        }
 
     def common(self, state: Any) -> dict[str, Any]:
         """What every table with a wheel shows in the retained state: fields of ``WheelShown``."""

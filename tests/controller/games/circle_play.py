@@ -87,6 +87,10 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return [*self.close(), *self.cards(cards)]
 
     @property
+    def asks(self) -> tuple[str, ...]:
+        return self.game.turn(self.state).asks()
+
+    @property
     def current(self) -> CircleRound:
         assert self.state.current is not None
         return self.state.current

@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.contract.commands import Command
-from controller.contract.events import AnyEvent
+from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved
 from controller.contract.notation import Input, read_input
 from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
-from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, ShufflerPacket
+from controller.tables.table import is_counted
+from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, Reading, ShufflerPacket
 from tests.controller.outcomes import shown
 
 G = TypeVar("G", bound=Game)
@@ -61,10 +63,14 @@ class AnyPlay(Generic[G, S]):
         self.events: list[AnyEvent] = []
         self.sealed: list[str | None] = []
         self.at = 0.0
+        self.readings: list[Reading] = []
 
     def take(self, *given: Input) -> list[AnyEvent]:
         told: list[AnyEvent] = []
         for each in given:
+            if self.game.face_down and is_counted(each):  # as its table does
+                each = replace(each, reading=len(self.readings) + 1)
+                self.readings.append(each)
             state, events = self.game.step(self.state, each)
             if self.game.confidential(self.state, each, events):
                 self.sealed.append(getattr(each, "card", None))
@@ -72,6 +78,11 @@ class AnyPlay(Generic[G, S]):
             told += events
         self.events += told
         return told
+
+    def evidence(self, event: RoundResult | RoundUnresolved | Irregularity) -> list[str | None]:
+        """The frames of the readings that an event of dealt cards names; it has none itself."""
+        assert event.frames == ()
+        return [self.readings[number - 1].frame for number in event.readings]
 
     def say(self, command: str, role: str = "", **fields: Any) -> list[AnyEvent]:
         return self.take(said(command, self.now(), role or self.in_charge, **fields))

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.cli.decode import pair
 from controller.contract.notation import Input, read_input, write
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
+from controller.tables.table import is_counted
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -52,9 +54,12 @@ def read(name: str) -> Script:
 def played(script: Script) -> list[Any]:
     """What a script makes the table say, as it stands in JSON."""
     game = make_game(script.game, script.decree, script.settings)
-    state, said = game.begin(), []
+    state, said, count = game.begin(), [], 0
     for each in script.inputs:
         before = state
+        if game.face_down and is_counted(each):  # as its table does
+            count += 1
+            each = replace(each, reading=count)
         try:
             state, events = game.step(state, each)
         except RejectedError as refusal:

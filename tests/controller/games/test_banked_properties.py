@@ -1,4 +1,4 @@
-"""A thousand rounds of each game with errors of devices and people: no card out of nowhere, and
+"""Rounds of each game with errors of devices and people: no card out of nowhere, and
 every round has its outcome.
 """
 
@@ -34,12 +34,13 @@ from devices.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
+from tests.conftest import cases
 from tests.controller.games.banked_play import PAIRS, Play
 from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.play import of_kind
 from tests.controller.outcomes import outcome_of
 
-ROUNDS = 1000
+ROUNDS = cases(150, 1000)
 STEPS = 120
 """Inputs of a round at most; then a person calls it null."""
 
@@ -305,7 +306,7 @@ def told(events: list[AnyEvent]) -> set[str]:
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_thousand_rounds_with_errors(game: str, decree: str) -> None:
+def test_rounds_with_errors(game: str, decree: str) -> None:
     evening = Evening(game, decree)
     play = evening.play
     chance, results, corrected = random.Random(f"{game} {decree}"), 0, 0

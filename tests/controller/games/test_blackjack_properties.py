@@ -35,6 +35,7 @@ from controller.games.blackjack.course import KEYS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
+from tests.conftest import cases
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
 from tests.controller.games.holds import goes_on, holds, spoken, step, taken_up
@@ -108,7 +109,7 @@ class Croupier:
 
 
 @every
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(cases(2, 6)))
 @pytest.mark.parametrize("with_options", [False, True])
 def test_a_whole_shoe(game: str, decree: str, seed: int, with_options: bool) -> None:
     kept = OPTIONS[decree] if with_options else {}
@@ -244,7 +245,7 @@ TABLE = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(100, 400), deadline=None)
 @given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
@@ -277,7 +278,7 @@ def accounted(play: Play) -> bool:
     return Counter(lying) <= Counter(shoe.seen)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.data())
 def test_a_table_goes_on_from_what_was_written_down(
     play: Play, script: list[Input], data: st.DataObject
@@ -285,7 +286,7 @@ def test_a_table_goes_on_from_what_was_written_down(
     goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT)
 def test_what_waits_can_always_be_decided(play: Play, script: list[Input]) -> None:
     """Whatever has happened, people in charge bring the table back to a new round."""

@@ -70,7 +70,7 @@ def test_the_dealers_second_card_comes_when_all_hands_have_done(play: Play) -> N
         "box:1": (12, None, "lose"),
         "dealer": (17, None, None),
     }
-    assert [frame.frame for frame in result.frames] == [
+    assert play.evidence(result) == [
         "9 4h",
         "10 9s",
         "11 Kd",

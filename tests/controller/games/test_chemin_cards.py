@@ -57,7 +57,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
 @every
 def test_a_card_while_no_round_is_in_hand_is_the_first_of_the_next(decree: str) -> None:
     play = at_table(decree)
-    assert whats(play.cards("9h")) == ["card_before_close"]
+    assert whats(play.cards("9h")) == ["card_out_of_round"]
     play.decide("accept")
     assert [(event.to, event.card) for event in of_kind(play.bets(), CardDealt)] == [
         ("player", None)

@@ -70,6 +70,19 @@ def test_a_banker_with_more_than_two_first_cards_has_zero(decree: str) -> None:
 
 
 @every
+def test_a_card_that_a_hand_is_given_later_stands_behind_those_it_has(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c 4d 4s")
+    play.cards("2c 5h")
+    play.decide("for", who="banker")
+    said = play.stand()
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+        ("banker", 4, "2c")
+    ]
+    assert play.shown["hands"]["banker"] == [None, None, None, "2c"]
+
+
+@every
 def test_a_second_card_of_the_banks_in_the_middle_of_the_deal(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d")
@@ -109,6 +122,18 @@ def test_of_two_third_cards_the_hand_has_the_better_and_the_bank_the_worse(decre
         "player": (("2h", "2d", "5c"), 9, None, "win"),
         "banker": (("3c", "3s", "2c"), 8, None, "lose"),
     }
+
+
+@every
+def test_a_third_card_that_was_discarded_is_none_of_two(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("7d Ad 3d Ac")
+    play.draw()
+    play.cards("2s 9s")
+    play.decide("remove")
+    play.cards("Td 5h")
+    play.decide("for", who="banker")
+    assert only(play.turn("banker"), CardRemoved).card == "5h"
 
 
 @every
@@ -191,6 +216,20 @@ def test_a_card_of_the_banks_in_the_basket_unseen_loses_him_the_round(decree: st
     play.dealt("2h 4c 2d 4s")
     play.decide("basket", who="banker", index=2, fault="banker")
     assert result_of(play.turn("player"))["player"] == (("2h", "2d"), 4, None, "win")
+
+
+@every
+def test_a_third_card_stays_with_a_hand_of_which_another_card_is_in_the_basket(
+    decree: str,
+) -> None:
+    play = at_table(decree)
+    play.dealt("2h 4c 2d 4s")
+    play.stand()
+    play.draw("banker")
+    play.cards("Kd")
+    play.decide("basket", who="banker", index=1, fault="banker")
+    assert play.shown["hands"]["banker"] == [None, "Kd"]
+    assert not play.shown["asks"]
 
 
 @every

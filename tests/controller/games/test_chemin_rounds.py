@@ -23,7 +23,8 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
-from controller.games.chemin.state import CheminCard, CheminCoup
+from controller.games.chemin.state import CheminCoup
+from controller.games.dealt.cards import Card
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.outcomes import outcome_of
@@ -171,12 +172,13 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
 def duty(decree: str, bank: int, third: int | None, *, optional: bool = False) -> str:
     """What the table says to a bank with so many points against this third card."""
     play = at_table(decree)
-    cards = [CheminCard(card=SMALL[bank], to="banker"), CheminCard(card="Kd", to="banker")]
-    cards += [CheminCard(card=SMALL[third], to="player", third=True)] if third is not None else []
+    cards = [Card(card=SMALL[bank], to="banker"), Card(card="Kd", to="banker")]
+    cards += [Card(card=SMALL[third], to="player")] if third is not None else []
     coup = CheminCoup(
         round=1,
         closed=True,
         cards=tuple(cards),
+        third=(2,) if third is not None else (),
         words={"player": "draw"},
         table=True,
         optional=optional,

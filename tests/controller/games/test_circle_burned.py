@@ -62,7 +62,7 @@ def test_a_card_burned_for_one_that_came_too_early_is_told_and_the_deal_goes_on(
     play.close()
     said = draw(play, "4s", exposed=True)
     assert [event.what for event in said if isinstance(event, Irregularity)] == ["deal_exposed"]
-    assert not play.state.troubles
+    assert not play.state.doubts
     draw(play, "5s 6c 6d")
     assert [place.to for place in play.current.due] == [
         "seat:4",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import Frame, Hand, ResultCorrected, RoundResult
+from controller.contract.events import Hand, ResultCorrected, RoundResult
 from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.circle.streets import pack
@@ -157,6 +157,17 @@ def test_without_showdown_a_person_says_the_winner() -> None:
     )
 
 
+def test_hands_that_lay_open_before_all_cards_came_say_nothing_of_the_winner() -> None:
+    play = table("BAL09", "five-card-stud")
+    play.bets()
+    play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
+    play.show(1, "8c Kc")
+    for seat in (2, 3, 4):
+        play.act(seat, "fold")
+    assert outcome_of(of_kind(play.events, RoundResult)[0]).winner == "seat:1"
+    assert outcome_of(correct(play, winner="seat:2")).winner == "seat:2"
+
+
 def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
     play = holdem()
     for street in STREETS:
@@ -215,6 +226,4 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
         for hand in hands.values()
     ]
     assert sealed == [False, True]
-    assert not any(
-        isinstance(each.frame, Frame) for hand in play.state.played for each in hand.cards
-    )
+    assert not any(each.reading is not None for hand in play.state.played for each in hand.cards)

@@ -57,7 +57,7 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
     said = play.show(4, "Ah Ac")
     assert whats(said) == ["shown_differs"]
     assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "Ac"]
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     play.accept()
     with pytest.raises(RejectedError, match="not every card of seat:3 is known; send cards-show"):
         play.turn(3)
@@ -65,8 +65,8 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
         play.show(seat, cards)
     [result] = of_kind(play.show(1, "Jh Js"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
-    assert {frame.frame for frame in result.frames} == {
-        f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")
+    assert {*play.evidence(result)} == {
+        f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah", "As")
     }
 
 

@@ -116,7 +116,7 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     with pytest.raises(RejectedError, match="no discards are due now"):
         discard(play, 4, 1)
     play.cards("Ad Ah")
-    assert play.state.asks == ("hand.act",)
+    assert play.asks == ("hand.act",)
     said = discard(play, 4, 0)
     assert of_kind(said, HandDecided)[0].announcement == {"ca": "servit"}
     discard(play, 1, 1, "As")
@@ -230,7 +230,7 @@ def test_where_nothing_can_be_mixed_in_a_person_decides() -> None:
     discard(play, 1, 0)
     said = discard(play, 2, 5, "Ah")
     assert irregularities(said) == ["deck_short", "cards_lacking"]
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     play.accept()
     assert play.current.due[0].to == "seat:2"
 
@@ -306,7 +306,7 @@ def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
     play = covered()
     play.cards("As")  # it came after all had theirs
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
-    assert (play.current.held, play.current.used, play.state.troubles) == ((), 20, ())
+    assert (play.current.early, play.current.used, play.state.doubts) == ((), 20, ())
 
 
 def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
@@ -358,3 +358,11 @@ def test_hand_and_second_hand_have_bet_so_the_third_speaks() -> None:
     for seat in (4, 3, 2, 1):
         said = discard(play, seat, 0)
     assert (first, of_kind(said, BettingOpened)[0].first) == ("seat:2", "seat:4")
+
+
+def test_a_card_that_is_drawn_after_the_hand_was_shown_is_none_of_the_first_five() -> None:
+    play = opened(3)
+    discard(play, 3, 3, "Ad Ah As")
+    play.show(3, "Jc Jd Ad Ah As")
+    [dealt] = of_kind(discard(play, 3, 1, "7h"), CardDealt)
+    assert (dealt.to, dealt.index) == ("seat:3", 9)

@@ -27,7 +27,7 @@ def test_a_card_before_the_bets_are_equal_is_held() -> None:
     said = play.cards("2c")
     assert whats(said) == ["deal_premature"]
     assert not of_kind(said, CardDealt)
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     play.accept()
     play.close()
     assert [place.to for place in play.current.due] == [
@@ -88,6 +88,17 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     ]
 
 
+@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+def test_a_common_card_too_many_leaves_though_it_was_read_otherwise(decree: str) -> None:
+    play = laid(decree)
+    play.close()
+    said = play.show("board", "9d 8h")
+    assert whats(said) == ["shown_differs", "deal_extra_common"]
+    [removed] = of_kind(said, CardRemoved)
+    assert (removed.why, removed.card) == ("extra_common", "8h")
+    assert [each.told for each in play.current.of("board")] == ["Td", "9d", None, None]
+
+
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))
 def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
@@ -118,7 +129,7 @@ def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(
         None,
         decree,
     )  # it lay covered: nobody is told it
-    assert play.state.asks == ()
+    assert play.asks == ()
     play.close()
     assert [event.card for event in of_kind(play.cards("Jc"), CardDealt)] == ["Jc"]
 

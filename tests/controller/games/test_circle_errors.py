@@ -67,7 +67,7 @@ def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(
     play = half_dealt(decree)
     said = play.error(error, 3)
     assert whats(said) == [f"deal_{error}"]
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     with pytest.raises(
         RejectedError, match="action read is not possible here; possible: accept, remove"
     ):
@@ -86,7 +86,7 @@ def test_a_card_that_is_not_his_and_that_he_has_seen(decree: str) -> None:
     assert void(play.error("wrong_hand", 3, seen=True)).reason == "misdeal"
     other = half_dealt(decree)
     other.error("wrong_hand", 3)
-    assert other.state.asks == ("card.decide", "round.void")
+    assert other.asks == ("card.decide", "round.void")
 
 
 @pytest.mark.parametrize("decree", of("BAL09-007", "EUS96-203"))
@@ -107,7 +107,7 @@ def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error:
 def test_one_face_up_card_in_the_pack_is_for_a_person_two_are_a_misdeal() -> None:
     play = half_dealt("BAL09")
     play.error("exposed_in_deck", count=1)
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     assert void(half_dealt("BAL09").error("exposed_in_deck", count=2)).reason == "card_exposed"
 
 
@@ -136,7 +136,7 @@ def test_once_bets_are_made_a_person_decides(error: str) -> None:
     play.act(4, "bet")
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     with pytest.raises(
         RejectedError, match=f"deal_{error} is not decided yet; .*: card-decide, round-void"
     ):
@@ -183,7 +183,7 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(
     [told] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
     assert (told.what, told.law, told.asks) == ("deal_shown_by_player", law, ())
     assert play.state.current is not None
-    assert play.state.troubles == ()
+    assert play.state.doubts == ()
     with pytest.raises(RejectedError, match="who must be one of: seat:4,"):
         play.error("exposed", 9, fault="player")
     with pytest.raises(RejectedError, match="who must be one of: seat:4,"):
@@ -196,7 +196,7 @@ def test_in_aragon_a_person_decides_about_cards_that_a_player_shows(cards: str) 
     play.bets()
     play.cards(cards)
     assert not of_kind(play.error("exposed", 3, fault="player"), RoundVoid)
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     play.accept()
     assert play.state.current is not None
 
@@ -229,7 +229,7 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
     play.close()
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
-    assert play.state.asks == ("round.void", "deal.error")
+    assert play.asks == ("round.void", "deal.error")
     with pytest.raises(
         RejectedError, match=f"deal_{error} is not decided yet; .*: round-void, deal-error"
     ):
@@ -246,7 +246,7 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
     )
     play.state = waits
     play.say("deal.error", error=error, who="seat:3", valid=False)
-    assert play.state.troubles == ()
+    assert play.state.doubts == ()
     assert play.current.confirmed_by == "M. Lasa (table_head)"
 
 
@@ -286,7 +286,7 @@ def test_a_packet_too_large_is_a_wrong_count() -> None:
 def test_a_card_seen_in_the_cut(decree: str) -> None:
     play = table(decree)
     play.error("exposed_in_cut")
-    assert play.state.asks == ("card.decide",)
+    assert play.asks == ("card.decide",)
     with pytest.raises(
         RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"
     ):
@@ -374,12 +374,21 @@ def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
 # Hands that touch
 
 
+def test_while_cards_are_dealt_the_next_one_is_of_a_hand_that_is_not_void() -> None:
+    play = table("BAL09")
+    play.bets()
+    play.cards("Ah Kh")
+    assert play.shown["expected"] == "seat:2"
+    play.error("touched", 2)
+    assert play.shown["expected"] == "seat:3"
+
+
 @pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-E06", "BAL05-E02"))
 def test_hands_that_touch_are_null_both(decree: str) -> None:
     play = laid(decree) if decree == "BAL05" else holdem(decree)
     [removed] = of_kind(play.error("touched", 3), CardRemoved)
     assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
-    assert play.state.asks == ("deal.error", "round.void")
+    assert play.asks == ("deal.error", "round.void")
     with pytest.raises(
         RejectedError,
         match="deal_touched is not decided yet; the table is waiting for: deal-error,",
@@ -389,7 +398,7 @@ def test_hands_that_touch_are_null_both(decree: str) -> None:
         play.error("touched", 3)
     play.error("touched", 1)
     assert [seat.number for seat in play.current.live] == [4, 2]
-    assert not play.state.asks
+    assert not play.asks
     play.act(4, "bet")
     [result] = of_kind(play.act(2, "fold"), RoundResult)
     assert outcome_of(result).winner == "seat:4"

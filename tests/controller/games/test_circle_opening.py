@@ -137,7 +137,7 @@ def test_the_opener_proves_it_even_if_all_others_give_up() -> None:
     play.act(3, "open")
     said = play.close(winner=3)
     assert irregularities(said) == ["opening_unproven"]
-    assert "cards.show" in play.state.asks
+    assert "cards.show" in play.asks
     play.again()
     assert results(play.turn(3)) == [("seat:3", ("no_showdown",))]
 

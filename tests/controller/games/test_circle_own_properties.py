@@ -1,21 +1,18 @@
-"""What holds whatever happens at stud and at draw: a thousand rounds of each game, with errors
-thrown in.
-"""
+"""What holds whatever happens at stud and at draw: rounds of each game, with errors thrown in."""
 
 from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import Irregularity
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
 from tests.controller.games.circle_evening import (
     Evening,
     check_rounds,
     check_words,
-    thousand_rounds,
+    irregular,
+    rounds_with_errors,
 )
-from tests.controller.games.play import of_kind
 
 PAIRS = tuple(
     (decree, game)
@@ -39,7 +36,7 @@ class Long(Evening):
     """Rounds in which players discard, prove their opening, and answer whether they go on."""
 
     def go_on(self) -> None:
-        hand, troubles = self.play.current, self.play.state.troubles
+        hand, troubles = self.play.current, self.play.state.doubts
         if troubles:
             if "hand.act" in troubles[0].asks and self.chance.random() < 0.8:
                 self.say("hand.act", who=troubles[0].who, action=self.chance.choice(("go", "pass")))
@@ -70,10 +67,10 @@ class Long(Evening):
             self.say("round.confirm", winner=f"seat:{hand.opener}")
         elif drawn:
             seat = self.chance.choice(drawn)
-            own = hand.of(seat.who)
-            first = [each for each in own if each.index <= FIRST]
+            own = hand.by_index(seat.who).items()
+            first = [each for index, each in own if index <= FIRST]
             kept = self.chance.sample(first, max(len(first) - seat.discards, 0))
-            laid = [*kept, *(each for each in own if each.index > FIRST)]
+            laid = [*kept, *(each for index, each in own if index > FIRST)]
             self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in laid])
         else:
             super().show()
@@ -100,10 +97,7 @@ class Long(Evening):
 
 @pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)
 def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> None:
-    evening = Long(decree, game, 1)
-    thousand_rounds(evening)
-    said = {event.what for event in of_kind(evening.play.events, Irregularity)}
-    assert OWN[decree, game] <= said
+    rounds_with_errors(Long(decree, game, 1), OWN[decree, game])
 
 
 @pytest.mark.parametrize(
@@ -118,7 +112,7 @@ def test_a_full_table_comes_to_the_end_of_the_pack(game: str, seats: int, what: 
         evening.round()
     check_words(evening.play)
     check_rounds(evening.play)
-    assert what in {event.what for event in of_kind(evening.play.events, Irregularity)}
+    assert what in irregular(evening.play)
 
 
 OWN = {
@@ -145,4 +139,4 @@ OWN = {
     },
     ("EUS96", "circle-draw"): {"deck_short", "deal_deck_removed"},
 }
-"""What this many rounds come upon."""
+"""What rounds come upon."""

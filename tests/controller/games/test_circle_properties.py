@@ -1,17 +1,17 @@
-"""What holds whatever happens at a table of circle poker: a thousand rounds of each game, with
-errors thrown in.
+"""What holds whatever happens at a table of circle poker: rounds of each game, with errors thrown
+in.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.controller.games.circle_evening import ROUNDS, Evening, thousand_rounds
+from tests.controller.games.circle_evening import ROUNDS, Evening, rounds_with_errors
 from tests.controller.games.circle_play import PAIRS
 
 
 @pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)
 def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> None:
     evening = Evening(decree, game, 1)
-    thousand_rounds(evening)
+    rounds_with_errors(evening)
     assert evening.corrected > ROUNDS / 50

@@ -20,7 +20,7 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap
-from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table
+from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table, whats
 from tests.controller.games.play import of_kind
 
 CARD = re.compile(r'"[2-9TJQKA][cdhs]"')
@@ -95,13 +95,14 @@ def test_it_does_lie_face_up_and_only_then_the_decree_speaks(
     assert "Ks" not in str(said) or told == "Ks"
 
 
-def test_who_looks_may_find_another_card_whose_frame_is_no_evidence() -> None:
+def test_who_looks_may_find_another_card_than_the_reading_that_stays_the_evidence() -> None:
     play = waiting("BAL09")
     play.say("card.decide", action="exposed", card="2c")
     play.accept()
     play.cards("Qs Js")
     [card] = [card for card in play.current.of("seat:1") if card.up]
-    assert (card.card, card.frame) == ("2c", None)
+    assert card.card == "2c"
+    assert play.readings[(card.reading or 0) - 1].frame == "frame Ks"
     assert "Ks" not in str(play.events)
 
 
@@ -168,11 +169,17 @@ def test_the_round_stands_still_until_then() -> None:
     play.say("bets.open")
 
 
+def test_where_more_cards_come_than_can_wait_a_person_says_what_lies_where() -> None:
+    play = waiting()
+    assert "silence" not in whats(play.cards("- " * 52))
+    assert whats(play.cards("-")) == ["silence"]
+
+
 def test_a_silence_is_still_a_persons_when_the_card_is_decided() -> None:
     play = waiting()
     play.take(LinkGap(at=play.now(), lost=1))
     play.accept()
-    assert [trouble.what for trouble in play.state.troubles] == ["silence"]
+    assert [trouble.what for trouble in play.state.doubts] == ["silence"]
     play.accept()
     play.cards("Qs Js")
     assert play.current.open

@@ -26,7 +26,7 @@ def test_a_device_that_is_heard_again_while_cards_are_due_may_have_missed_some()
     play.close()
     assert up(play) == ["silence"]
     play.again()
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
 
 
 def test_what_persons_tell_meanwhile_is_not_asked_for() -> None:

@@ -92,13 +92,13 @@ def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_an
 ) -> None:
     play, cards = stud("seven-card-stud", streets=4)
     play.seen(cards.pop())
-    assert play.state.troubles[0].who == "seat:5"
+    assert play.state.doubts[0].who == "seat:5"
     removed = [
         *of_kind(play.error("touched", 5), CardRemoved),
         *of_kind(play.error("touched", 2), CardRemoved),
     ]
     assert [event.to for event in removed] == ["seat:5", "seat:2"]
-    assert play.state.asks == ()
+    assert play.asks == ()
     with pytest.raises(RejectedError, match="not asked"):
         play.say("hand.act", who="seat:5", action=action)
 

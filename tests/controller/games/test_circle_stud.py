@@ -171,7 +171,7 @@ def test_open_cards_that_were_not_read_hold_up_the_bets() -> None:
     said = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s - Kc Qd 6c")
     assert irregularities(said) == ["card_unread"]
     assert not of_kind(said, BettingOpened)
-    assert play.state.asks == ("cards.show",)
+    assert play.asks == ("cards.show",)
     with pytest.raises(RejectedError, match="no betting interval is open"):
         play.close()
     said = play.show(1, "Jh")
@@ -314,7 +314,7 @@ def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
 def test_a_covered_card_seen_at_another_time_is_for_a_person() -> None:
     play = seven(streets=1)
     assert irregularities(play.error("exposed", 2, index=1)) == ["deal_exposed"]
-    assert play.state.asks == ("card.decide", "round.void")
+    assert play.asks == ("card.decide", "round.void")
     play.accept()
     with pytest.raises(RejectedError, match="who must be one of: seat:4, seat:1, seat:2, seat:3"):
         play.error("exposed", "seat:9")
@@ -369,7 +369,7 @@ def test_a_card_before_the_bets_are_closed_leaves_with_as_many_as_play(by: str) 
     play = seven(streets=1)
     said = play.cards("7h") if by == "reader" else play.error("premature")
     assert irregularities(said) == ["deal_premature"]
-    assert play.state.asks == ()
+    assert play.asks == ()
     play.act(3, "fold")
     said = play.close()
     assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [

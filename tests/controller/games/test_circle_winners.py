@@ -15,7 +15,8 @@ import pytest
 
 from controller.games.circle.game import CircleGame
 from controller.games.circle.showdown import CircleShown, compare
-from controller.games.circle.state import CircleCard, CircleRound, CircleSeat
+from controller.games.circle.state import CircleRound, CircleSeat
+from controller.games.dealt.cards import Card
 from controller.games.games import make_game
 
 ROUNDS = 250
@@ -85,13 +86,9 @@ def best(own: tuple[str, ...], common: tuple[str, ...], kind: Kind) -> Worth:
 
 def laid(hands: dict[str, tuple[str, ...]], board: tuple[str, ...], players: int) -> CircleRound:
     cards = [
-        CircleCard(to=who, index=place, up=True, card=card)
-        for who, own in hands.items()
-        for place, card in enumerate(own, 1)
-    ]
-    cards += [
-        CircleCard(to="board", index=place, up=True, card=card)
-        for place, card in enumerate(board, 1)
+        Card(to=who, up=True, card=card)
+        for who, own in [*hands.items(), ("board", board)]
+        for card in own
     ]
     seats = tuple(CircleSeat(number=int(who.removeprefix("seat:")), shown=True) for who in hands)
     return CircleRound(

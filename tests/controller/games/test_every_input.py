@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,12 +37,13 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from tests.conftest import cases
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
 from tests.controller.outcomes import shown
 
-STEPS = 160
+STEPS = cases(80, 160)
 EACH = 40
 """After so many steps every command there is, is said at once to the table as it is then."""
 WITH_JOKER = frozenset(deck("deck_53"))
@@ -68,23 +70,23 @@ class Trial:
         self._chance = random.Random(f"{game_id} {decree} {seed}")
         self._monkey = Monkey(f"{game_id} {decree} {seed}", game_id)
         self._id, self._noise, self._phase = game_id, noise, 0
-        self._pack = MANNERS.get(game_id, Manners()).pack
-        self._cards = WITH_JOKER if game_id == "pai-gow" else frozenset(self._pack)
+        self.pack = MANNERS.get(game_id, Manners()).pack
+        self._cards = WITH_JOKER if game_id == "pai-gow" else frozenset(self.pack)
 
     def run(self, steps: int) -> None:
         for step in range(1, steps + 1):
             if step % EACH == 0:
                 for kind in COMMANDS:
-                    self.give(anything(kind, self._chance, self._pack), keep=False)
+                    self.give(anything(kind, self._chance, self.pack), keep=False)
             self.give(self.next())
 
     def next(self) -> Input:
         """What is said next."""
         if len(self._monkey.left) < 12:
-            self._monkey.left += self._pack
+            self._monkey.left += self.pack
         luck = self._chance.random()
         if luck < self._noise:
-            return anything(self._chance.choice(KINDS), self._chance, self._pack)
+            return anything(self._chance.choice(KINDS), self._chance, self.pack)
         if self._id == "craps" and luck < 0.5:
             return anything(self._chance.choice((DiceState, DiceRead)), self._chance)
         if self._id in WHEELS and luck < 0.6:
@@ -99,7 +101,7 @@ class Trial:
         try:
             return self._monkey.next(shown(self.game, self.state))
         except ValueError:  # it has not learned how to say that
-            return anything(self._chance.choice(COMMANDS), self._chance, self._pack)
+            return anything(self._chance.choice(COMMANDS), self._chance, self.pack)
 
     def give(self, given: Input, *, keep: bool = True) -> None:
         """One input. A command changes something, says something, or is rejected with a reason;
@@ -175,6 +177,7 @@ def test_before_a_session_no_command_is_left_without_an_answer(game: str, decree
 DEALT = [(game, decree) for game, decree in PAIRS if game not in (*WHEELS, "craps")]
 
 
+@cache
 def expecting(game_id: str, decree: str) -> Trial:
     """A table that waits for a card of a round, and for nothing else."""
     for seed in range(20):

@@ -332,7 +332,7 @@ def test_a_person_may_be_right_against_the_reader() -> None:
     play.show("box:1", "Ts Td Tc 6c Th")
     told = play.say("card.decide", action="accept")
     assert (box(told).kind, result(told).confirmed_by) == ("four", "M. Lasa (table_head)")
-    assert len(result(told).frames) == 9, "what the reader said of the tenth card is no evidence"
+    assert len(play.evidence(result(told))) == 10, "also what the reader said of the tenth card"
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     dealt(play, ONE, BANK)
     [left] = of_kind(play.say("session.close"), RoundUnresolved)
     assert (left.round, left.why, left.candidate) == (1, "undecided", None)
-    assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
+    assert play.evidence(left) == [f"frame {n}" for n in range(5, 15)], "of every card"
     [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert (result.confirmed_by, [hand.cards for hand in outcome_of(result).hands]) == (
         "M. Lasa (table_head)",

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.events import CardDealt, CardTurned, Frame
+from controller.contract.events import CardDealt, CardTurned
 from controller.games.cards import DECK
 from controller.games.dealt.cards import (
     Card,
     Table,
     drop,
-    frames,
     hand,
     is_known,
     is_up,
     known,
     laid_down,
     place_card,
+    readings,
     show,
     show_one,
     trouble,
@@ -79,15 +79,11 @@ def test_unknown_stays_unknown() -> None:
     assert not is_up(turn(table, "box:1"), "box:1")
 
 
-def test_the_evidence_of_a_hidden_card_is_hidden_too() -> None:
+def test_the_evidence_of_a_hidden_card_is_the_number_of_its_reading() -> None:
     table = place_card(
-        place_card((), "dealer", "As", frame=Frame(at=1.0, frame="one")),
-        "dealer",
-        "Kd",
-        up=True,
-        frame=Frame(at=2.0, frame="two"),
+        place_card((), "dealer", "As", reading=7), "dealer", "Kd", up=True, reading=2
     )
-    assert [each.frame for each in frames(table)] == ["two"]
+    assert readings(table) == (2, 7), "oldest first"
     assert laid_down((), table) == [
         CardDealt(to="dealer", index=1, card=None),
         CardDealt(to="dealer", index=2, card="Kd"),

@@ -292,14 +292,14 @@ def test_a_foreign_card_and_one_too_often(decree: str) -> None:
     assert (play.state.shoe.seen["Kc"], play.state.shoe.seen["Ks"]) == (6, 1)
 
 
-def test_the_frame_of_a_card_that_was_read_otherwise_is_not_told() -> None:
+def test_the_reading_of_a_card_that_was_read_otherwise_is_evidence_too() -> None:
     play = table()
     play.bets()
     play.cards("Xx")
     play.say("card.decide", action="read", card="Kc")
     play.cards("Qd 7h 6s")
     result = only(play.say("cards.turn"), RoundResult)
-    assert len(result.frames) == 3
+    assert len(play.evidence(result)) == 4
     assert outcome_of(result).winner == "player"
 
 

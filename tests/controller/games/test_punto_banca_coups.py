@@ -264,9 +264,7 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
     assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
     said = play.say("cards.turn", who="player")
     assert [event.card for event in of_kind(said, CardTurned)] == ["9d"]
-    assert [frame.frame for frame in only(said, RoundResult).frames] == [
-        f"frame {n}" for n in (7, 8, 9, 10, 13)
-    ]
+    assert play.evidence(only(said, RoundResult)) == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
 
 
 def test_turned_is_what_lies_there_and_once() -> None:
@@ -421,7 +419,7 @@ def test_a_result_may_wait_for_the_shoe() -> None:
     play.cards(four(7, 6))
     assert of_kind(play.say("cards.turn"), RoundResult) == []
     result = only(play.verdict("player"), RoundResult)
-    assert result.frames[-1].frame == "verdict"
+    assert play.evidence(result)[-1] == "verdict"
 
 
 @pytest.mark.parametrize("winner", ["banker", "tie"])

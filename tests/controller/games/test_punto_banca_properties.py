@@ -38,6 +38,7 @@ from devices.readings import (
     ShoeReset,
     ShoeResult,
 )
+from tests.conftest import cases
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of, spoken
 from tests.controller.games.own_cards import CARD, named, with_cards
@@ -192,7 +193,7 @@ def may_be_told(
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(75, 300), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000))
 def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
     play = Play(**table)
@@ -260,7 +261,7 @@ def check(play: Play) -> None:
                     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=cases(20, 80), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000), st.data())
 def test_a_table_goes_on_from_what_was_written_down(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject

@@ -36,11 +36,14 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     play = table(decree)
     play.bets()
     play.cards("Kc Qd")
-    assert play.gap() == []
+    silence = only(play.gap(), Irregularity)
+    assert (silence.what, silence.asks) == ("silence", ("round.confirm", "round.void"))
+    assert play.gap() == []  # told once
     assert play.shown["asks"] == ["round.confirm", "round.void"]
     said = play.cards("7h")
     unresolved = only(said, RoundUnresolved)
-    assert (unresolved.why, unresolved.candidate, unresolved.frames) == ("silence", None, ())
+    assert (unresolved.why, unresolved.candidate) == ("silence", None)
+    assert play.evidence(unresolved) == ["frame 7", "frame 8"]
     assert play.cards("6s") == []  # it belongs to no round
     assert play.shown["asks"] == ["bets.open"]
     with pytest.raises(RejectedError, match="not all cards of round 1 are known; give the winner"):
@@ -167,7 +170,7 @@ def test_late_cards_are_candidates_for_a_person(decree: str) -> None:
     assert play.sealed == ["4h", "6s", "5h"]
     result = only(play.say("round.confirm"), RoundResult)
     assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
-    assert (outcome_of(result).winner, len(result.frames)) == ("player", 5)
+    assert (outcome_of(result).winner, len(play.evidence(result))) == ("player", 5)
 
 
 def test_a_person_may_know_better() -> None:

@@ -212,3 +212,11 @@ def test_zeros_running_are_counted(play: Play) -> None:
         for spin, number in enumerate((0, 0, 0, 5, 0), 1)
     ]
     assert zeros == [1, 2, 3, 0, 1]
+
+
+@pytest.mark.rule("ARA02-019")
+def test_a_number_that_is_forgotten_has_ended_the_zeros_before_it(play: Play) -> None:
+    for spin, number in enumerate((0, 0, 5, *[0] * 60), 1):
+        play.spin(number, spin)
+    assert play.state.entries[0].round == 4
+    assert play.state.tally().zeros == 60

@@ -20,6 +20,7 @@ from controller.contract.events import (
 from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
+from tests.conftest import cases
 from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
 from tests.controller.games.roulette_play import PAIRS, Play
 from tests.controller.outcomes import outcome_of
@@ -154,7 +155,7 @@ TABLE = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(100, 400), deadline=None)
 @given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
@@ -192,7 +193,7 @@ def zeros(events: list[AnyEvent]) -> int:
     return running
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.data())
 def test_a_table_goes_on_from_what_was_written_down(
     play: Play, script: list[Input], data: st.DataObject
@@ -200,7 +201,7 @@ def test_a_table_goes_on_from_what_was_written_down(
     goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.sampled_from(["croupier", "technician"]))
 def test_nobody_else_declares_a_spin_null(play: Play, script: list[Input], role: Any) -> None:
     for each in script:

@@ -17,6 +17,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "baccarat-two-cloths/second-cloth-and-bank": (),
     "baccarat-two-cloths/shown-by-the-banker": ("BAL05-123",),
     "baccarat-two-cloths/thrown-away": ("GAL07-116",),
+    "blackjack/accumulated-out-of-play": ("EUS96-197",),
     "blackjack/anomalies": ("ARA02-057", "ARA02-067", "ARA02-068", "ARA02-069"),
     "blackjack/evening": (
         "EUS96-060",
@@ -115,6 +116,8 @@ RULES: dict[str, tuple[str, ...]] = {
     "poker-no-draw/bought": ("EUS96-174",),
     "poker-no-draw/correction": (),
     "poker-no-draw/jackpot": ("EUS96-194", "EUS96-188"),
+    "poker-no-draw/jackpot-marked": (),
+    "poker-no-draw/jackpot-out-of-play": ("EUS96-189",),
     "poker-no-draw/misdeals": ("EUS96-160", "EUS96-155"),
     "poker-no-draw/packets": ("BAL05-130", "BAL05-132"),
     "poker-no-draw/reader": ("ARA02-135", "ARA02-137", "ARA02-138"),

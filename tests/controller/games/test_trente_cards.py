@@ -129,7 +129,7 @@ def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
     assert play.sealed == ["9s", *BLACK_WINS.split()[1:]]
     said = play.say("card.decide", action="read", card="Ts")
     [result] = of_kind(said, RoundResult)
-    assert (outcome_of(result).winner, len(result.frames)) == ("black", 7)
+    assert (outcome_of(result).winner, len(play.evidence(result))) == ("black", 8)
 
 
 @pytest.mark.parametrize("card", ["Xx", "joker"])

@@ -109,7 +109,7 @@ def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
         None,
         None,
     ]
-    assert all(len(result.frames) == 8 for result in results)
+    assert all(len(play.evidence(result)) == 8 for result in results)
 
 
 @pytest.mark.parametrize("decree", of("BAL05-090", "ARA02-040", "EUS96-093", "GAL07-083"))

@@ -34,6 +34,7 @@ from devices.readings import (
     ShoeFault,
     ShoeReset,
 )
+from tests.conftest import cases
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of
 from tests.controller.games.own_cards import CARD, named, with_cards
@@ -125,7 +126,7 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
     return with_cards([said("session.open"), said("shoe.start", shoe="S1"), *script], cards)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(75, 300), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000))
 def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
     play = Play(**table)
@@ -139,7 +140,6 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None:
                 public |= {card for hand in outcome_of(event).hands for card in hand.cards}
-                public |= named(b"".join((frame.frame or "").encode() for frame in event.frames))
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
@@ -192,7 +192,7 @@ def check_result(event: RoundResult) -> None:
     assert all(31 <= points(row) <= 40 for row in (black, red))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=cases(20, 80), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000), st.data())
 def test_a_table_goes_on_from_what_was_written_down(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject

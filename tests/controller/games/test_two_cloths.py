@@ -357,6 +357,21 @@ def test_after_a_removed_third_card_the_next_one_goes_to_who_waits_for_it(decree
         assert play.shown["expected"] == "bank"
 
 
+@every
+def test_the_banks_third_card_stays_when_that_of_a_cloth_is_discarded(decree: str) -> None:
+    play = table(decree, "2h 2c 3h 2d 5s Kd")
+    play.draw("cloth:1")
+    play.cards("9s")
+    play.draw("cloth:2")
+    play.decide("for", who="cloth:2")
+    play.cards("As")
+    play.stand("cloth:2")  # the play is put right, and the nine lies for whoever asks
+    play.draw("bank")
+    play.decide("remove")  # the ace came face up
+    assert play.shown["hands"]["bank"] == [None, None, "9s"]
+    assert play.state.expected == "cloth:1"
+
+
 @rules("GAL07-122 GAL07-123", "BAL05-123", "ARA02-119")
 def test_a_card_that_a_person_had_put_there_goes_with_a_word_that_is_put_right(decree: str) -> None:
     play = table(decree, "2h 2c 5h 2d 5s Kd")

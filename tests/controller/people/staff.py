@@ -69,7 +69,10 @@ LATER = Person(
 SCREEN = Person(
     id="carrousel-1", name="Carrousel 1", roles=("reader",), tables=("*",), keys=(public("screen"),)
 )
-PERSONS = (LASA, RIERA, VIDAL, GONE, LATER, SCREEN)
+MORA = Person(
+    id="s-mora", name="S. Mora", roles=("surveillance",), tables=("*",), keys=(public("mora"),)
+)
+PERSONS = (LASA, RIERA, VIDAL, GONE, LATER, SCREEN, MORA)
 KEY_OF = {
     "m-lasa": "lasa",
     "a-riera": "riera",
@@ -77,6 +80,7 @@ KEY_OF = {
     "j-gone": "gone",
     "l-later": "later",
     "carrousel-1": "screen",
+    "s-mora": "mora",
 }
 
 

@@ -34,6 +34,7 @@ CORRECT = ResultCorrect(at=1.0, by="M. Lasa", role="table_head", round=5, number
 
 def by(said: Said, given: AnyCommand = CORRECT) -> AnyCommand:
     assert said.role != "reader"
+    assert said.role != "surveillance"
     return replace(given, at=given.at + 7, by=said.name, role=said.role, note=f"of {said.name}")
 
 

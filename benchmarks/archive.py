@@ -1,0 +1,167 @@
+"""Records into the archive of surveillance, in SQLite and in PostgreSQL, and out of it as files;
+beside scripts that do nothing but insert and write.
+
+A turn gives each of them the same records, as many as a recorder takes at once, and each commits
+them to the disk. So a disturbance of the machine meets all of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+import psycopg
+
+from benchmarks.figures import row
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Query, Record
+from subscribers.surveillance.archive_postgres import PostgresArchive
+from subscribers.surveillance.archive_sqlite import SQLiteArchive
+from subscribers.surveillance.export import FORMS, export
+from tests.subscribers.surveillance.postgres import Postgres
+
+AT_ONCE = 100
+"""Records of a turn."""
+TABLES = 50
+_TABLE = "CREATE TABLE record (key TEXT PRIMARY KEY, time TEXT NOT NULL, body {} NOT NULL)"
+
+Keep = Callable[[Sequence[Record]], object]
+
+
+def main(records: int) -> None:
+    """Measure and print."""
+    with ExitStack() as ending, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = Postgres(fsync="on")
+        ending.callback(server.close)
+        server.start()
+        sqlite, postgres = SQLiteArchive(folder / "archive"), PostgresArchive(server.database())
+        ending.callback(sqlite.close)
+        ending.callback(postgres.close)
+        plain, other = _sqlite(folder / "plain"), _postgres(server.database())
+        ending.callback(plain.close)
+        ending.callback(other.close)
+        programs: dict[str, Keep] = {
+            "sqlite script": lambda some: _plain_sqlite(plain, some),
+            "sqlite archive": sqlite.keep,
+            "postgres script": lambda some: _plain_postgres(other, some),
+            "postgres archive": postgres.keep,
+        }
+        for line in keeping(programs, records):
+            print(line, flush=True)
+        for line in writing(folder, sqlite, plain):
+            print(line, flush=True)
+
+
+def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
+    """What each takes for the same records."""
+    spent = dict.fromkeys(programs, 0.0)
+    cpu = dict.fromkeys(programs, 0.0)
+    for first in range(0, records, AT_ONCE):
+        some = [said(number) for number in range(first, min(first + AT_ONCE, records))]
+        for name, keep in programs.items():
+            begun, worked = time.monotonic(), time.process_time()
+            keep(some)
+            spent[name] += time.monotonic() - begun
+            cpu[name] += time.process_time() - worked
+    yield f"\n{records:,} events kept, {AT_ONCE} at once, each time on the disk\n"
+    yield row("", "records/s", "µs CPU", "ratio", "CPU ratio", width=12)
+    for name in programs:
+        script = f"{name.split()[0]} script"
+        each = (spent[name] / spent[script], cpu[name] / cpu[script])
+        yield row(name, round(records / spent[name]), cpu[name] / records * 1e6, *each, width=12)
+
+
+def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> Iterator[str]:
+    """What each form takes for all of them."""
+    count = archive.newest()
+    yield f"\n{count:,} events written to a file\n"
+    yield row("", "records/s", "MB", "ratio", "CPU ratio", width=12)
+    script = folder / "script.csv"
+
+    def plainly() -> None:
+        with script.open("w", newline="") as file:
+            csv.writer(file).writerows(plain.execute("SELECT key, time, body FROM record"))
+
+    alone = _took(plainly)
+    yield row("csv script", round(count / alone[0]), _mb(script), 1.0, 1.0, width=12)
+    for form in FORMS:
+        path = folder / f"export.{form}"
+        took = _took(partial(export, archive.find(Query()), form, path))
+        ratios = (took[0] / alone[0], took[1] / alone[1])
+        yield row(form, round(count / took[0]), _mb(path), *ratios, width=12)
+
+
+def _took(what: Callable[[], object]) -> tuple[float, float]:
+    """Seconds, and seconds of CPU."""
+    begun, worked = time.monotonic(), time.process_time()
+    what()
+    return time.monotonic() - begun, time.process_time() - worked
+
+
+def _mb(path: Path) -> float:
+    return path.stat().st_size / 1e6
+
+
+def said(number: int) -> Record:
+    """An event as a wheel's table says it."""
+    table, seq, moment = f"ruleta-{number % TABLES}", number // TABLES + 1, utc(1.79e9 + number)
+    frames = [{"at": number / 4, "frame": f"*X;{n};017;17;0;{number:03d}"} for n in range(4)]
+    outcome = {"family": "roulette", "number": number % 37, "colour": "black", "parity": "odd"}
+    body = {
+        "type": "round.result", "site": "casino-mayor", "table": table, "game": "roulette-french",
+        "decree": "ARA02", "boot": "9f8e7d6c", "seq": seq, "time": moment,
+        "mono_ns": number * 10**9, "session": 3, "round": seq, "outcome": outcome, "frames": frames,
+    }  # fmt: skip
+    return Record(
+        site="casino-mayor",
+        kind="event",
+        key=f"{table}:9f8e7d6c:{seq}",
+        time=moment,
+        heard=moment,
+        body=json.dumps(body).encode(),
+        table=table,
+        boot="9f8e7d6c",
+        seq=seq,
+        type="round.result",
+        session=3,
+        round=seq,
+        words=("wheel-1",),
+    )
+
+
+def _sqlite(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(_TABLE.format("BLOB"))
+    return connection
+
+
+def _postgres(where: str) -> psycopg.Connection:
+    connection = psycopg.connect(where, autocommit=True)
+    connection.execute(_TABLE.format("bytea").encode())
+    return connection
+
+
+def _plain_sqlite(connection: sqlite3.Connection, some: Sequence[Record]) -> None:
+    with closing(connection.cursor()) as cursor:
+        cursor.execute("BEGIN")
+        cursor.executemany(
+            "INSERT INTO record VALUES (?, ?, ?)", [(e.key, e.time, e.body) for e in some]
+        )
+        cursor.execute("COMMIT")
+
+
+def _plain_postgres(connection: psycopg.Connection, some: Sequence[Record]) -> None:
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO record VALUES (%s, %s, %s)", [(e.key, e.time, e.body) for e in some]
+        )

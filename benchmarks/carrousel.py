@@ -1,0 +1,255 @@
+"""From a coin at the broker to the ledger and the meter: the controller of the jackpots, beside a
+subscriber that only counts.
+
+The coins of twenty tables are published as a daemon tells them. A burst of them measures how many a
+second of CPU takes; then they come at a steady pace, and each is waited for on the retained topic
+``state``. Both programs hear the same coins, so that a disturbance of the machine meets both.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+from benchmarks.figures import milliseconds, row
+from benchmarks.processes import free_port, mosquitto, running
+from benchmarks.subscriber import Subscriber
+from benchmarks.usage import cpu
+from controller.contract.times import utc
+
+ROOT = "novamas/v1/bench"
+TABLES = [f"poker-{number}" for number in range(1, 21)]
+BOOT, NODE = "b1", "node-1"
+STATE = f"{ROOT}/jackpot/linked/state"
+COUNTED = f"{ROOT}/jackpot/counted/state"
+COIN = 100
+OF_ROUND = 60
+"""Coins of a round at one table."""
+AHEAD = 2000
+"""Coins of a burst that may wait at the broker."""
+
+
+class Tables:
+    """Twenty tables as their daemon tells them."""
+
+    def __init__(self, broker: int) -> None:
+        self._seqs = dict.fromkeys(TABLES, 0)
+        self._told = dict.fromkeys(TABLES, 0)
+        self._journals: dict[str, list[bytes]] = {table: [] for table in TABLES}
+        self.coins = 0
+        self.client = paho.Client(CallbackAPIVersion.VERSION2)
+        self.client.max_inflight_messages_set(0)
+        self.client.on_message = self._asked
+        self.client.connect("127.0.0.1", broker)
+        self.client.subscribe(f"{ROOT}/+/command/recall", 1)
+        self.client.loop_start()
+        self._retain(f"node/{NODE}/status", {"status": "online", "boot": BOOT})
+        for table in TABLES:
+            self.retain(table)
+
+    def retain(self, table: str) -> None:
+        """Its retained topics."""
+        head = {"table": table, "game": "poker-no-draw", "decree": "ARA02", "boot": BOOT}
+        state = {"seq": self._seqs[table], "time": utc(time.time()), "shown": {"currency": "EUR"}}
+        self._retain(f"{table}/info", {**head, "about": {"jackpot": "linked"}})
+        self._retain(f"{table}/state", {**head, **state})
+
+    def coin(self, number: int) -> None:
+        """The next coin of all tables, at the table whose turn it is."""
+        table = TABLES[number % len(TABLES)]
+        count = self._told[table] = self._told[table] + 1
+        turn, of_round = divmod(count - 1, OF_ROUND)
+        bet = {
+            "who": f"box:{1 + of_round % 6}",
+            "bet": "jackpot",
+            "amount": COIN * (1 + of_round // 6),
+        }
+        self._event(table, "bet.placed", turn + 1, bet)
+        self.coins += 1
+        if of_round == OF_ROUND - 1:
+            told = {"amount": COIN * OF_ROUND, "slots": COIN * OF_ROUND}
+            self._event(table, "jackpot.staked", turn + 1, told)
+
+    def close(self) -> None:
+        """Leave."""
+        self.client.disconnect()
+        self.client.loop_stop()
+
+    def _event(self, table: str, kind: str, number: int, fields: dict[str, Any]) -> None:
+        seq = self._seqs[table] = self._seqs[table] + 1
+        body = {
+            "type": kind,
+            **fields,
+            "site": "bench",
+            "table": table,
+            "game": "poker-no-draw",
+            "decree": "ARA02",
+            "boot": BOOT,
+            "seq": seq,
+            "time": utc(time.time()),
+            "mono_ns": time.monotonic_ns(),
+            "session": 1,
+            "round": number,
+        }
+        told = json.dumps(body, separators=(",", ":")).encode()
+        self._journals[table].append(told)
+        self.client.publish(f"{ROOT}/{table}/event", told, 1)
+
+    def _retain(self, topic: str, body: Any) -> None:
+        self.client.publish(f"{ROOT}/{topic}", json.dumps(body), 1, retain=True)
+
+    def _asked(self, _client: Any, _data: Any, message: paho.MQTTMessage) -> None:
+        """A recall."""
+        asked = json.loads(message.payload)
+        table = message.topic.removeprefix(f"{ROOT}/").partition("/")[0]
+        events = self._journals[table][asked["from"] - 1 :][:100]
+        told = b",".join(each[:-1] + b',"historical":true}' for each in events)
+        reply = json.dumps({"id": asked["id"], "ok": True}).encode()[:-1]
+        topic = f"{ROOT}/{table}/reply/{asked['client']}"
+        self.client.publish(topic, reply + b',"events":[' + told + b"]}", 1)
+
+
+class Meter:
+    """When a retained state came to which number of coins."""
+
+    def __init__(self) -> None:
+        self.coins: list[int] = []
+        self.times: list[float] = []
+
+    def take(self, coins: int, now: float) -> None:
+        """It came to so many."""
+        self.coins.append(coins)
+        self.times.append(now)
+
+    @property
+    def now(self) -> int:
+        """The coins that it has."""
+        return self.coins[-1] if self.coins else 0
+
+    def after(self, coin: int) -> float:
+        """When this coin was in it."""
+        return self.times[bisect_right(self.coins, coin)]
+
+
+def main(coins: int, rate: int, seconds: float) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory(prefix="novamas-bench-") as name, ExitStack() as ending:
+        folder, broker = Path(name), free_port()
+        ending.enter_context(mosquitto(folder, broker))
+        tables = Tables(broker)
+        ending.callback(tables.close)
+        pids = [
+            ending.enter_context(running(*command, stderr=subprocess.DEVNULL)).pid
+            for command in programs(folder, broker)
+        ]
+        meters = {STATE: Meter(), COUNTED: Meter()}
+        standing: dict[str, Any] = {}
+
+        def heard(topic: str, body: bytes, now: float) -> None:
+            told = json.loads(body)
+            if topic == STATE:
+                standing.update(told)
+            meters[topic].take(told["value"] // (COIN if topic == STATE else 1), now)
+
+        listening = ending.enter_context(Subscriber(broker, [STATE, COUNTED], heard))
+        listening.wait(
+            "all tables are in play",
+            lambda: (
+                bool(meters[COUNTED].coins)
+                and len(standing.get("tables", ())) == len(TABLES)
+                and all(each["in_play"] for each in standing["tables"].values())
+            ),
+            120.0,
+        )
+        for each in burst(coins, tables, listening, meters, pids):
+            print(each, flush=True)
+        for each in steady(rate, seconds, tables, listening, meters):
+            print(each, flush=True)
+
+
+def programs(folder: Path, broker: int) -> Iterator[list[str]]:
+    """The controller, and the one that only counts."""
+    terms = {
+        "jackpot": "linked",
+        "decree": "ARA02",
+        "games": ["poker-no-draw"],
+        "currency": "EUR",
+        "authorisation": {
+            "number": "1",
+            "date": "2026-01-15",
+            "authority": "Juego",
+            "percentage": [1, 1],
+            "tables": TABLES,
+        },
+    }
+    settings = {
+        "site": "bench",
+        "broker": {"url": f"mqtt://127.0.0.1:{broker}"},
+        "node": "carrousel",
+        "ledger": str(folder / "ledger.sqlite3"),
+        "jackpots": [{"terms": terms}],
+    }
+    yield [sys.executable, "-m", "subscribers.carrousel", "--settings", json.dumps(settings)]
+    yield [sys.executable, "-m", "benchmarks.coin_counter", str(broker), ROOT, COUNTED]
+
+
+def burst(
+    coins: int, tables: Tables, listening: Subscriber, meters: dict[str, Meter], pids: list[int]
+) -> Iterator[str]:
+    """As many as the slower one takes; what each took of a processor."""
+    before, begun = [cpu(pid) for pid in pids], time.monotonic()
+    for number in range(coins):
+        tables.coin(number)
+        if number % 100 == 0:
+            listening.wait("a burst", partial(_within, AHEAD, tables, meters), 120.0)
+    listening.wait(
+        "all coins", lambda: all(meter.now == tables.coins for meter in meters.values()), 120.0
+    )
+    took = time.monotonic() - begun
+    spent = [cpu(pid) - was for pid, was in zip(pids, before, strict=True)]
+    yield f"\nA burst of {coins:,} coins in {took:.1f} s, {coins / took:,.0f} a second\n"
+    yield row("", "CPU s", "µs/coin", "coins/CPU s", width=12)
+    for name, each in zip(("counting", "novamas"), reversed(spent), strict=True):
+        yield row(name, each, each / coins * 1e6, round(coins / each), width=12)
+    yield row("ratio", spent[0] / spent[1], width=12)
+
+
+def _within(coins: int, tables: Tables, meters: dict[str, Meter]) -> bool:
+    """Whether no more than so many coins are not in both meters."""
+    return min(meter.now for meter in meters.values()) >= tables.coins - coins
+
+
+def steady(
+    rate: int, seconds: float, tables: Tables, listening: Subscriber, meters: dict[str, Meter]
+) -> Iterator[str]:
+    """From just before a coin is published to the retained state that has it."""
+    first, begun = tables.coins, time.monotonic()
+    sent: list[float] = []
+    for number in range(round(rate * seconds)):
+        time.sleep(max(0.0, begun + number / rate - time.monotonic()))
+        sent.append(time.monotonic())
+        tables.coin(first + number)
+    listening.wait(
+        "all coins", lambda: all(meter.now == tables.coins for meter in meters.values()), 60.0
+    )
+    figures = {
+        topic: milliseconds([meter.after(first + n) - at for n, at in enumerate(sent)])
+        for topic, meter in meters.items()
+    }
+    yield f"\n{len(sent):,} coins, {rate} a second: ms from the coin to the retained state\n"
+    yield row("", "p50", "p99", "max")
+    yield row("counting", *figures[COUNTED])
+    yield row("novamas", *figures[STATE])
+    yield row("ratio", *(a / b for a, b in zip(figures[STATE], figures[COUNTED], strict=True)))

@@ -1,0 +1,41 @@
+"""The subscriber that an integrator would write first: it counts coins and tells how many, on a
+retained topic. It neither checks nor stores anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+import aiomqtt
+
+PACE = 0.02
+"""Seconds between two statements, as the controller has it."""
+
+
+async def main(port: int, root: str, state: str) -> None:
+    """Count until the end of the process."""
+    coins = told = 0
+
+    async with aiomqtt.Client("127.0.0.1", port) as client:
+
+        async def tell() -> None:
+            nonlocal told
+            while True:
+                await asyncio.sleep(PACE)
+                if coins != told:
+                    told = coins
+                    await client.publish(state, json.dumps({"value": told}), qos=1, retain=True)
+
+        telling = asyncio.create_task(tell())
+        await client.subscribe(f"{root}/+/event", qos=1)
+        await client.publish(state, json.dumps({"value": 0}), qos=1, retain=True)
+        async for message in client.messages:
+            assert isinstance(message.payload, bytes)
+            coins += json.loads(message.payload)["type"] == "bet.placed"
+        await telling
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))

@@ -1,0 +1,108 @@
+"""How soon a shuffler that does not shuffle, or a wheel that was exchanged, is told: simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from benchmarks.figures import percentile, row
+from subscribers.statistics.change import ChangeWatch
+from subscribers.statistics.shoes import DECK, Shoe, ShoeEvidence, after
+
+Shuffle = Callable[[list[str], Random], list[str]]
+DECKS, SEEN = 8, 6 / 7
+"""Of a shoe; the part of it that is dealt."""
+
+
+def riffles(times: int) -> Shuffle:
+    """So many riffle shuffles, by the model of Gilbert, Shannon and Reeds."""
+
+    def shuffle(cards: list[str], random: Random) -> list[str]:
+        for _ in range(times):
+            cut = sum(random.random() < 0.5 for _ in cards)
+            halves, cards = [cards[:cut][::-1], cards[cut:][::-1]], []
+            while any(halves):
+                left = random.random() * (len(halves[0]) + len(halves[1])) < len(halves[0])
+                cards.append(halves[0 if left else 1].pop())
+        return cards
+
+    return shuffle
+
+
+def slug(size: int) -> Shuffle:
+    """A perfect shuffle of all but so many cards, which stay together."""
+
+    def shuffle(cards: list[str], random: Random) -> list[str]:
+        at = random.randrange(len(cards) - size)
+        kept, rest = cards[at : at + size], cards[:at] + cards[at + size :]
+        random.shuffle(rest)
+        place = random.randrange(len(rest))
+        return rest[:place] + kept + rest[place:]
+
+    return shuffle
+
+
+def perfect(cards: list[str], random: Random) -> list[str]:
+    """A perfect shuffle."""
+    random.shuffle(cards)
+    return cards
+
+
+def told_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
+    """After how many shoes an order that comes again is told; None: not in so many."""
+    cards, evidence, before = perfect([*DECK] * DECKS, random), ShoeEvidence(), None
+    for number in range(shoes):
+        shoe = Shoe(str(number), DECKS, tuple(cards[: int(len(cards) * SEEN)]))
+        evidence, before = after(evidence, before, shoe), shoe
+        if "order" in evidence.alarms:
+            return number + 1
+        cards = shuffle(cards, random)
+    return None
+
+
+def print_shoes(tables: int, seed: int) -> None:
+    """Simulate and print."""
+    random = Random(seed)
+    print(f"Shoes of {DECKS} decks until an order that comes again is told")
+    print(row("", "told", "median", "last", "shoes"))
+    for name, shuffle, shoes, of in (
+        ("perfect", perfect, 40, 2 * tables),
+        *((f"{times} riffles", riffles(times), 20, tables) for times in (1, 3, 4, 5)),
+        *((f"slug of {size}", slug(size), 80, tables) for size in (10, 20, 40)),
+    ):
+        told = [told_after(shuffle, shoes, random) for _ in range(of)]
+        found = [each for each in told if each is not None]
+        middle = f"{percentile(found, 50):,.0f}" if found else "-"
+        print(row(name, f"{len(found)}/{of}", middle, max(found, default=0), shoes), flush=True)
+
+
+def changed_after(spins: int, later: int, slower: float, name: str) -> int | None:
+    """After how many spins in all a change is told: of four dealers, each with a pace, times with a
+    standard deviation of 3 s, and from ``spins`` on ``slower`` seconds more.
+    """
+    random, watch = Random(name), ChangeWatch(37)
+    for number in range(spins + later):
+        dealer = number // 200 % 4
+        mean = 20 + dealer + (slower if number >= spins else 0)
+        told = {"spin_seconds": random.gauss(mean, 3.0)}
+        watch.take(f"{name} {number}", random.randrange(37), str(dealer), told)
+        if watch.alarm is not None:
+            return watch.alarm[0]
+    return None
+
+
+def print_changes(wheels: int, seed: int) -> None:
+    """Simulate and print."""
+    print(
+        "Wheels exchanged after 2,000 spins: spins until it is told, times with a deviation of 3 s"
+    )
+    print(row("", "told", "median", "90 %"))
+    for slower in (1.5, 3.0, 6.0):
+        told = [changed_after(2000, 1500, slower, f"{seed} {slower} {n}") for n in range(wheels)]
+        found = [each - 2000 for each in told if each is not None and each > 2000]
+        cells = (percentile(found, 50), percentile(found, 90))
+        shown = (f"{len(found)}/{wheels}", *(f"{cell:,.0f}" for cell in cells))
+        print(row(f"{slower} s slower", *shown), flush=True)
+    false = [changed_after(10_000, 0, 0.0, f"{seed} same {n}") for n in range(5 * wheels)]
+    alarms = sum(each is not None for each in false)
+    print(f"  the same wheel: {alarms} of {5 * wheels} raised an alarm within 10,000 spins")

@@ -1,0 +1,202 @@
+"""``novamas web``: the displays of a configuration in the browser, from MQTT alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from controller.cli import CommandLineError
+
+if TYPE_CHECKING:
+    from controller.configuration.settings import Archive, Broker, Carrousel, Configuration, Web
+
+HELP = "show the tables of a configuration in the browser"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[CONFIG] [--listen HOST:PORT] ..."""
+    parser.add_argument(
+        "config",
+        nargs="?",
+        type=Path,
+        default=Path("novamas.toml"),
+        metavar="CONFIG",
+        help="the configuration of the daemon, or one with [site], [broker], the tables and [web] "
+        "(default: novamas.toml)",
+    )
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", help="in place of `listen` of [web]; port 0: a free one"
+    )
+    parser.add_argument(
+        "--archive",
+        metavar="PATH",
+        help="the archive of /wheels and /surveillance: a file or postgresql://...",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Become the web server, which knows nothing but MQTT. Raises :class:`CommandLineError`."""
+    import msgspec
+
+    told = web_settings(arguments.config, arguments.listen)
+    if arguments.archive is not None:
+        told["archive"] = arguments.archive
+    if told["pit"] is not None:
+        told["pit"]["laws"] = str(write_laws(Path(told["state"])))
+    settings = msgspec.json.encode(told).decode()
+    sys.stdout.flush()
+    os.execv(  # noqa: S606 - no shell is wanted
+        sys.executable, [sys.executable, "-m", "subscribers.web", f"--settings={settings}"]
+    )
+
+
+def web_settings(path: Path, listen: str | None = None) -> dict[str, Any]:
+    """What the server is told. No secret is in it."""
+    from controller.configuration.file import load
+    from controller.configuration.settings import ConfigurationError
+
+    try:
+        configuration = load(path)
+    except ConfigurationError as mistaken:
+        raise CommandLineError(str(mistaken)) from None
+    return settings_of(configuration, listen)
+
+
+def settings_of(configuration: Configuration, listen: str | None = None) -> dict[str, Any]:
+    """The same, of a configuration that was read."""
+    web = configuration.web
+    host, port = address(listen or web.listen)
+    return {
+        "site": configuration.site.id,
+        "broker": broker_login(configuration.broker, web, "web"),
+        "tables": [{"id": table.id, "simulated": table.simulated} for table in configuration.table],
+        "jackpots": [
+            {"id": each.id, "simulated": each.simulated} for each in configuration.jackpot
+        ],
+        "host": host,
+        "port": port,
+        "names": web.names,
+        "cert_file": web.cert_file,
+        "key_file": web.key_file,
+        "displays": web.displays,
+        "streams": web.streams,
+        "theme": web.theme,
+        "state": web.path,
+        "day_begins": web.day_begins,
+        "log": configuration.log.format,
+        "pit": pit_settings(configuration),
+        "archive": _archive(configuration),
+        "cards_key": configuration.archive.cards_key,
+        "video": video_settings(configuration),
+        "keypads": web.keypads,
+    }
+
+
+def _archive(configuration: Configuration) -> str | None:
+    """The archive of surveillance that this machine has, or the address of its database."""
+    archive = configuration.archive
+    return archive.database or (archive.path if Path(archive.path).exists() else None)
+
+
+def video_settings(configuration: Configuration) -> dict[str, Any] | None:
+    """Where recordings lie; None: nowhere."""
+    import msgspec
+
+    if configuration.video.folder is None:
+        return None
+    told: dict[str, Any] = msgspec.to_builtins(configuration.video)
+    return told
+
+
+def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
+    """What the console is told; None: there is none."""
+    web, people = configuration.web, configuration.people
+    if web.pin_keys is None:
+        return None
+    if people is None or people.file is None:
+        raise CommandLineError("[web] pin_keys: signed commands need [people] with `file`")
+    return {
+        "people_file": people.file,
+        "people_key": people.key,
+        "keys": web.pin_keys,
+        "pepper": str(pepper_path(web)),
+        "idle": web.idle,
+        "longest": web.longest,
+    }
+
+
+def pepper_path(web: Web) -> Path:
+    """The file of the console's pepper."""
+    if web.pepper_file is not None:
+        return Path(web.pepper_file)
+    if web.pepper_credential is None:
+        raise CommandLineError("[web] pin_keys: `pepper_file` or `pepper_credential` is missing")
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    if directory is None:
+        raise CommandLineError(
+            f"[web] pepper_credential {web.pepper_credential!r}: no LoadCredential= in the unit"
+        )
+    return Path(directory, web.pepper_credential)
+
+
+def write_laws(folder: Path) -> Path:
+    """The printed words of every rule, for the console to show beside an article."""
+    import msgspec
+
+    from controller.rulebooks.numbered import numbered
+
+    path = folder / "laws.json"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        words = {name: rule.printed for name, rule in numbered().items()}
+        path.write_bytes(msgspec.json.encode(words))
+    except OSError as error:
+        raise CommandLineError(f"{path}: {error.strerror}") from None
+    return path
+
+
+def address(text: str, key: str = "listen") -> tuple[str, int]:
+    """``host:port``; an IPv6 address in brackets. Raises :class:`CommandLineError`."""
+    from controller.configuration.listening import address as read
+
+    try:
+        return read(text)
+    except ValueError as error:
+        raise CommandLineError(f"{key}: {text!r}: {error}", 2) from None
+
+
+def broker_login(broker: Broker, own: Web | Carrousel | Archive, section: str) -> dict[str, Any]:
+    """How a program beside the daemon gets into the broker: as the daemon, or with the user that
+    its ``section`` of the configuration gives it.
+    """
+    import msgspec
+
+    from controller.broker.login import BrokerUnusableError, password_path
+
+    if own.username is not None:
+        broker = msgspec.structs.replace(
+            broker,
+            username=own.username,
+            password_file=own.password_file,
+            password_credential=own.password_credential,
+            cert_file=own.broker_cert_file or broker.cert_file,
+            key_file=own.broker_key_file or broker.key_file,
+        )
+    try:
+        path = password_path(broker)
+    except BrokerUnusableError as error:
+        what = f"give `username` and `password_file` in [{section}]"
+        raise CommandLineError(f"{error}; {what}") from None
+    url = urlsplit(broker.url)
+    return {
+        "url": f"{'mqtt' if url.scheme == 'embedded' else url.scheme}://{url.netloc}",
+        "username": broker.username,
+        "password_file": None if path is None else str(path),
+        "ca_file": broker.ca_file,
+        "cert_file": broker.cert_file,
+        "key_file": broker.key_file,
+    }

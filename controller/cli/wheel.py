@@ -1,0 +1,32 @@
+"""``novamas wheel``: how wheels and shoes behave, from the archive of surveillance alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+HELP = "say from an archive how wheels and shoes behave"
+PROGRAM = "subscribers.statistics"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[TABLE ...] --archive PATH [--since TIME] [--json]."""
+    parser.add_argument("table", nargs="*", metavar="TABLE", help="only these tables")
+    parser.add_argument(
+        "--archive", required=True, metavar="PATH", help="a file, or postgresql://..."
+    )
+    parser.add_argument(
+        "--since", metavar="TIME", help="only from then on: 2026-11-01, or 2026-11-01T06:00"
+    )
+    parser.add_argument("--json", action="store_true", help="one object on one line for each")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Become the program, which knows nothing but the archive."""
+    options = [f"--archive={arguments.archive}"]
+    options += [] if arguments.since is None else [f"--since={arguments.since}"]
+    options += ["--json"] if arguments.json else []
+    sys.stdout.flush()
+    program = [sys.executable, "-m", PROGRAM, *options, "--", *arguments.table]
+    os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted

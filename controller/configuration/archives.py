@@ -1,0 +1,84 @@
+"""Checks of the archive of surveillance in a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from controller.configuration.settings import Archive, ArchiveSite, Configuration
+from devices.places import Path
+
+Flaws = Iterator[tuple[Path, str]]
+
+POSTGRES = ("postgresql", "postgres")
+
+
+def archives(configuration: Configuration) -> Flaws:
+    """Every mistake."""
+    archive = configuration.archive
+    yield from _database(archive)
+    yield from _recalls(archive)
+    yield from _one_password(archive, ("archive",))
+    if configuration.table and archive.node == configuration.site.node:
+        what = f"{archive.node!r} is the daemon's own node; choose another id"
+        yield ("archive", "node"), what
+    if configuration.jackpot and archive.node == configuration.carrousel.node:
+        what = f"{archive.node!r} is the node of the jackpots' controller; choose another id"
+        yield ("archive", "node"), what
+    ids = [configuration.site.id]
+    for index, site in enumerate(archive.site):
+        at: Path = ("archive", "site", index)
+        if site.id in ids:
+            yield (*at, "id"), f"the site {site.id} is archived already; name each once"
+        ids.append(site.id)
+        yield from _site(site, at)
+
+
+def _database(archive: Archive) -> Flaws:
+    if archive.database is None:
+        return
+    place: Path = ("archive", "database")
+    try:
+        address = urlsplit(archive.database)
+        password = address.password
+    except ValueError as error:
+        yield place, f"not an address: {error}"
+        return
+    if address.scheme not in POSTGRES:
+        yield place, "write postgresql://USER@HOST/DATABASE; for a file of SQLite use `path`"
+    if password is not None or "password=" in address.query:
+        what = "remove the password; put it into a file and name that by ?passfile=FILE"
+        yield place, what
+
+
+def _recalls(archive: Archive) -> Flaws:
+    file, credential = archive.recall_passphrase_file, archive.recall_passphrase_credential
+    if file and credential:
+        what = "`recall_passphrase_file` is set too; remove one of them"
+        yield ("archive", "recall_passphrase_credential"), what
+    if archive.recall_key and not (file or credential):
+        what = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
+        yield ("archive", "recall_key"), what
+    if archive.recall_key and not archive.recall_person:
+        what = "`recall_person` is required too: the id of whose key it is, in the people file"
+        yield ("archive", "recall_key"), what
+
+
+def _one_password(given: Archive | ArchiveSite, at: Path) -> Flaws:
+    if given.password_file and given.password_credential:
+        yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
+
+
+def _site(site: ArchiveSite, at: Path) -> Flaws:
+    try:
+        address = urlsplit(site.url)
+        fine = address.scheme in ("mqtt", "mqtts") and bool(address.hostname)
+        fine = fine and address.username is None and address.port != 0
+    except ValueError:
+        fine = False
+    if not fine:
+        yield (*at, "url"), "write mqtt://host:port or mqtts://host:port, without a user"
+    if site.username is not None and not (site.password_file or site.password_credential):
+        what = "`password_file` or `password_credential` is required too"
+        yield (*at, "username"), what
+    yield from _one_password(site, at)

@@ -1,0 +1,112 @@
+"""Checks of the jackpots in a configuration: each has its tables, each table has one jackpot, and
+both know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from controller.configuration.settings import Carrousel, Configuration, Jackpot, Table
+from devices.places import Path
+from devices.suggestions import unknown
+
+RESERVED = ("alert", "command", "reply")
+"""Ids that no jackpot may have: who may write ``+/command/+`` at tables may not speak for it."""
+
+Flaws = Iterator[tuple[Path, str]]
+
+
+def jackpots(configuration: Configuration) -> Flaws:
+    """Every mistake. A file without jackpots is of a daemon whose tables another machine links."""
+    yield from _carrousel(configuration)
+    if not configuration.jackpot:
+        return
+    tables = {table.id: table for table in configuration.table}
+    ids = [jackpot.id for jackpot in configuration.jackpot]
+    of: dict[str, str] = {}
+    for j, jackpot in enumerate(configuration.jackpot):
+        if jackpot.id in RESERVED:
+            what = f"{jackpot.id!r} is reserved: its topics would be read as a table's"
+            yield ("jackpot", j, "id"), f"{what}; choose another id"
+        if jackpot.id in ids[:j]:
+            yield ("jackpot", j, "id"), f"another jackpot has the id {jackpot.id} too"
+        if jackpot.authorisation is None:
+            continue  # it does not start, and says so
+        place: Path = ("jackpot", j, "authorisation", "tables")
+        if not jackpot.authorisation.tables:
+            yield place, "no table is linked; name the tables that are authorised"
+        for index, name in enumerate(jackpot.authorisation.tables):
+            if name in of:
+                other = "named twice" if of[name] == jackpot.id else f"of {of[name]} too"
+                yield (*place, index), f"{name} is {other}; a table has one jackpot"
+            of[name] = jackpot.id
+            if name in tables:
+                yield from _linked(tables[name], jackpot, (*place, index))
+            elif name not in configuration.carrousel.elsewhere:
+                yield (*place, index), _unknown(name, configuration)
+    for t, table in enumerate(configuration.table):
+        if table.jackpot is None:
+            continue
+        if table.jackpot not in ids:
+            yield ("table", t, "jackpot"), unknown("jackpot", table.jackpot, sorted(ids))
+        elif of.get(table.id) != table.jackpot:
+            what = f"the authorisation of {table.jackpot} does not name {table.id}"
+            yield ("table", t, "jackpot"), what
+
+
+def signs(configuration: Configuration) -> Flaws:
+    """Signs that show a jackpot that the file does not have. In a file without jackpots they show
+    those of another machine.
+    """
+    ids = {jackpot.id: jackpot.simulated for jackpot in configuration.jackpot}
+    for s, sign in enumerate(configuration.sign):
+        if ids and sign.jackpot not in ids:
+            yield ("sign", s, "jackpot"), unknown("jackpot", sign.jackpot, sorted(ids))
+        elif ids and ids[sign.jackpot] != sign.simulated:
+            kind = "simulated" if ids[sign.jackpot] else "real"
+            what = f"{sign.jackpot} is of {kind} tables; set `simulated` as it has it"
+            yield ("sign", s, "simulated"), what
+
+
+def _carrousel(configuration: Configuration) -> Flaws:
+    carrousel: Carrousel = configuration.carrousel
+    file, credential = carrousel.recall_passphrase_file, carrousel.recall_passphrase_credential
+    if file and credential:
+        what = "`recall_passphrase_file` is set too; remove one of them"
+        yield ("carrousel", "recall_passphrase_credential"), what
+    if carrousel.recall_key and not (file or credential):
+        what = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
+        yield ("carrousel", "recall_key"), what
+    for index, name in enumerate(carrousel.elsewhere):
+        if name in {table.id for table in configuration.table}:
+            what = f"{name} is a table of this file; remove it here"
+            yield ("carrousel", "elsewhere", index), what
+    both = bool(configuration.jackpot and configuration.table)
+    if both and carrousel.node == configuration.site.node:
+        what = f"{carrousel.node!r} is the daemon's own node; choose another id"
+        yield ("carrousel", "node"), what
+
+
+def _unknown(name: str, configuration: Configuration) -> str:
+    known = sorted(
+        {*(table.id for table in configuration.table), *configuration.carrousel.elsewhere}
+    )
+    return f"{unknown('table', name, known)}; those of other daemons stand in carrousel.elsewhere"
+
+
+def _linked(table: Table, jackpot: Jackpot, at: Path) -> Flaws:
+    """Whether a table of this file fits the jackpot that it is linked with."""
+    if table.jackpot != jackpot.id:
+        yield at, f'{table.id} does not know it; set jackpot = "{jackpot.id}" at that table'
+    if jackpot.games and table.game not in jackpot.games:
+        yield at, f"{table.id} plays {table.game}; authorised: {', '.join(jackpot.games)}"
+    if table.decree != jackpot.decree:
+        yield at, f"{table.id} plays under {table.decree}, the jackpot under {jackpot.decree}"
+    out_of_play = table.settings.get("out_of_play", "refuse")
+    if out_of_play in ("refuse", "mark") and out_of_play != jackpot.out_of_play:
+        what = f"{table.id} has out_of_play = {out_of_play!r}, the jackpot {jackpot.out_of_play!r}"
+        yield at, f"{what}; set both as the authorisation says"
+    if table.simulated != jackpot.simulated:
+        kinds = {True: "simulated", False: "not simulated"}
+        what = f"{table.id} is {kinds[table.simulated]}, the jackpot {kinds[jackpot.simulated]}"
+        yield at, f"{what}; no simulated coin may feed a real meter"

@@ -1,0 +1,57 @@
+"""Which of two events was first, as far as their clocks can tell."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from controller.contract.times import moment
+
+
+class Stamped(Protocol):
+    """What has the times of an event: an event, or a :class:`Stamp`."""
+
+    @property
+    def table(self) -> str: ...  # noqa: D102
+    @property
+    def boot(self) -> str: ...  # noqa: D102
+    @property
+    def seq(self) -> int: ...  # noqa: D102
+    @property
+    def time(self) -> str: ...  # noqa: D102
+    @property
+    def mono_ns(self) -> int: ...  # noqa: D102
+    @property
+    def time_bound(self) -> float | None: ...  # noqa: D102
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """The times of an event, read from its message: ``msgspec.json.decode(body, type=Stamp)``."""
+
+    table: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: float | None = 0.0
+
+
+def before(one: Stamped, other: Stamped, allowed: float | None) -> bool | None:
+    """Whether ``one`` was before ``other``; None: nobody can tell, and they count as simultaneous.
+
+    Events of one run of a daemon have their order of a clock that nobody can set. Others compare by
+    their times, of which each may be wrong by its ``time_bound``, or else by ``allowed``, the
+    seconds that the site allows (``bound`` below ``clock`` in ``health``). None: the site asks
+    nothing, so nothing is known. Raises ``ValueError`` for a time that is none.
+    """
+    if one.boot == other.boot:
+        if one.table == other.table:
+            return one.seq < other.seq if one.seq != other.seq else None
+        return one.mono_ns < other.mono_ns if one.mono_ns != other.mono_ns else None
+    bounds = [allowed if each.time_bound == 0 else each.time_bound for each in (one, other)]
+    apart = round((moment(other.time) - moment(one.time)) * 1e6)
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds) or abs(apart) <= round(sum(known) * 1e6):
+        return None
+    return apart > 0

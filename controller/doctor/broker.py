@@ -1,0 +1,146 @@
+"""The broker: whether it takes us, what it is, what it allows, and whether a daemon of this name is
+there already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiomqtt
+import msgspec
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.client import ConnectFlags
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller.broker.client import BrokerClient
+from controller.broker.login import BrokerUnusableError, told
+from controller.configuration.settings import Configuration
+from controller.contract.node import NodeStatus
+from controller.contract.topics import Topics
+from controller.doctor.finding import Finding
+
+VERSION = "$SYS/broker/version"
+"""Where Mosquitto says what it is."""
+PATIENCE = 5.0
+"""Seconds for the connection."""
+LISTENS = 1.0
+"""Seconds for what is retained."""
+PACKET = 65_536
+"""Bytes that the broker should take at once: as many as the daemon does (docs/mqtt.md)."""
+
+
+class _Client(BrokerClient):
+    """Keeps what the broker said of itself when it took us."""
+
+    said: Any = None
+
+    def _on_connect(
+        self,
+        client: PahoClient,
+        userdata: Any,
+        flags: ConnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        self.said = properties
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
+
+def look(configuration: Configuration) -> Iterator[Finding]:
+    """The broker of the configuration; nothing is published."""
+    url = urlsplit(configuration.broker.url)
+    if url.scheme == "embedded":
+        yield Finding("ok", "broker", "it is part of the daemon")
+        return
+    yield from asyncio.run(_asked(configuration))
+
+
+async def _asked(configuration: Configuration) -> list[Finding]:
+    broker, site = configuration.broker, configuration.site
+    about = f"broker {broker.url}"
+    five = broker.protocol == "5"
+    topics = [
+        Topics(site.id, simulated=simulated).node(site.node, "status")
+        for simulated in (False, True)
+    ]
+    heard: dict[str, bytes] = {}
+    try:
+        client = _Client(
+            broker,
+            identifier=f"novamas-doctor-{site.node}",
+            protocol=aiomqtt.ProtocolVersion.V5 if five else aiomqtt.ProtocolVersion.V311,
+            timeout=PATIENCE,
+        )
+        async with client:
+            await client.subscribe([(topic, 1) for topic in (VERSION, *topics)])
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LISTENS):
+                    async for message in client.messages:
+                        if isinstance(message.payload, bytes):
+                            heard[str(message.topic)] = message.payload
+    except BrokerUnusableError as error:
+        do = "run this as the unit does, or correct [broker]"
+        return [Finding("fault", about, str(error), do)]
+    except aiomqtt.MqttError as error:
+        do = "start it, or correct [broker]; docs/systemd.md sets up Mosquitto"
+        return [Finding("fault", about, told(error, broker), do)]
+    version = heard.pop(VERSION, b"").decode(errors="replace")
+    found = [Finding("ok", about, f"it takes us{f'; it is {version}' if version else ''}")]
+    if client.said is not None:
+        found += allowed(about, client.said.json())
+    else:
+        found.append(Finding("note", about, "by MQTT 3.1.1 it does not say what it allows"))
+    return found + [each for body in heard.values() for each in there(site.node, body)]
+
+
+def allowed(about: str, said: Mapping[str, Any]) -> list[Finding]:
+    """What the broker's own limits mean for us; ``said``: by MQTT 5's names of properties."""
+    found = []
+    if said.get("RetainAvailable", 1) == 0:
+        found.append(
+            Finding(
+                "fault", about, "it keeps no retained messages",
+                "allow them: displays, jackpots and births rest on them",
+            )
+        )  # fmt: skip
+    if said.get("MaximumQoS", 2) < 1:
+        found.append(
+            Finding(
+                "fault", about, "it acknowledges nothing (QoS 0 alone)",
+                "allow QoS 1: else no event is known to have arrived",
+            )
+        )  # fmt: skip
+    if said.get("WildcardSubscriptionAvailable", 1) == 0:
+        found.append(
+            Finding(
+                "fault", about, "it refuses wildcards in subscriptions",
+                "allow them: commands are heard by one",
+            )
+        )  # fmt: skip
+    packet = said.get("MaximumPacketSize", PACKET)
+    if packet < PACKET:
+        found.append(
+            Finding(
+                "warning", about, f"it takes at most {packet} bytes at once",
+                f"allow {PACKET} (Mosquitto: max_packet_size)",
+            )
+        )  # fmt: skip
+    return found
+
+
+def there(node: str, body: bytes) -> Iterator[Finding]:
+    """What the retained status of a node says."""
+    try:
+        status = msgspec.json.decode(body, type=NodeStatus)
+    except (ValueError, RecursionError):
+        yield Finding(
+            "warning", f"node {node}", "its retained status is not one of ours",
+            "let nobody but the daemon write below its topics: `novamas acl`",
+        )  # fmt: skip
+        return
+    yield Finding("ok", f"node {node}", f"a daemon of this name is {status.status} at the broker")

@@ -1,0 +1,81 @@
+"""The serial ports that a configuration names: whether they are there, may be opened, keep their
+name, and hand over bytes without delay.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from controller.configuration.settings import Configuration
+from controller.doctor.finding import Finding
+from devices.links.link import parse
+
+SYSTEM = Path("/sys/class/tty")
+LATENCY = 1
+"""Milliseconds for which an adapter of FTDI may keep bytes back; 16 as it comes."""
+
+
+def look(configuration: Configuration, system: Path = SYSTEM) -> Iterator[Finding]:
+    """Each serial device of each table."""
+    for table in configuration.table:
+        for device in table.device:
+            address = parse(device.link)
+            if address.scheme != "serial":
+                continue
+            about = f"serial {table.id}/{device.id}"
+            yield from _port(about, Path(address.path), system)
+
+
+def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
+    try:
+        mode = port.stat()
+    except OSError as error:
+        yield Finding(
+            "fault", about, f"{port}: {error.strerror}",
+            "plug it in; `novamas devices` lists what is there and how to name it",
+        )  # fmt: skip
+        return
+    if not stat.S_ISCHR(mode.st_mode):
+        yield Finding("fault", about, f"{port} is no serial port", "name the port in `link`")
+        return
+    if os.access(port, os.R_OK | os.W_OK):
+        yield Finding("ok", about, f"{port} is there and may be opened")
+    else:
+        group = _group(mode.st_gid)
+        yield Finding(
+            "fault", about, f"{port} may not be opened by this user; it belongs to group {group}",
+            f"run this as the daemon's user; if it fails there too, add that user to {group}",
+        )  # fmt: skip
+    real = port.resolve()
+    if port == real and real.name.startswith(("ttyUSB", "ttyACM")):
+        yield Finding(
+            "warning", about, f"{port}: the name changes with the order of plugging in",
+            "use the name below /dev/serial/by-id that `novamas devices` prints",
+        )  # fmt: skip
+    yield from _latency(about, system / real.name / "device" / "latency_timer")
+
+
+def _latency(about: str, timer: Path) -> Iterator[Finding]:
+    try:
+        held = int(timer.read_text())
+    except (OSError, ValueError):  # an adapter without one
+        return
+    if held <= LATENCY:
+        yield Finding("ok", about, f"the adapter holds bytes back for {held} ms")
+        return
+    yield Finding(
+        "warning", about, f"the adapter holds bytes back for {held} ms",
+        "let udev set it: ACTION==\"add\", SUBSYSTEM==\"usb-serial\", DRIVER==\"ftdi_sio\", "
+        f'ATTR{{latency_timer}}="{LATENCY}"',
+    )  # fmt: skip
+
+
+def _group(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)

@@ -1,0 +1,12 @@
+"""Poker with common cards, and with none of the moves that draw and stud have of their own."""
+
+from __future__ import annotations
+
+from controller.games.circle.errors import REMEDIES
+from controller.games.circle.turn import CircleTurn
+
+
+class CommonTurn(CircleTurn):
+    """One step of a table of poker with common cards."""
+
+    remedies = REMEDIES

@@ -1,0 +1,90 @@
+"""What a person decides: about a card that a reader reported face up, or about what else stops the
+table.
+
+Until a person has looked, that card is not published, and what comes after it waits too.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.contract.commands import CardDecide
+from controller.contract.refusals import RejectedError
+from controller.games.cards import is_card
+from controller.games.circle.state import EARLY
+from controller.games.circle.turn import CircleDealError, CircleTurn
+from controller.games.dealt.arrivals import follow_all
+from controller.games.session import confirmer, sent
+from devices.readings import CardDrawn
+
+DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
+"""After these a person has decided that the cards are right: then what a reader said of the covered
+ones is not. After a ``silence`` it is, as long as every card that was due comes from the reader
+(``CircleTurn.mistrust``).
+"""
+
+
+def decide(turn: CircleTurn, given: CardDecide) -> None:
+    """Decide about the waiting card, or else about the first doubt."""
+    if turn.state.held:
+        _about_card(turn, given)
+    else:
+        _about_doubt(turn, given)
+    turn.settle()
+
+
+def _about_card(turn: CircleTurn, given: CardDecide) -> None:
+    """It is face down after all, it is face up, or it leaves the game; then others follow."""
+    (held, *others), card, to = turn.state.held, turn.state.held[0].given, turn.current.due[0].to
+    turn.resumed = turn.current.street
+    turn.change(held=())
+    turn.change_current(confirmed_by=confirmer(given))
+    match given.action:
+        case "accept":
+            turn.deal(card.card, card.reading, unread=card.card is None)
+        case "exposed":
+            _is_face_up(turn, card, given, to)
+        case "remove":
+            turn.leave_out(held)
+            turn.say_removed("exposed", turn.book.laws["deal_exposed"], to)
+        case _:
+            _refuse(given, "accept", "exposed", "remove")
+    follow_all(turn, others)
+
+
+def _is_face_up(turn: CircleTurn, card: CardDrawn, given: CardDecide, to: str) -> None:
+    """Publish it, as the person reads it if a card is named, and apply the decree's consequence."""
+    named = given.card
+    if named is not None and not is_card(named):
+        raise RejectedError("not_a_card", card=named)
+    if named not in (None, card.card):
+        card = replace(card, card=named)
+    turn.deal(card.card, card.reading, exposed=True, unread=card.card is None)
+    if turn.state.current is not None:
+        error = "shown_by_player" if given.fault == "player" else "exposed"
+        turn.apply(CircleDealError(name=error, who=to))
+
+
+def _about_doubt(turn: CircleTurn, given: CardDecide) -> None:
+    """The trouble was put right, or the cards that came too early leave the game."""
+    if not turn.state.doubts:
+        raise RejectedError("nothing_to_decide")
+    doubt = turn.state.doubts[0]
+    if "card.decide" not in doubt.asks:
+        raise RejectedError("decide_first", what=doubt.what, commands=sent(doubt.asks))
+    if given.action not in ("accept", "remove"):
+        _refuse(given, "accept", "remove")
+    hand = turn.state.current
+    if given.action == "remove":
+        if hand is None or not hand.early:
+            raise RejectedError("no_card_waiting")
+        turn.take_out(EARLY)
+    turn.resolve(doubt)
+    if hand is not None:
+        turn.change_current(confirmed_by=confirmer(given))
+        if doubt.what in DISBELIEVED:
+            turn.disbelieve()
+
+
+def _refuse(given: CardDecide, *actions: str) -> None:
+    raise RejectedError("action_not_allowed", action=given.action, actions=actions)

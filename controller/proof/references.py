@@ -1,0 +1,112 @@
+"""The readings that events name as their evidence: which entries they are.
+
+A table at which cards are dealt counts its readings. The entry of a reading holds its number, also
+in clear beside a sealed box, and the events that rest on it name that number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from controller.confidential.boxes import is_sealed
+from controller.journal.schema import Entry
+from controller.proof.segment import HOSTILE
+
+MOST = 5000
+"""The latest readings of each table in which those of an event are looked up: a hundred rounds."""
+
+GONE = (
+    "its entry is not kept: the day that held it was removed after keep_days, or could not be read"
+)
+FAR = f"its entry lies more than {MOST} readings of the table back"
+
+
+_Found = tuple[int, bytes | None]
+"""The position of a reading, and what it said; None: it is sealed."""
+
+
+class _Holds(msgspec.Struct, frozen=True):
+    reading: int | None = None
+
+
+class _Names(msgspec.Struct, frozen=True):
+    readings: tuple[int, ...] = ()
+
+
+def number_in(body: bytes) -> int | None:
+    """The number of the reading that an input is, sealed or not; None where it has none."""
+    if b'"reading":' not in body:
+        return None
+    try:
+        return msgspec.json.decode(body, type=_Holds).reading
+    except HOSTILE:
+        return None
+
+
+def named_by(body: bytes) -> tuple[int, ...]:
+    """The numbers of the readings that an event names."""
+    if b'"readings":' not in body:
+        return ()
+    try:
+        return msgspec.json.decode(body, type=_Names).readings
+    except HOSTILE:
+        return ()
+
+
+class Lookup:
+    """Takes the entries in order, and finds the readings that an event names among those before it.
+    The numbers of a table that has begun anew start again.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[int, _Found]] = {}
+
+    def hear(self, entry: Entry) -> None:
+        """Take the next entry."""
+        if entry.kind != "input" or (number := number_in(entry.body)) is None:
+            return
+        known = self._tables.setdefault(entry.table, {})
+        known.pop(number, None)
+        known[number] = entry.position, None if is_sealed(entry.body) else entry.body
+        if len(known) > MOST:
+            del known[next(iter(known))]
+
+    def followed(self, event: Entry) -> list[dict[str, Any]]:
+        """What an event rests on: of each reading its number and its position, and what it said, or
+        that it is sealed; or why it cannot be told.
+        """
+        known = self._tables.get(event.table, {})
+        return [_told(number, known) for number in named_by(event.body)]
+
+
+def _told(number: int, known: dict[int, _Found]) -> dict[str, Any]:
+    if number not in known:
+        return {"reading": number, "missing": FAR if len(known) == MOST else GONE}
+    position, body = known[number]
+    told = {"reading": number, "position": position}
+    return {**told, "sealed": True} if body is None else {**told, "body": msgspec.Raw(body)}
+
+
+class Span(msgspec.Struct):
+    """Of one table: the lowest number of its readings in some entries, and the numbers that events
+    there name below it.
+    """
+
+    first: int | None = None
+    below: list[int] = []
+
+    def hear(self, number: int) -> None:
+        """A reading."""
+        self.first = number if self.first is None else min(self.first, number)
+
+    def name(self, numbers: tuple[int, ...]) -> None:
+        """An event names readings."""
+        self.below += [each for each in numbers if self.first is None or each < self.first]
+
+    def add(self, later: Span) -> None:
+        """Add what was found in the entries that follow."""
+        self.name(tuple(later.below))
+        if later.first is not None:
+            self.hear(later.first)

@@ -1,0 +1,236 @@
+"""By how much the machine's clock may be wrong, when it was stepped, and what has to be said of it:
+pure functions of what the clocks, the kernel and chrony say.
+
+Who keeps the clock states its greatest error. While nobody does, the last one grows by what a clock
+may run wrong; if there was none, nobody knows it. A step adds to it until the source has corrected
+the clock again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+
+from controller.contract.times import utc
+from controller.proof.chrony import Tracking
+from controller.proof.kernel_clock import KernelClock
+
+ADRIFT = 500e-6
+"""Seconds by which a clock without a source may go wrong in one; the kernel reckons with the
+same.
+"""
+SLEW = 0.1
+"""The share by which a clock that is corrected gradually may run faster or slower: chrony takes up
+to a twelfth. What is more was set.
+"""
+STEP = 1.0
+"""Seconds that count as a step where the site has no bound."""
+AHEAD = 600.0
+"""Seconds before the site's bound is crossed from which on that is said, but not before half of
+the bound is used up.
+"""
+EASED = 0.8
+"""The share of a limit below which the error must be for what was said of it to end: an error that
+lies at the limit would be told again and again.
+"""
+WITHIN = 0.0
+"""The error is within what the site asks, or it asks nothing."""
+
+REMEDY = (
+    "Let chrony or systemd-timesyncd keep the clock, and see whether its source is heard: "
+    "`chronyc sources`, `timedatectl timesync-status`"
+)
+
+By = Literal["chrony", "kernel"]
+Stage = Literal["ahead", "crossed", "unknown"]
+"""The bound will be crossed; it is; nobody knows."""
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """What is stated of the clock. Seconds; ``offset``: by which it is ahead; ``greatest``: by
+    which it is wrong at most; ``growth``: by which that grows each second without a source;
+    ``correction``: what differs after each correction, None where that cannot be told.
+    """
+
+    by: By
+    source: str | None
+    synchronised: bool
+    offset: float
+    greatest: float
+    estimated: float
+    growth: float
+    correction: tuple[float, ...] | None = None
+
+
+class TimeKept(msgspec.Struct, frozen=True):
+    """What is known after a look at the clocks. ``error``: seconds by which the wall clock may be
+    wrong; None: nobody knows. ``stepped``: how much of it are steps after which the source did not
+    correct the clock. ``corrected``: the machine's clock at the last correction seen.
+
+    ``told``: the error that events carry; ``unproved``: whether the alert is raised.
+    """
+
+    wall: float
+    machine: float
+    error: float | None = None
+    growth: float = ADRIFT
+    stepped: float = 0.0
+    steps: int = 0
+    stated: Stated | None = None
+    corrected: float | None = None
+    told: float | None = WITHIN
+    unproved: bool = False
+
+
+def stated(kernel: KernelClock | None, chrony: Tracking | None) -> Stated | None:
+    """Who is asked: chrony where it keeps the clock, else the kernel. None: nobody answers."""
+    found = []
+    if chrony is not None:
+        found.append(
+            Stated(
+                by="chrony",
+                source=chrony.source,
+                synchronised=chrony.synchronised,
+                offset=-chrony.slow,
+                greatest=chrony.greatest,
+                estimated=chrony.estimated,
+                growth=chrony.growth,
+                correction=chrony.correction,
+            )
+        )
+    if kernel is not None:
+        found.append(
+            Stated(
+                by="kernel",
+                source=None,
+                synchronised=kernel.synchronised,
+                offset=-kernel.offset,
+                greatest=kernel.greatest + abs(kernel.offset),
+                estimated=kernel.estimated,
+                growth=ADRIFT,
+            )
+        )
+    return next((each for each in found if each.synchronised), found[0] if found else None)
+
+
+def look(
+    before: TimeKept | None,
+    wall: float,
+    machine: float,
+    said: Stated | None,
+    bound: float | None,
+) -> tuple[TimeKept, float | None]:
+    """What is known now, and by how many seconds the clock was set since the look before, if it
+    was. ``bound``: what the site asks.
+    """
+    first = before is None
+    before = before or TimeKept(wall, machine)
+    passed = machine - before.machine
+    off = wall - before.wall - passed
+    step = off if abs(off) > (STEP if bound is None else bound) + SLEW * passed else None
+    stepped = before.stepped + abs(step or 0.0)
+    corrected = before.corrected
+    if said is not None and said.synchronised:
+        if not first and _corrected(before, said):
+            stepped, corrected = 0.0, machine
+        error: float | None = said.greatest + stepped
+        growth = said.growth
+    else:
+        error, growth = None, ADRIFT
+        if before.error is not None:
+            error = before.error + max(passed, 0.0) * ADRIFT + abs(step or 0.0)
+    now = TimeKept(
+        wall=wall,
+        machine=machine,
+        error=error,
+        growth=growth,
+        stepped=stepped,
+        steps=before.steps + (step is not None),
+        stated=said,
+        corrected=corrected,
+        told=told(before.told, error, growth, bound),
+        unproved=_unproved(before.unproved, error, growth, bound),
+    )
+    return now, step
+
+
+def _corrected(before: TimeKept, said: Stated) -> bool:
+    """Whether the source has corrected the clock since the look before, or has come back."""
+    was = before.stated
+    if was is None or not was.synchronised or was.by != said.by:
+        return True
+    if said.correction is not None:
+        return said.correction != was.correction
+    return said.greatest < was.greatest
+
+
+def told(
+    before: float | None, error: float | None, growth: float, bound: float | None
+) -> float | None:
+    """The error that events carry from now on: 1, 2 or 5 times a power of ten, so that it seldom
+    changes while the error grows.
+    """
+    if bound is None:
+        return WITHIN
+    if error is None:
+        return None
+    if error <= (bound if before == WITHIN else bound * EASED):
+        return WITHIN
+    if before and error + growth <= before <= error * 10:
+        return before
+    return rounded_up(error + 2 * growth)
+
+
+def rounded_up(seconds: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten.
+
+    >>> [rounded_up(each) for each in (0.101, 0.2, 0.3, 3600.0)]
+    [0.2, 0.2, 0.5, 5000.0]
+    """
+    power = math.floor(math.log10(seconds))
+    steps = (float(f"{digit}e{power}") for digit in (1, 2, 5, 10))
+    return next(each for each in steps if each >= seconds)
+
+
+def _limit(growth: float, bound: float) -> float:
+    """The error from which on the alert is raised."""
+    return max(bound / 2, bound - AHEAD * growth)
+
+
+def _unproved(before: bool, error: float | None, growth: float, bound: float | None) -> bool:
+    if bound is None:
+        return False
+    limit = _limit(growth, bound)
+    return error is None or error >= (limit * EASED if before else limit)
+
+
+def crossed(now: TimeKept, bound: float | None) -> float | None:
+    """When the site's bound is crossed without a correction, in seconds since 1970; None: it is
+    already, or nobody asks.
+    """
+    if bound is None or now.error is None or now.error > bound:
+        return None
+    return now.wall + (bound - now.error) / now.growth
+
+
+def unproved(now: TimeKept, bound: float | None) -> tuple[Stage, str] | None:
+    """How far it has come, and what the alert *time unproved* says; None where it is not raised."""
+    if bound is None or not now.unproved:
+        return None
+    crossing = crossed(now, bound)
+    if now.error is None:
+        return "unknown", (
+            f"nobody states by how much the clock may be wrong; the site allows {bound:g} s. "
+            f"{REMEDY}"
+        )
+    if crossing is None:
+        return "crossed", (
+            f"the clock may be wrong by up to {rounded_up(now.error):g} s; the site allows "
+            f"{bound:g} s. {REMEDY}"
+        )
+    return "ahead", (
+        f"if nothing corrects it, the clock may be wrong by more than the {bound:g} s that the "
+        f"site allows from {utc(crossing)[:19]}Z on. {REMEDY}"
+    )

@@ -1,0 +1,278 @@
+"""Driver of ccTalk coin acceptors: those of all boxes of a table on one bus: ``docs/cctalk.md``.
+
+All share one wire, and whoever asks hears its own requests. Each echo shows which request the next
+answer belongs to; so what was recorded is read as it was read live. An answer counts only after the
+whole echo of its request.
+
+Source: the generic specification of ccTalk, parts 1, 2 and 4, which are public, and makers' manuals
+that quote them. Nothing here was tried on a real acceptor.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Annotated, Literal
+
+import msgspec
+
+from devices.codec import LONGEST_WAIT, Counters, Driver
+from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
+from devices.slot import cctalk_frames as frames
+from devices.slot.cctalk_box import Acceptor, Request
+from devices.slot.cctalk_coins import POSITIONS
+
+ANSWER = 0.2
+"""Seconds after a request in which its answer must be whole. At 9600 baud echo and longest usual
+answer take 0.04.
+"""
+GAP = 0.01
+"""Seconds between an answer and the next request."""
+QUIET = 0.05
+"""Seconds after a request that failed: by then every device has dropped half a frame."""
+LATE_AFTER = 2.0
+"""Seconds: the coins of an acceptor that was not heard for longer are late."""
+CLEAN = 50
+"""Answers in a row after which an echo that was damaged or missing is told as whole again."""
+LONGEST_JUNK = 64
+"""Bytes of junk that are told at once."""
+
+Address = Annotated[int, msgspec.Meta(ge=2, le=255)]
+Box = Annotated[int, msgspec.Meta(ge=1, le=99)]
+Position = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS)]
+Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999)]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``boxes``: the bus address of each acceptor, and its box. ``coins``: positions and their
+    amounts in minor units; only these are accepted. None: all that the acceptors name themselves.
+    ``currency``: the two letters in the names of coins. ``poll``: seconds between two requests to
+    one acceptor. ``checksum``: the kind that the bus uses.
+    """
+
+    boxes: tuple[tuple[Address, Box], ...] = ((2, 1),)
+    coins: tuple[tuple[Position, Amount], ...] = ()
+    currency: Annotated[str, msgspec.Meta(pattern="^([A-Z]{2})?$")] = "EU"
+    poll: Annotated[float, msgspec.Meta(ge=0.1, le=0.9)] = 0.5
+    checksum: Literal["simple", "crc"] = "simple"
+
+    def __post_init__(self) -> None:
+        # A field with a mistake is empty here; the file's own check names it.
+        if not self.boxes:
+            raise ValueError("boxes: no acceptor; give address and box of each: [[2, 1], [3, 2]]")
+        for name, found in (
+            ("boxes: address", [address for address, _ in self.boxes]),
+            ("boxes: box", [box for _, box in self.boxes]),
+            ("coins: position", [position for position, _ in self.coins]),
+        ):
+            if twice := [one for one in found if found.count(one) > 1]:
+                raise ValueError(f"{name} {twice[0]} is there twice; give each once")
+
+
+class CcTalkBus:
+    """The acceptors of one table. See :class:`devices.codec.Codec` and
+    :class:`devices.codec.Asks`.
+    """
+
+    steady = True
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self.own = 0
+        self._device = device
+        self._crc = options.checksum == "crc"
+        self._acceptors = {
+            address: Acceptor(
+                device, address, box, dict(options.coins), options.currency, options.poll
+            )
+            for address, box in options.boxes
+        }
+        self._pending = b""
+        self._junk = b""
+        # our own request that still waits, until when, and what came of it
+        self._asked: tuple[Acceptor, Request] | None = None
+        self._answer_by = inf
+        self._next = -inf
+        self._touched = False  # bytes came since that are no frame
+        self._echo: tuple[Acceptor, Request] | None = None  # the request on the line, unanswered
+        self._echoed = False
+        self._line = "whole"
+        self._clean = 0
+        self._owed = False  # an echo is missing: it may yet come, and old answers with it
+        self._unsure_until = -inf
+        self._late, self._silence = 0, 0.0
+
+    @property
+    def deadline(self) -> float | None:
+        """When to ask next, or when an answer is overdue."""
+        if self._asked is not None:
+            return self._answer_by
+        return max(self._next, min(acceptor.due for acceptor in self._acceptors.values()))
+
+    def reconnected(self, now: float) -> None:
+        """Drop what was half heard. Another acceptor may be there; old answers may still come."""
+        self._pending = self._junk = b""
+        self._asked, self._echo = None, None
+        self._next, self._owed = now, True
+        for acceptor in self._acceptors.values():
+            acceptor.reconnect(now)
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """None at fixed intervals: see :meth:`ask`."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
+        """Always raises: it takes no commands."""
+        raise ValueError(f"cctalk-acceptor has no command {command!r}; it takes no commands")
+
+    def ask(self, now: float) -> bytes:
+        """Ask the acceptor that has waited longest, if none is being asked."""
+        if self._asked is not None or now < self._next:
+            return b""
+        acceptor = min(self._acceptors.values(), key=lambda each: (each.due, each.address))
+        if now < acceptor.due:
+            return b""
+        header, data = acceptor.request(now)
+        self._asked, self._answer_by = (acceptor, (header, data)), now + ANSWER
+        self._echoed, self._touched = self._echo is not None, False
+        return frames.write_frame(acceptor.address, frames.HOST, header, data, self._crc)
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Decode bytes that arrived at ``now``."""
+        out: list[AnyReading] = []
+        if not data:
+            if now >= self._answer_by:
+                self._give_up(now, out)
+            return out
+        self.counters.bytes += len(data)
+        if self._owed:
+            self._owed, self._unsure_until = False, now + LONGEST_WAIT
+        heard, begin = self._pending + data, 0
+        while begin < len(heard):
+            found = frames.read_frame(heard, begin, self._acceptors, self._crc)
+            if found is True:
+                break
+            if found is False:
+                self._junk += heard[begin : begin + 1]
+                self._touched = True
+                begin += 1
+                if len(self._junk) == LONGEST_JUNK:
+                    self._drop_junk(now, out)
+                continue
+            self._drop_junk(now, out)
+            begin += len(found.raw)
+            self._frame(found, now, out)
+        self._pending = heard[begin:]
+        return out
+
+    def _frame(self, frame: frames.Frame, now: float, out: list[AnyReading]) -> None:
+        if frame.to != frames.HOST:
+            self.own += len(frame.raw)
+            self._echo = self._acceptors[frame.to], (frame.header, frame.data)
+            self._echoed = True
+            return
+        asked, self._echo = self._echo, None
+        if asked is None or not self._fits(frame, asked):
+            # A copy, or too late to know what it answers.
+            self.counters.unknown += 1
+            if frame.source is not None:
+                self._acceptors[frame.source].confused()
+            return
+        acceptor, request = asked
+        self.counters.frames += 1
+        self._asked, self._answer_by, self._next = None, inf, now + GAP
+        self._note_line("whole", now, out)
+        evidence = escape(frame.raw)
+        if frame.header == frames.NAK:
+            acceptor.refused(request[0], now, evidence, out)
+        elif frame.header == frames.BUSY:
+            acceptor.busy(now, evidence, out)
+        else:
+            silence = now - acceptor.heard
+            late = silence > LATE_AFTER or now < self._unsure_until
+            found = acceptor.answered(request, frame.data, now, late, evidence)
+            coins = any(isinstance(each, SlotCoin) for each in found)
+            self._note_late(coins, late, silence, now, out)
+            out += found
+
+    def _fits(self, frame: frames.Frame, asked: tuple[Acceptor, Request]) -> bool:
+        """Whether the answer can be one to this request."""
+        acceptor, (header, _) = asked
+        if frame.source not in (None, acceptor.address):
+            return False
+        size = frames.REQUESTS[header][1] if frame.header == frames.ACK else 0
+        return size in (None, len(frame.data))
+
+    def _note_late(
+        self, coins: bool, late: bool, silence: float, now: float, out: list[AnyReading]
+    ) -> None:
+        """Count answers whose coins are late; report them once an answer is live."""
+        if late and coins:
+            self._late += 1
+            self.counters.late += 1
+            self._silence = max(self._silence, silence)
+        elif self._late and not late:
+            out.append(
+                LinkLate(
+                    at=now, device=self._device, frames=self._late, silence=round(self._silence, 3)
+                )
+            )
+            self._late, self._silence = 0, 0.0
+
+    def _give_up(self, now: float, out: list[AnyReading]) -> None:
+        """The answer to our request is overdue: silent is the acceptor, or the line is not in
+        order.
+        """
+        self._touched = self._touched or bool(self._pending)
+        self._junk += self._pending
+        self._pending = b""
+        self._drop_junk(now, out)
+        if self._asked is None:
+            return
+        acceptor, (header, _) = self._echo or self._asked
+        self._asked, self._echo, self._answer_by, self._next = None, None, inf, now + QUIET
+        if self._echoed:
+            acceptor.unanswered(header, now, out)
+            return
+        acceptor.due = now  # again, but in its turn
+        self._owed = not self._touched
+        self._note_line("damaged" if self._touched else "missing", now, out)
+
+    def _note_line(self, line: str, now: float, out: list[AnyReading]) -> None:
+        """Report when the echo begins to be damaged or missing, and when it has been whole for
+        some time.
+        """
+        self._clean = self._clean + 1 if line == "whole" else 0
+        if line == self._line or (line == "whole" and self._clean < CLEAN):
+            return
+        self._line = line
+        out.append(DeviceReport(at=now, device=self._device, report="echo", value=line))
+
+    def _drop_junk(self, now: float, out: list[AnyReading]) -> None:
+        if self._junk:
+            self.counters.damaged += 1
+            out.append(
+                LinkGarbage(
+                    at=now,
+                    device=self._device,
+                    frame=escape(self._junk[:LONGEST_JUNK]),
+                    bytes=len(self._junk),
+                )
+            )
+            self._junk = b""
+
+
+def _make(device: str, options: msgspec.Struct) -> CcTalkBus:
+    assert isinstance(options, Options)
+    return CcTalkBus(device, options)
+
+
+DRIVER = Driver(
+    name="cctalk-acceptor",
+    kind="slot",
+    title="ccTalk coin acceptors on one bus",
+    evidence="documented",
+    line="baud=9600",
+    options=Options,
+    commands=(),
+    make=_make,
+)

@@ -1,0 +1,108 @@
+"""What an acceptor says of coins: the errors in its events, its names of coins, and the amount of
+each.
+
+Source: the generic specification of ccTalk, parts 2 and 3, which are public.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+POSITIONS = 16
+"""Coins that an acceptor tells apart, numbered from 1."""
+
+REFUSED: Mapping[int, str] = {
+    1: "unknown coin",
+    2: "inhibited coin",
+    3: "ambiguous coin",
+    8: "too close to the coin before",
+    9: "accept gate not ready",
+    10: "credit sensor not ready",
+    11: "sorter not ready",
+    12: "refused coin not cleared",
+    24: "refused several times running",
+    25: "slug",
+    33: "manifold not ready",
+    **dict.fromkeys(range(128, 160), "inhibited coin"),
+}
+"""Errors after which the coin has come back and nothing is wrong with the acceptor."""
+
+FAULTS: Mapping[int, str] = {
+    4: "wake-up timeout",
+    5: "validation timeout",
+    6: "credit sensor timeout",
+    7: "sorter timeout",
+    13: "validation sensor not ready",
+    14: "credit sensor blocked",
+    15: "sorter exit blocked",
+    16: "credit sequence wrong",
+    17: "coin going backwards",
+    18: "coin too fast over the credit sensor",
+    19: "coin too slow over the credit sensor",
+    20: "coin on a string",
+    21: "dual entry timeout",
+    22: "dual entry not seen",
+    23: "credit sensor reached too early",
+    26: "reject sensor blocked",
+    27: "games overload",
+    28: "too many meter pulses",
+    29: "accept gate open, not closed",
+    30: "accept gate closed, not open",
+    31: "manifold timeout",
+    32: "manifold blocked",
+    34: "security status changed",
+    35: "motor fault",
+    36: "swallowed coin",
+    37: "coin too fast over the validation sensor",
+    38: "coin too slow over the validation sensor",
+    39: "coin sorted wrongly",
+    40: "light from outside",
+    253: "data block requested",
+    254: "coin return open",
+    255: "unspecified alarm",
+}
+"""All other errors."""
+
+_ID = re.compile(r"([A-Z]{2})(\d{3})[A-Z0-9]")
+
+
+class Coins(msgspec.Struct, frozen=True):
+    """``amounts``: position -> minor units, of the coins that may be accepted. ``wrong``: the
+    positions at which acceptor and settings disagree, in words.
+    """
+
+    amounts: dict[int, int] = {}
+    wrong: tuple[str, ...] = ()
+
+
+def amount_of(name: str, currency: str) -> int | None:
+    """The amount in a coin's name, or None if it is of another currency or tells none.
+
+    >>> amount_of("EU050A", "EU"), amount_of("GB050A", "EU"), amount_of("......", "EU")
+    (50, None, None)
+    """
+    found = _ID.fullmatch(name)
+    if found is None or found[1] != currency or not int(found[2]):
+        return None
+    return int(found[2])
+
+
+def agree(named: Mapping[int, str], known: Mapping[int, int], currency: str) -> Coins:
+    """What each coin is worth: as the acceptor names it, as the settings say, or, where both tell,
+    only if they agree. With settings, no coin that they leave out is accepted.
+    """
+    amounts: dict[int, int] = {}
+    wrong: list[str] = []
+    for position in sorted(known or named):
+        told = amount_of(named.get(position, ""), currency)
+        amount = known.get(position, told)
+        if amount is None:
+            continue
+        if told not in (None, amount):
+            wrong.append(f"position {position} is {named[position]}, the settings say {amount}")
+            continue
+        amounts[position] = amount
+    return Coins(amounts, tuple(wrong))

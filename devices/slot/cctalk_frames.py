@@ -1,0 +1,100 @@
+"""The frames of ccTalk: destination, number of data bytes, source, header, data, checksum.
+
+With the simple checksum the sum of all bytes is 0 modulo 256. With the other, CRC-CCITT over all
+but itself (initial value 0), its low byte is in the place of the source and its high byte at the
+end. Source: the generic specification of ccTalk, part 1, which is public.
+"""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from collections.abc import Container
+
+import msgspec
+
+HOST = 1
+"""The address of whoever asks."""
+ACK, NAK, BUSY = 0, 5, 6
+"""The headers of answers."""
+LONGEST_DATA = 64
+"""Data bytes of the longest answer that is taken."""
+SHORTEST = 5
+"""Bytes of a frame without data."""
+
+SIMPLE_POLL = 254
+MANUFACTURER = 246
+CATEGORY = 245
+PRODUCT = 244
+MODIFY_INHIBITS = 231
+REQUEST_INHIBITS = 230
+READ_CREDITS = 229
+MODIFY_MASTER_INHIBIT = 228
+COIN_ID = 184
+
+REQUESTS: dict[int, tuple[int, int | None]] = {
+    SIMPLE_POLL: (0, 0),
+    MANUFACTURER: (0, None),
+    CATEGORY: (0, None),
+    PRODUCT: (0, None),
+    MODIFY_INHIBITS: (2, 0),
+    REQUEST_INHIBITS: (0, 2),
+    READ_CREDITS: (0, 11),
+    MODIFY_MASTER_INHIBIT: (1, 0),
+    COIN_ID: (1, 6),
+}
+"""Header of each request that the driver sends: its data bytes, and those of the answer; None: a
+text of any length.
+"""
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A whole frame with a right checksum. ``source``: None with the CRC, which takes its place."""
+
+    to: int
+    source: int | None
+    header: int
+    data: bytes
+    raw: bytes
+
+
+def write_frame(to: int, source: int, header: int, data: bytes = b"", crc: bool = False) -> bytes:
+    """The bytes of a frame.
+
+    >>> write_frame(2, 1, 245).hex(" ")
+    '02 00 01 f5 08'
+    >>> write_frame(40, 1, 254, crc=True).hex(" ")
+    '28 00 b6 fe 21'
+    """
+    if crc:
+        check = crc_hqx(bytes((to, len(data), header)) + data, 0)
+        return bytes((to, len(data), check & 0xFF, header)) + data + bytes((check >> 8,))
+    body = bytes((to, len(data), source, header)) + data
+    return body + bytes((-sum(body) & 0xFF,))
+
+
+def read_frame(heard: bytes, begin: int, addresses: Container[int], crc: bool) -> Frame | bool:
+    """The frame that begins at that place: a request of ours to one of these addresses, or an
+    answer of one of them. True: it may be one, but more bytes must come; False: it is none.
+    """
+    head = heard[begin : begin + SHORTEST - 1]
+    asks = head[0] != HOST
+    if asks and head[0] not in addresses:
+        return False
+    if len(head) > 1 and head[1] > LONGEST_DATA:
+        return False
+    if len(head) > 2 and not crc and (head[2] != HOST if asks else head[2] not in addresses):
+        return False
+    if len(head) < SHORTEST - 1:
+        return True
+    to, size, source, header = head
+    if asks and (header not in REQUESTS or REQUESTS[header][0] != size):
+        return False
+    if not asks and header not in (ACK, NAK, BUSY):
+        return False
+    raw = heard[begin : begin + SHORTEST + size]
+    if len(raw) < SHORTEST + size:
+        return True
+    data = raw[4:-1]
+    if raw != write_frame(to, source, header, data, crc):
+        return False
+    return Frame(to, None if crc else source, header, data, raw)

@@ -1,0 +1,227 @@
+"""Build build/novamas_VERSION_ARCHITECTURE.deb from a commit: build.py [COMMIT] [FOLDER].
+
+Needs Debian's python3.11, whose environment it makes, and this project's own `.venv`. What is
+uncommitted is not in the package. Two builds of one commit are the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import partial
+from pathlib import Path
+
+from contents import contents
+
+CHECKOUT = Path(__file__).parents[2]
+PYTHON = "/usr/bin/python3.11"
+HOME = "usr/lib/novamas"
+SITE = f"{HOME}/lib/python3.11/site-packages"
+SHARE = "usr/share/doc/novamas"
+SYSTEM = "usr/lib/systemd/system"
+RECORDER = "novamas-surveillance"
+UNITS = (
+    *("novamas.service", "novamas-carrousel.service", "novamas-carrousel-verify.timer"),
+    *("novamas-sign.service", "novamas-surveillance.service", "'novamas-surveillance@*.service'"),
+    "novamas-web.service",
+)
+"""What is restarted by an upgrade and stopped by a removal. A verification that runs may end."""
+
+
+def main(named: str = "HEAD", folder: str = "build") -> int:
+    """Returns the exit status."""
+    if not Path(PYTHON).exists():
+        print(f"make deb needs {PYTHON}: run it on Debian 12", file=sys.stderr)
+        return 1
+    commit, seconds = run("git", "log", "-1", "--format=%H %ct", named).split()
+    if named == "HEAD" and run("git", "status", "--porcelain"):
+        print("what is not committed is not in the package", file=sys.stderr)
+    work = CHECKOUT / folder / "deb"
+    shutil.rmtree(work, ignore_errors=True)
+    source, root = work / "source", work / "root"
+    source.mkdir(parents=True)
+    archive = work / "source.tar"
+    run("git", "archive", f"--output={archive}", commit)
+    run("tar", "--extract", "--file", archive, "--directory", source)
+    os.environ |= {"SOURCE_DATE_EPOCH": seconds, "PYTHONHASHSEED": "0", "COLUMNS": "80"}
+    os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+    parts = source / "packaging" / "debian"
+    if not parts.exists():
+        print(f"{named} has no packaging/debian: it is older than this package", file=sys.stderr)
+        return 1
+    time = datetime.fromtimestamp(int(seconds), UTC)
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    version = debian_version(project["version"], time, commit)
+    architecture = run("dpkg", "--print-architecture").strip()
+    name = f"novamas_{version}_{architecture}"
+
+    print(f"{name}: environment", flush=True)
+    wheels = environment(source, root, work)
+    print(f"{name}: package", flush=True)
+    listed = contents(root / SITE, wheels, time)
+    lay(source, parts, root)
+    generate(parts, source, root, version, time)
+    (root / SHARE / "contents.cdx.json").write_text(listed)
+    control(parts, root, version, architecture)
+    settle(root, int(seconds))
+    package = CHECKOUT / folder / f"{name}.deb"
+    pack = ("dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "--threads-max=1", "--build")
+    run(*pack, root, package)
+    package.with_suffix(".cdx.json").write_text(listed)
+    print(package)
+    return 0
+
+
+def debian_version(version: str, time: datetime, commit: str) -> str:
+    """A version of Python's as Debian sorts it. What is not released has the time of its commit."""
+    ordered = re.sub(r"\.?(dev|a|b|rc)", r"~\1", version)
+    return f"{ordered}+{time:%Y%m%d.%H%M%S}.{commit[:8]}" if ".dev" in version else ordered
+
+
+def environment(source: Path, root: Path, work: Path) -> dict[str, str]:
+    """Lay every dependency at its pinned hash, and ourselves, for Debian's Python. Returns the
+    SHA-256 of what each was installed from, by name.
+    """
+    pinned = re.split(r"^(?=\S)", (source / "constraints.txt").read_text(), flags=re.MULTILINE)
+    needed = work / "requirements.txt"
+    needed.write_text("".join(each for each in pinned if not each.startswith("setuptools==")))
+    report, target = work / "installed.json", root / SITE
+    pip = (sys.executable, "-m", "pip", "-qq", "--disable-pip-version-check")
+    to = ("--python", PYTHON, "install", "--no-compile", "--no-deps", "--target", target)
+    only = ("--only-binary", ":all:", "--no-warn-conflicts")
+    run(*pip, *to, *only, "--require-hashes", "--requirement", needed, "--report", report)
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", work, source)
+    (wheel,) = work.glob("novamas-*.whl")
+    version = wheel.name.split("-")[1]
+    run(*pip, *to, "--no-index", "--find-links", work, f"novamas=={version}")
+    shutil.rmtree(target / "bin", ignore_errors=True)
+    for file in [*target.rglob("direct_url.json"), *target.rglob("REQUESTED")]:
+        file.unlink()
+    installed = json.loads(report.read_text())["install"]
+    hashes = {
+        each["metadata"]["name"]: each["download_info"]["archive_info"]["hashes"]["sha256"]
+        for each in installed
+    }
+    return {**hashes, "novamas": hashlib.sha256(wheel.read_bytes()).hexdigest()}
+
+
+def lay(source: Path, parts: Path, root: Path) -> None:
+    """Compile the program, and lay what the source has as it is."""
+    put = partial(_put, root)
+    put("usr/bin/novamas", (parts / "novamas").read_text())
+    put(f"{HOME}/pyvenv.cfg", (parts / "pyvenv.cfg").read_text())
+    (root / HOME / "bin").mkdir()
+    (root / HOME / "bin" / "python3").symlink_to("../../../bin/python3.11")
+    compiled = ("-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
+    run(PYTHON, *compiled, "-s", root, "-p", "/", root / HOME)
+
+    lay_units(source, parts, root)
+    put(f"{SHARE}/copyright", (parts / "copyright").read_text())
+    put("usr/share/lintian/overrides/novamas", (parts / "lintian-overrides").read_text())
+    for file in [
+        source / "README.md",
+        source / "CHANGELOG.md",
+        *sorted((source / "docs").glob("*.md")),
+    ]:
+        put(f"{SHARE}/{file.relative_to(source)}", file.read_text())
+    for file in [source / "docs" / "novamas.toml", *sorted((source / "examples").iterdir())]:
+        put(f"{SHARE}/examples/{file.name}", file.read_text())
+
+
+def lay_units(source: Path, parts: Path, root: Path) -> None:
+    """Lay the units of systemd with what the package has otherwise, and the rules of udev."""
+    put = partial(_put, root)
+    for file in sorted((source / "systemd").iterdir()):
+        text = file.read_text().replace("/opt/novamas/bin/novamas ", "/usr/bin/novamas ")
+        where = "usr/lib/udev/rules.d" if file.suffix == ".rules" else SYSTEM
+        put(f"{where}/{file.name}", text)
+        if file.suffix == ".service":
+            own = "novamas" if file.stem == "novamas" else "other-services"
+            override = (parts / "units" / f"{own}.conf").read_text()
+            put(f"{SYSTEM}/{file.name}.d/package.conf", override)
+        if file.stem == RECORDER:
+            put(f"{SYSTEM}/{RECORDER}@.service", text)
+            put(f"{SYSTEM}/{RECORDER}@.service.d/package.conf", override)
+            instance = (parts / "units" / "surveillance-instance.conf").read_text()
+            put(f"{SYSTEM}/{RECORDER}@.service.d/surveillance-instance.conf", instance)
+    put("usr/lib/sysusers.d/novamas.conf", (parts / "novamas.sysusers").read_text())
+    put("usr/lib/tmpfiles.d/novamas.conf", (parts / "novamas.tmpfiles").read_text())
+
+
+def _put(root: Path, path: str, text: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def generate(parts: Path, source: Path, root: Path, version: str, time: datetime) -> None:
+    """Write the pages of the manual, the completions and the list of changes."""
+    python = (sys.executable, "-P")
+    ours = {"PYTHONPATH": f"{source}:{parts}"}
+    manual = root / "usr/share/man/man1"
+    run(*python, parts / "manual.py", manual, version, f"{time:%F}", environment=ours)
+    run(*python, parts / "completion.py", root / "usr/share", environment=ours)
+    changes = root / SHARE / "changelog"
+    (keeper,) = re.findall(r"^Maintainer: (.*)", (parts / "control").read_text(), re.MULTILINE)
+    changes.write_text(
+        f"novamas ({version}) bookworm; urgency=medium\n\n  * What changed: CHANGELOG.md.\n\n"
+        f" -- {keeper}  {format_datetime(time)}\n"
+    )
+    for page in [*manual.iterdir(), changes]:
+        page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), 9, mtime=0))
+        page.unlink()
+
+
+def control(parts: Path, root: Path, version: str, architecture: str) -> None:
+    """Write what dpkg reads."""
+    files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
+    words = {
+        "VERSION": version,
+        "ARCHITECTURE": architecture,
+        "SIZE": str(sum(-(-path.stat().st_size // 1024) for path in files)),
+        "UNITS": " ".join(UNITS),
+    }
+    folder = root / "DEBIAN"
+    folder.mkdir()
+    for name in ("control", "config", "postinst", "prerm", "postrm", "templates"):
+        text = re.sub(r"@([A-Z]+)@", lambda found: words[found[1]], (parts / name).read_text())
+        (folder / name).write_text(text)
+    (folder / "md5sums").write_text(
+        "".join(
+            f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}"
+            f"  {path.relative_to(root)}\n"
+            for path in files
+        )
+    )
+
+
+def settle(root: Path, seconds: int) -> None:
+    """Give every file its mode and the time of the commit."""
+    programs = {root / "usr/bin/novamas"}
+    programs |= {root / "DEBIAN" / name for name in ("config", "postinst", "prerm", "postrm")}
+    for path in [root, *root.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path in programs else 0o644)
+        os.utime(path, (seconds, seconds), follow_symlinks=False)
+
+
+def run(*words: str | Path, environment: dict[str, str] | None = None) -> str:
+    """What a command prints. Ends the build if it fails."""
+    given = {**os.environ, **(environment or {})}
+    done = subprocess.run(words, cwd=CHECKOUT, env=given, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"make deb: {' '.join(map(str, words[:4]))} ended with {done.returncode}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Every command of ``novamas`` with its parser, also the actions of those commands that give their
+options to a program of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import NamedTuple
+
+from controller.cli import carrousel, command_line, subcommands, surveillance
+
+ACTIONS = {
+    "carrousel": {
+        name: (text, "subscribers.carrousel.bookkeeping")
+        for name, text in carrousel.ACTIONS.items()
+    },
+    "surveillance": {
+        name: (action.help, action.module) for name, action in surveillance.ACTIONS.items()
+    },
+}
+"""The actions of a command: what each does, and the module that does it."""
+
+
+class Command(NamedTuple):
+    """``name``: ``demo``, or ``surveillance search``. ``help``: one line."""
+
+    name: str
+    help: str
+    parser: argparse.ArgumentParser
+
+
+def commands() -> list[Command]:
+    """All of them, each followed by its actions."""
+    found = []
+    for name, parser in subcommands(command_line()).items():
+        text = parser.description or ""
+        if name == "simulate":  # it gives all of its options to another program
+            parser = _program("simulators")
+        found.append(Command(name, text, parser))
+        for action, (what, module) in ACTIONS.get(name, {}).items():
+            of_program = _program(module)
+            own = subcommands(of_program).get(action, of_program)
+            found.append(Command(f"{name} {action}", what, own))
+    return found
+
+
+def tree() -> argparse.ArgumentParser:
+    """One parser with all of them. Where a command has actions, these take the place of what it
+    takes itself.
+    """
+    root = command_line([])
+    below = {"": subparsers(root)}
+    for name, text, parser in commands():
+        parent, _, own = name.rpartition(" ")
+        parents = [] if name in ACTIONS else [parser]
+        made = below[parent].add_parser(own, help=text, parents=parents, add_help=not parents)
+        if name in ACTIONS:
+            below[name] = made.add_subparsers(metavar="ACTION")
+    return root
+
+
+def subparsers(
+    parser: argparse.ArgumentParser,
+) -> argparse._SubParsersAction[argparse.ArgumentParser]:
+    """What takes the parsers below a parser."""
+    return next(
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    )
+
+
+def _program(module: str) -> argparse.ArgumentParser:
+    """The parser of ``python -m module``."""
+    found = import_module(module)
+    if hasattr(found, "__path__"):
+        found = import_module(f"{module}.__main__")
+    parser: argparse.ArgumentParser = found.command_line()
+    return parser

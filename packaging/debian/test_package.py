@@ -1,0 +1,252 @@
+"""The package of this commit in a clean Debian 12: installed in the release before, upgraded, used,
+removed, purged. `make deb-test`; the tests follow each other in this order.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+HERE = Path(__file__).parent
+CHECKOUT = HERE.parents[1]
+ROOT = CHECKOUT / "build" / "deb-root"
+JOURNAL = "/var/lib/novamas/journal.sqlite3"
+INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients"
+"""What the package depends on and recommends is there before: it is installed without a network."""
+SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
+CONFIGURATION = """\
+[site]
+id = "casino-prueba"
+node = "node-1"
+
+[broker]
+url = "mqtt://127.0.0.1:1883"
+
+[people]
+required = "accept-the-risk"
+
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "BAL05"
+simulated = true
+
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:4001"
+"""
+PLAY = """
+cd /
+mosquitto -p 1883 >/dev/null 2>&1 &
+novamas simulate wheel --tcp 127.0.0.1:4001 --speed 20 </dev/null >/dev/null &
+STATE_DIRECTORY=/var/lib/novamas setpriv --reuid novamas --regid novamas --init-groups \
+  novamas run /etc/novamas/novamas.toml >/tmp/daemon.log 2>&1 &
+daemon=$!
+open="novamas send ruleta-1 session.open --by A.Riera --role inspector"
+if ! [ -e /tmp/opened ]; then
+  for try in $(seq 60); do
+    $open --config /etc/novamas/novamas.toml && touch /tmp/opened && break
+    sleep 1
+  done
+  [ -e /tmp/opened ] || { cat /tmp/daemon.log; exit 1; }
+fi
+timeout 300 mosquitto_sub -h 127.0.0.1 -t 'novamas-sim/v1/casino-prueba/ruleta-1/result' -C 5 >&2
+kill $daemon
+wait $daemon
+"""
+
+
+def run(*words: str | Path) -> str:
+    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def inside(script: str, **environment: str) -> str:
+    """What a script prints in the root, with processes and a loopback of its own and no other
+    network.
+    """
+    given = [f"{name}={value}" for name, value in environment.items()]
+    enter = (
+        'ip link set lo up && mount -t proc proc "$0/proc" && exec chroot "$0" env -i '
+        'PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"'
+    )
+    isolated = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--net")
+    return run(*isolated, "sh", "-c", enter, ROOT, *given, "sh", "-ec", script)
+
+
+def package(commit: str, folder: str) -> Path:
+    """The package of a commit; built unless it is there. The name of what is not released has the
+    commit.
+    """
+    short = run("git", "log", "-1", "--format=%H", commit)[:8]
+    there = sorted((CHECKOUT / folder).glob(f"novamas_*.{short}_*.deb"))
+    return there[0] if there else build(commit, folder)
+
+
+def build(commit: str, folder: str) -> Path:
+    (CHECKOUT / folder).mkdir(parents=True, exist_ok=True)
+    return Path(run(sys.executable, HERE / "build.py", commit, folder).splitlines()[-1])
+
+
+@pytest.fixture(scope="session")
+def present() -> Path:
+    return package("HEAD", "build")
+
+
+@pytest.fixture(scope="session")
+def older() -> Path:
+    tags = run("git", "tag", "--sort=-creatordate", "--merged", "HEAD^").split()
+    return package(os.environ.get("BASE") or (tags[0] if tags else "HEAD^"), "build/deb-older")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_root() -> None:
+    if os.geteuid() != 0:
+        pytest.exit("make deb-test makes a root and changes into it: run it as root", 1)
+    clean = CHECKOUT / "build" / "debian-12.tar"
+    if not clean.exists():
+        clean.parent.mkdir(exist_ok=True)
+        made = clean.with_suffix(".part.tar")
+        source = [SOURCES] if SOURCES.exists() else []
+        run("mmdebstrap", "--variant=minbase", f"--include={INCLUDED}", "bookworm", made, *source)
+        made.rename(clean)
+    shutil.rmtree(ROOT, ignore_errors=True)
+    ROOT.mkdir(parents=True)
+    run("tar", "--extract", "--file", clean, "--directory", ROOT)
+
+
+def install(path: Path) -> str:
+    shutil.copyfile(path, ROOT / "novamas.deb")
+    return inside("dpkg --install /novamas.deb")
+
+
+def results() -> list[dict[str, str]]:
+    """The results in the journal, by the program that is installed."""
+    rows = csv.DictReader(io.StringIO(inside(f"novamas export --format csv {JOURNAL}")))
+    return [row for row in rows if row["type"] == "round.result"]
+
+
+def test_the_older_one_is_installed_without_a_network_and_plays(older: Path) -> None:
+    install(older)
+    (ROOT / "etc/novamas/novamas.toml").write_text(CONFIGURATION)
+    inside("chgrp novamas /etc/novamas/novamas.toml; chmod 640 /etc/novamas/novamas.toml")
+    inside(
+        "setpriv --reuid novamas --regid novamas --clear-groups novamas check /etc/novamas/*.toml"
+    )
+    inside(PLAY)
+    assert len(results()) >= 4
+
+
+def test_an_upgrade_keeps_configuration_session_journal_and_key(present: Path) -> None:
+    before, key = results(), (ROOT / JOURNAL[1:]).with_name("journal.sqlite3.key").read_bytes()
+    install(present)
+    assert (ROOT / "etc/novamas/novamas.toml").read_text() == CONFIGURATION
+    assert results() == before
+    inside(PLAY)
+    after = results()
+    assert after[: len(before)] == before
+    assert len(after) >= len(before) + 4
+    assert len({row["session"] for row in after}) == 1
+    numbers = [int(row["round"]) for row in after]
+    assert numbers == sorted(set(numbers))
+    assert (ROOT / JOURNAL[1:]).with_name("journal.sqlite3.key").read_bytes() == key
+    assert "HOLDS TOGETHER" in inside(f"novamas verify {JOURNAL}")
+
+
+def test_dpkg_finds_every_file_as_it_was_packed() -> None:
+    assert inside("dpkg --verify novamas") == ""
+    assert inside("find /usr/lib/novamas -name pip -o -name setuptools") == ""
+
+
+def test_every_library_finds_what_it_needs() -> None:
+    found = inside("find /usr/lib/novamas -name '*.so*' -exec ldd {} + 2>/dev/null || true")
+    assert "libc.so.6" in found
+    assert [line for line in found.splitlines() if "not found" in line] == []
+
+
+def test_every_unit_is_sound_and_none_is_enabled() -> None:
+    units = "/usr/lib/systemd/system/novamas*.service /usr/lib/systemd/system/novamas*.timer"
+    assert inside(f"systemd-analyze verify --man=no {units} 2>&1") == ""
+    assert inside("systemd-analyze verify --man=no novamas-surveillance@palma.service 2>&1") == ""
+    assert inside("find /etc/systemd/system -name 'novamas*'") == ""
+
+
+def test_programs_that_a_command_starts_take_nothing_from_the_folder_of_the_caller() -> None:
+    inside("mkdir -p /tmp/simulators && echo 'raise SystemExit(9)' >/tmp/simulators/__main__.py")
+    assert "usage" in inside("cd /tmp && novamas simulate wheel --help")
+
+
+def test_the_list_of_contents_is_cyclonedx(present: Path, tmp_path: Path) -> None:
+    pip = (sys.executable, "-m", "pip", "-qq", "download", "--no-deps", "--require-hashes")
+    run(*pip, "--dest", tmp_path, "--requirement", HERE / "schema-pin.txt")
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        names = ("bom-1.6", "spdx", "jsf-0.82")
+        schemas = [
+            json.loads(packed.read(f"cyclonedx/schema/_res/{name}.SNAPSHOT.schema.json"))
+            for name in names
+        ]
+    registry = Registry().with_resources(
+        [(each["$id"], Resource.from_contents(each)) for each in schemas]
+    )
+    listed = json.loads(present.with_suffix(".cdx.json").read_text())
+    jsonschema.Draft7Validator(schemas[0], registry=registry).validate(listed)
+    inside_it = json.loads((ROOT / "usr/share/doc/novamas/contents.cdx.json").read_text())
+    assert inside_it == listed
+    installed = json.loads(
+        inside(
+            "/usr/lib/novamas/bin/python3 -c 'import json, importlib.metadata as m;"
+            " print(json.dumps({d.name: d.version for d in m.distributions()}))'"
+        )
+    )
+    told = {each["name"]: each["version"] for each in listed["components"]}
+    told["novamas"] = listed["metadata"]["component"]["version"]
+    assert told == installed
+
+
+def test_lintian_finds_no_error(present: Path) -> None:
+    run("lintian", "--fail-on", "error", "--allow-root", present)
+
+
+def test_a_removal_keeps_what_was_recorded() -> None:
+    kept = (ROOT / JOURNAL[1:]).read_bytes()
+    inside("dpkg --remove novamas")
+    assert (ROOT / JOURNAL[1:]).read_bytes() == kept
+    assert (ROOT / "etc/novamas/novamas.toml").exists()
+    assert not (ROOT / "usr/lib/novamas").exists()
+    assert not (ROOT / "usr/bin/novamas").exists()
+
+
+def test_a_purge_that_nobody_answers_keeps_it_too() -> None:
+    key = ROOT / "etc/novamas/surveillance.key"
+    key.write_text("secret")
+    inside("dpkg --purge novamas")
+    assert (ROOT / JOURNAL[1:]).exists()
+    assert key.exists()
+    assert not (ROOT / "etc/novamas/novamas.toml").exists()
+
+
+def test_a_purge_deletes_it_when_told_to(present: Path) -> None:
+    install(present)
+    inside("echo novamas novamas/delete-data boolean true | debconf-set-selections")
+    inside("dpkg --purge novamas")
+    assert not (ROOT / "var/lib/novamas").exists()
+    assert not (ROOT / "etc/novamas").exists()
+
+
+def test_two_builds_of_a_commit_are_the_same(present: Path) -> None:
+    again = build("HEAD", "build/deb-again")
+    assert again.read_bytes() == present.read_bytes()

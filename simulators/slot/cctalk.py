@@ -1,0 +1,222 @@
+"""Simulated ccTalk acceptors of a table's boxes on one bus: what the host sends comes back, and one
+acceptor answers.
+
+Before each round each player may insert a coin, as at :class:`simulators.slot.slot.Slots`. An
+acceptor takes coins only if its host has allowed them, and asked within the last second.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
+
+from devices.slot import cctalk_frames as frames
+from devices.slot.cctalk_counter import EVENTS, NO_EVENT, RING, Event
+from simulators.device import Timed
+
+FIRST = 2
+"""The address of the first acceptor; the others follow."""
+REACTION = 0.003
+"""Seconds from the end of a request to the answer."""
+WATCHDOG = 1.0
+"""Seconds: an acceptor that is not asked for longer takes no coins."""
+START = 12.0
+"""Seconds from power-on to the first coin: a host must set up every acceptor."""
+AMOUNTS = (5, 10, 20, 50, 100, 200)
+"""What the coins at the first positions are worth, in cents."""
+SPECIAL = 7
+"""The position of a coin of any other amount."""
+INHIBITED, HELD, LEVER = 2, 14, 254
+"""Codes of errors."""
+
+
+class Acceptor:
+    """One acceptor, with what a person can do to it. ``taken``: the amounts of the coins that it
+    has taken since it was made, which no reset forgets.
+    """
+
+    def __init__(self, address: int, names: dict[int, str]) -> None:
+        self.address, self.names = address, names
+        self.taken: list[int] = []
+        self.dead_until = self.held_until = -1.0
+        self._asked = -WATCHDOG
+        self.reset()
+
+    def reset(self) -> None:
+        """As after power-on: nothing counted, no coin allowed."""
+        self.counter = 0
+        self.events: deque[Event] = deque([NO_EVENT] * EVENTS, EVENTS)
+        self.inhibits = b"\x00\x00"
+        self.enabled = False
+
+    def note(self, event: Event) -> None:
+        """Count an event and keep it; the oldest is lost."""
+        self.counter = self.counter % RING + 1
+        self.events.appendleft(event)
+
+    def insert(self, position: int, amount: int, now: float) -> None:
+        """Somebody inserts a coin. It comes back unless it is allowed."""
+        if now < self.dead_until or now < self.held_until or now - self._asked > WATCHDOG:
+            return
+        allowed = int.from_bytes(self.inhibits, "little") >> position - 1 & 1
+        if self.enabled and allowed:
+            self.taken.append(amount)
+            self.note((position, 1))
+        else:
+            self.note((0, INHIBITED))
+
+    def answer(self, header: int, data: bytes, now: float) -> bytes | None:
+        """The data of the answer; None: it says nothing."""
+        if now < self.dead_until:
+            return None
+        if header == frames.READ_CREDITS:
+            self._asked = now
+            return bytes((self.counter, *(part for event in self.events for part in event)))
+        if header == frames.MODIFY_INHIBITS:
+            self.inhibits = data
+        elif header == frames.MODIFY_MASTER_INHIBIT:
+            self.enabled = data == b"\x01"
+        elif header == frames.REQUEST_INHIBITS:
+            return self.inhibits
+        elif header == frames.COIN_ID:
+            return self.names.get(data[0], "......").encode()
+        elif header in SAYS:
+            return SAYS[header]
+        return b""
+
+
+SAYS = {
+    frames.CATEGORY: b"Coin Acceptor",
+    frames.MANUFACTURER: b"Simulated",
+    frames.PRODUCT: b"SIM-6",
+}
+"""What it says of itself."""
+
+
+class CcTalkBus:
+    """``boxes``: number of boxes with an acceptor; ``coin``: the value of a coin in cents;
+    ``crc``: with the other checksum.
+    """
+
+    baud = 9600
+
+    def __init__(
+        self,
+        seed: int = 0,
+        games_per_hour: int = 60,
+        boxes: int = 3,
+        coin: int = 500,
+        crc: bool = False,
+    ) -> None:
+        self.rounds = 0
+        self.coin, self.crc = coin, crc
+        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self._pause = 3600 / games_per_hour
+        amounts = dict(enumerate(AMOUNTS, 1))
+        if coin not in AMOUNTS:
+            amounts[SPECIAL] = coin
+        self.position = next(at for at, amount in amounts.items() if amount == coin)
+        names = {at: f"EU{amount:03}A" for at, amount in amounts.items() if amount < 1000}
+        self.acceptors = [Acceptor(FIRST + index, dict(names)) for index in range(boxes)]
+        self._coins = self._plan(START)
+        self._heard = b""
+        self._sent: list[tuple[float, int, bytes]] = []
+        self._order = count()
+        self._silent_until = -1.0
+        self._collides = 0
+        self._dropped = 0
+
+    @property
+    def deadline(self) -> float:
+        """The next coin, or bytes on the line."""
+        return min(self._coins[0][0], self._sent[0][0] if self._sent else float("inf"))
+
+    def advance(self, now: float) -> list[Timed]:
+        """What is on the line up to ``now``."""
+        self._let_fall(now)
+        sent: list[Timed] = []
+        while self._sent and self._sent[0][0] <= now:
+            at, _, data = heappop(self._sent)
+            sent.append((at, data))
+        return sent
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Repeat what the host says, and let the acceptor answer for which it is."""
+        self._let_fall(now)
+        self._heard += data
+        while len(self._heard) >= frames.SHORTEST:
+            size = frames.SHORTEST + self._heard[1]
+            if len(self._heard) < size:
+                return
+            raw, self._heard = self._heard[:size], self._heard[size:]
+            self._take(raw, now)
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """All act on the first acceptor, or on the line, at once or at the next request."""
+        one = self.acceptors[0]
+        if name == "no_echo":
+            self._silent_until = now + value
+        elif name == "collision":
+            self._collides += 1
+        elif name == "lost_answer":
+            self._dropped += 1
+        elif name == "counter_jump":
+            for _ in range(int(value)):
+                one.taken.append(self.coin)
+                one.note((self.position, 1))
+        elif name == "acceptor_reset":
+            one.reset()
+            one.dead_until = now + value
+        elif name == "dead_acceptor":
+            one.dead_until = now + value
+        elif name == "coin_held":
+            one.held_until = now + value
+            one.note((0, HELD))
+        elif name == "coin_return":
+            one.note((0, LEVER))
+
+    def _let_fall(self, now: float) -> None:
+        """Insert the coins of which it is time."""
+        while self._coins[0][0] <= now:
+            at, box = self._coins.popleft()
+            if box < len(self.acceptors):
+                self.acceptors[box].insert(self.position, self.coin, at)
+            else:
+                self.rounds += 1
+                self._coins = self._plan(at + self._pause)
+
+    def _take(self, raw: bytes, now: float) -> None:
+        to, _, source, header = raw[:4]
+        ends = now + len(raw) * 10 / self.baud
+        if self._collides:
+            self._collides -= 1
+            # whoever sends a 0 is heard, whatever the other sends
+            self._say(now, bytes((0, *(byte & self._random.randrange(256) for byte in raw[1:]))))
+            return
+        if now >= self._silent_until:
+            self._say(now, raw)
+        one = next((each for each in self.acceptors if each.address == to), None)
+        if one is None or raw != frames.write_frame(to, source, header, raw[4:-1], self.crc):
+            return
+        answer = one.answer(header, raw[4:-1], now)
+        if self._dropped:
+            self._dropped -= 1
+        elif answer is not None:
+            whole = frames.write_frame(frames.HOST, to, frames.ACK, answer, self.crc)
+            self._say(ends + REACTION, whole)
+
+    def _say(self, at: float, data: bytes) -> None:
+        heappush(self._sent, (at, next(self._order), data))
+
+    def _plan(self, begin: float) -> deque[tuple[float, int]]:
+        """When coins are inserted in a round, and at the end of it its end."""
+        coins: deque[tuple[float, int]] = deque()
+        at = begin
+        for box in range(len(self.acceptors)):
+            at += self._random.uniform(0.5, 1.5)
+            if self._random.random() < 0.8:
+                coins.append((at, box))
+        coins.append((at + 2.0, len(self.acceptors)))
+        return coins

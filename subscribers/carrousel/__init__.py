@@ -1,0 +1,1 @@
+"""The carrousel: the meter of a jackpot over linked tables, kept as a ledger."""

@@ -1,0 +1,57 @@
+"""``python -m subscribers.carrousel --settings JSON``: the controller of the jackpots. ``novamas
+carrousel`` starts it with the settings of a configuration file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import signal
+import sys
+
+import msgspec
+
+from controller.people.private_key import PrivateKeyError
+from subscribers.carrousel.service import Carrousel
+from subscribers.carrousel.settings import CarrouselSettings
+from subscribers.carrousel.terms import flaws
+from subscribers.service_log import log_lines
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run until a signal. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m subscribers.carrousel", description=__doc__)
+    parser.add_argument("--settings", required=True, metavar="JSON", help="by novamas carrousel")
+    parser.add_argument("--check", action="store_true", help="only say what is wrong with them")
+    arguments = parser.parse_args(argv)
+    settings = msgspec.json.decode(arguments.settings, type=CarrouselSettings)
+    wrong = [
+        f"jackpot {each.terms.jackpot}: {flaw}"
+        for each in settings.jackpots
+        for flaw in flaws(each.terms)
+    ]
+    for line in wrong:
+        print(line, file=sys.stderr)  # noqa: T201
+    if wrong or arguments.check:
+        return 1 if wrong else 0
+    log_lines(settings.log)
+    try:
+        asyncio.run(_run(settings))
+    except (PrivateKeyError, OSError) as error:
+        print(f"novamas carrousel: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+async def _run(settings: CarrouselSettings) -> None:
+    ending, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ending.set)
+    carrousel = Carrousel(settings)
+    gc.freeze()  # what is there from the start stays
+    await carrousel.run(ending)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

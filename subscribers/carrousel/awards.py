@@ -1,0 +1,72 @@
+"""Which hand an award was for. Postings have its number alone; the rest is in the facts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from subscribers.carrousel.facts import Won
+from subscribers.carrousel.ledger_state import JackpotLedgerState
+from subscribers.carrousel.reading import Reading, read_fact, states
+from subscribers.carrousel.replay import Replay
+from subscribers.carrousel.schema import LedgerError
+
+
+class AwardOf(msgspec.Struct, frozen=True, kw_only=True):
+    """An award, and where it was won."""
+
+    award: int
+    hit: int
+    time: str
+    table: str
+    session: int
+    round: int
+    box: str
+    hand: str
+    cards: tuple[str, ...]
+
+
+def awards(file: Reading, jackpot: str, wanted: set[int]) -> dict[int, AwardOf]:
+    """The awards with these numbers. The state that was saved last knows those that are open and
+    the last ones; for older ones the facts go through the rules once more. Raises
+    :class:`LedgerError`.
+    """
+    saved = states(file.connection).get(jackpot)
+    found = {} if saved is None else _of(msgspec.json.decode(saved[1], type=JackpotLedgerState))
+    if wanted <= found.keys():
+        return found
+    replay = Replay()
+    try:
+        for row, postings in file.entries():
+            if row.jackpot != jackpot:
+                continue
+            fact = read_fact(row.fact)
+            if (wrong := replay.differs(row.position, jackpot, fact, postings)) is not None:
+                raise LedgerError(
+                    f"{file.path}: entry {row.position}: {wrong}; let `novamas carrousel verify` "
+                    "say what is wrong"
+                )
+            if isinstance(fact, Won):
+                found |= _of(replay.states[jackpot])
+    finally:
+        replay.close()
+    if missing := sorted(wanted - found.keys()):
+        raise LedgerError(f"{file.path}: {jackpot} has no award {missing[0]}")
+    return found
+
+
+def _of(state: JackpotLedgerState) -> dict[int, AwardOf]:
+    return {
+        award.number: AwardOf(
+            award=award.number,
+            hit=hit.number,
+            time=award.time,
+            table=hit.table,
+            session=hit.session,
+            round=hit.round,
+            box=award.box,
+            hand=award.hand,
+            cards=award.cards,
+        )
+        for hit in state.hits
+        for award in hit.awards
+    }

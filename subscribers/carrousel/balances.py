@@ -1,0 +1,69 @@
+"""What accounts hold: each the sum of its postings. In memory the sums are kept up to date posting
+by posting, so that a coin needs no sum over a million others, and what an account held
+before a moment is its sum less what counts from then on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from subscribers.carrousel.accounts import Cause
+from subscribers.carrousel.schema import Line, key
+
+ROWS = "SELECT jackpot, account, sum(amount) FROM posting GROUP BY jackpot, account"
+"""The sums of the postings themselves."""
+INDEX = (
+    "SELECT jackpot, account, sum(amount) FROM posting WHERE account IN ('meter', 'reserve') "
+    "GROUP BY jackpot, account"
+)
+"""Those of meters and reserves, by the index that sums as of a moment come from."""
+_SINCE = (
+    "SELECT coalesce(sum(amount), 0) FROM posting WHERE account IN ('meter', 'reserve') "
+    "AND jackpot = ? AND account = ? AND (at_time, at_table, at_boot, at_seq) >= (?, ?, ?, ?)"
+)
+
+
+class Balances:
+    """Of the postings that a connection sees. Everything here raises ``sqlite3.Error``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._sums = _summed(connection, ROWS)
+
+    def add(self, postings: Iterable[Line]) -> None:
+        """These were written."""
+        for each in postings:
+            of = each.jackpot, each.account
+            self._sums[of] = self._sums.get(of, 0) + each.amount
+
+    def now(self, jackpot: str, account: str) -> int:
+        """The sum of all postings."""
+        return self._sums.get((jackpot, account), 0)
+
+    @property
+    def all(self) -> dict[tuple[str, str], int]:
+        """By jackpot and account."""
+        return dict(self._sums)
+
+    def before(self, jackpot: str, account: str, cause: Cause) -> int:
+        """The sum of the postings of a meter or reserve that count before ``cause``."""
+        (since,) = self._connection.execute(_SINCE, (jackpot, account, *key(cause))).fetchone()
+        return self.now(jackpot, account) - int(since)
+
+    def flaw(self) -> str | None:
+        """Where a sum in memory is not that of the file's index; None: nowhere."""
+        found = _summed(self._connection, INDEX)
+        counted = {of for of in self._sums if of[1] in ("meter", "reserve")}
+        for jackpot, account in sorted(counted | found.keys()):
+            ours, theirs = self.now(jackpot, account), found.get((jackpot, account), 0)
+            if ours != theirs:
+                return (
+                    f"the postings of {account} {jackpot} sum to {theirs}, and the controller "
+                    f"counted {ours}"
+                )
+        return None
+
+
+def _summed(connection: sqlite3.Connection, query: str) -> dict[tuple[str, str], int]:
+    return {(jackpot, account): int(total) for jackpot, account, total in connection.execute(query)}

@@ -1,0 +1,315 @@
+"""What persons order of a jackpot: payments, disputes, the order of hits, money that is moved."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.contract.jackpot import (
+    AwardDecide,
+    AwardDispute,
+    AwardPay,
+    AwardUphold,
+    AwardWithdraw,
+    ClaimSettle,
+    GapSettle,
+    HitFix,
+    HitsOrder,
+    JackpotAlertAcknowledge,
+    JackpotAlertClear,
+    JackpotResume,
+    JackpotSuspend,
+    MeterAdjust,
+    PoolClose,
+    PoolTransfer,
+)
+from subscribers.carrousel.accounts import END, Account, Cause
+from subscribers.carrousel.alerts import acknowledged, cleared
+from subscribers.carrousel.authority import permit
+from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.facts import Ordered, Received
+from subscribers.carrousel.hits import give_back, keep, keep_award
+from subscribers.carrousel.ledger_state import BEGINNING, Award, Hit, RefusedError
+from subscribers.carrousel.order_of_hits import all_heard, open_hits, questions
+from subscribers.carrousel.periods import is_due
+from subscribers.carrousel.shares import contribution
+
+
+def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
+    """Follow an order. Raises :class:`RefusedError`; nothing has changed then."""
+    order = fact.order
+    permit(order, fact.signed)
+    if isinstance(order, JackpotAlertAcknowledge):
+        entry.state = acknowledged(entry.state, order, fact.time)
+        return
+    if isinstance(order, JackpotAlertClear):
+        entry.state = cleared(entry.state, order)
+        return
+    if entry.state.terms is None:
+        raise RefusedError("jackpot_unauthorised")
+    match order:
+        case HitsOrder():
+            _order_hits(entry, order)
+        case HitFix():
+            hit = _open_hit(entry, order.hit)
+            keep(entry, replace(hit, forced=True))
+        case GapSettle():
+            _settle_gap(entry, order, fact.time, at)
+        case MeterAdjust():
+            _adjust(entry, order, at)
+        case PoolTransfer():
+            _transfer(entry, order, fact.time, at)
+        case PoolClose():
+            _close(entry, order, fact.time, at)
+        case JackpotSuspend() | JackpotResume():
+            _suspend(entry, suspended=isinstance(order, JackpotSuspend))
+        case _:
+            _of_award(entry, order, at)
+
+
+def _of_award(
+    entry: Entry,
+    order: AwardPay | AwardDecide | AwardDispute | AwardUphold | AwardWithdraw | ClaimSettle,
+    at: Cause,
+) -> None:
+    match order:
+        case AwardPay():
+            _pay(entry, order, at)
+        case AwardDecide():
+            _decide(entry, order)
+        case AwardDispute():
+            _dispute(entry, order)
+        case AwardUphold():
+            hit, award = _disputed(entry, order.award)
+            keep_award(entry, hit, replace(award, disputed=False))
+        case AwardWithdraw():
+            hit, award = _disputed(entry, order.award)
+            if award.paid:
+                raise RefusedError("award_paid_in_part", award=award.number, paid=award.paid)
+            give_back(entry, hit, award, at)
+        case ClaimSettle():
+            _settle_claim(entry, order, at)
+
+
+def received(entry: Entry, fact: Received, at: Cause) -> None:
+    """Money comes from another jackpot. Raises :class:`RefusedError`."""
+    terms = entry.state.terms
+    name = entry.state.jackpot
+    if terms is None or terms.authorisation is None:
+        raise RefusedError("pool_unauthorised", jackpot=name)
+    if entry.state.closed:
+        raise RefusedError("pool_closed", jackpot=name)
+    if terms.currency != fact.currency:
+        raise RefusedError(
+            "pool_currency", jackpot=name, currency=terms.currency, other=fact.currency
+        )
+    if terms.kind == "fixed":
+        raise RefusedError("pool_fixed", jackpot=name)
+    entry.post("transfer", at, {("transfer", fact.of): -fact.amount, ("meter", ""): fact.amount})
+    entry.unsettled = True
+
+
+def _award(entry: Entry, number: int) -> tuple[Hit, Award]:
+    for hit in entry.state.hits:
+        for award in hit.awards:
+            if award.number == number:
+                return hit, award
+    if 0 < number <= entry.state.award_count:
+        raise RefusedError("award_done", award=number)
+    raise RefusedError("award_unknown", award=number)
+
+
+def _standing(entry: Entry, number: int) -> tuple[Hit, Award]:
+    hit, award = _award(entry, number)
+    if award.returned:
+        raise RefusedError("award_withdrawn", award=number)
+    if award.claimed:
+        raise RefusedError("award_claimed", award=number)
+    return hit, award
+
+
+def _pay(entry: Entry, order: AwardPay, at: Cause) -> None:
+    hit, award = _standing(entry, order.award)
+    if award.disputed:
+        raise RefusedError("award_disputed", award=award.number)
+    if not hit.fixed or award.value is None:
+        raise RefusedError("award_not_final", award=award.number)
+    if order.paid is not None and order.paid != award.paid:
+        raise RefusedError(
+            "award_paid_meanwhile", award=award.number, paid=award.paid, said=order.paid
+        )
+    due = award.value - award.paid
+    if order.amount > due:
+        raise RefusedError("award_due", award=award.number, due=due, amount=order.amount)
+    part = str(award.number)
+    entry.post("payment", at, {("award", part): -order.amount, ("paid", part): order.amount})
+    keep_award(entry, hit, replace(award, paid=award.paid + order.amount))
+    entry.receipt = entry.state.receipt_count + 1
+    entry.state = replace(entry.state, receipt_count=entry.receipt)
+
+
+def _decide(entry: Entry, order: AwardDecide) -> None:
+    hit, award = _standing(entry, order.award)
+    if award.share is not None:
+        raise RefusedError("award_set", award=award.number)
+    if award.disputed:
+        raise RefusedError("award_disputed", award=award.number)
+    if hit.fixed:
+        raise RefusedError("award_decided", award=award.number)
+    first = open_hits(entry.state)[0]
+    if first.number != hit.number:
+        raise RefusedError("hit_before", hit=first.number)
+    if any(hit.number in group for group in questions(entry.state)):
+        raise RefusedError("hit_unordered")
+    if not hit.forced and not (hit.ended and all_heard(entry.state, hit)):
+        raise RefusedError("hit_waits")
+    if order.amount < 0:
+        raise RefusedError("award_negative")
+    others = sum(
+        each.value or 0 for each in hit.awards if not each.returned and each.number != award.number
+    )
+    left = hit.meter + hit.added - others
+    if order.amount > left:
+        raise RefusedError("award_left", left=left, amount=order.amount)
+    keep_award(entry, hit, replace(award, value=order.amount))
+    entry.unsettled = True
+
+
+def _dispute(entry: Entry, order: AwardDispute) -> None:
+    hit, award = _standing(entry, order.award)
+    if award.disputed:
+        raise RefusedError("award_disputed_already", award=award.number)
+    if hit.fixed and not is_due(award):
+        raise RefusedError("award_nothing_due", award=award.number)
+    keep_award(entry, hit, replace(award, disputed=True))
+
+
+def _disputed(entry: Entry, number: int) -> tuple[Hit, Award]:
+    hit, award = _standing(entry, number)
+    if not award.disputed:
+        raise RefusedError("award_undisputed", award=number)
+    return hit, award
+
+
+def _settle_claim(entry: Entry, order: ClaimSettle, at: Cause) -> None:
+    hit, award = _award(entry, order.award)
+    if not award.claimed:
+        raise RefusedError("claim_unknown", award=award.number)
+    if order.how == "stands":
+        keep_award(entry, hit, replace(award, claimed=False))
+        return
+    part = str(award.number)
+    if order.how == "recovered":
+        entry.post("claim", at, {("paid", part): -award.paid, ("award", part): award.paid})
+        award = replace(award, paid=0)
+    else:
+        entry.post("claim", at, {("house", hit.table): -award.paid, ("award", part): award.paid})
+    give_back(entry, hit, award, at)
+
+
+def _order_hits(entry: Entry, order: HitsOrder) -> None:
+    asked = questions(entry.state)
+    if not any(sorted(group) == sorted(order.hits) for group in asked):
+        groups = tuple(", ".join(map(str, group)) for group in asked)
+        raise RefusedError("hits_order_unasked", hits="; ".join(groups) or "–")
+    entry.state = replace(entry.state, answers=(*entry.state.answers, order.hits))
+    entry.unsettled = True
+
+
+def _open_hit(entry: Entry, number: int) -> Hit:
+    for hit in entry.state.hits:
+        if hit.number == number and not hit.fixed:
+            return hit
+    if 0 < number <= entry.state.hit_count:
+        raise RefusedError("hit_final", hit=number)
+    raise RefusedError("hit_unknown", hit=number)
+
+
+def _settle_gap(entry: Entry, order: GapSettle, time: str, at: Cause) -> None:
+    """What persons can prove of a gap is staked when they say so, as one stake."""
+    record = entry.state.tables.get(order.table)
+    if record is None or record.why != "gap":
+        raise RefusedError("gap_none", table=order.table)
+    terms = entry.state.terms
+    assert terms is not None  # ordered() has looked
+    entry.post_stake("gap", at, order.table, contribution(order.amount, terms))
+    entry.keep_table(order.table, replace(record, why="unheard", since=time))
+    entry.unsettled = True
+
+
+def _adjust(entry: Entry, order: MeterAdjust, at: Cause) -> None:
+    if not (order.note and order.note.strip()):
+        raise RefusedError("adjust_unexplained")
+    if order.amount == 0:
+        raise RefusedError("adjust_nothing")
+    meter = entry.held("meter", END)
+    if meter + order.amount < 0:
+        raise RefusedError("meter_holds", meter=meter, amount=-order.amount)
+    entry.post("adjustment", at, {("adjusted", ""): -order.amount, ("meter", ""): order.amount})
+    entry.unsettled = True
+
+
+def _transfer(entry: Entry, order: PoolTransfer, time: str, at: Cause) -> None:
+    _nothing_open(entry)
+    state = entry.state
+    assert state.terms is not None  # ordered() has looked
+    if order.to == state.jackpot:
+        raise RefusedError("pool_to_itself")
+    if state.terms.kind == "fixed":
+        raise RefusedError("pool_keeps")
+    meter = entry.held("meter", END)
+    if order.amount > meter:
+        raise RefusedError("meter_holds", meter=meter, amount=order.amount)
+    at = _close_books(entry, at)
+    entry.post("transfer", at, {("meter", ""): -order.amount, ("transfer", order.to): order.amount})
+    _send(entry, order.to, order.amount, time)
+
+
+def _close(entry: Entry, order: PoolClose, time: str, at: Cause) -> None:
+    _nothing_open(entry)
+    state = entry.state
+    if order.to == state.jackpot:
+        raise RefusedError("pool_to_itself")
+    if due := [each.number for hit in state.hits for each in hit.awards if is_due(each)]:
+        raise RefusedError("pool_awards_open", awards=tuple(map(str, due)))
+    meter, reserve = entry.held("meter", END), entry.held("reserve", END)
+    if state.closed and not meter + reserve:
+        raise RefusedError("pool_empty")
+    at = _close_books(entry, at)
+    to: tuple[Account, str] = ("house", "") if order.to is None else ("transfer", order.to)
+    entry.post("close", at, {("meter", ""): -meter, ("reserve", ""): -reserve, to: meter + reserve})
+    if order.to is not None and meter + reserve:
+        _send(entry, order.to, meter + reserve, time)
+    entry.state = replace(entry.state, closed=True, waiting=None, waiting_given=BEGINNING)
+
+
+def _nothing_open(entry: Entry) -> None:
+    if numbers := [str(each.number) for each in open_hits(entry.state)]:
+        raise RefusedError("hits_not_final", hits=tuple(numbers))
+
+
+def _close_books(entry: Entry, at: Cause) -> Cause:
+    """What is known by now stays as it is; what is heard later counts after it."""
+    state = entry.state
+    at = max(at, *(each.last for each in state.tables.values()), state.base)
+    entry.state = replace(state, base=at, level=())
+    return at
+
+
+def _send(entry: Entry, to: str, amount: int, time: str) -> None:
+    terms = entry.state.terms
+    assert terms is not None  # ordered() has looked
+    entry.send(
+        Received(
+            time=time,
+            jackpot=to,
+            of=entry.state.jackpot,
+            currency=terms.currency,
+            amount=amount,
+        )
+    )
+
+
+def _suspend(entry: Entry, *, suspended: bool) -> None:
+    if entry.state.suspended == suspended:
+        raise RefusedError("suspended_already" if suspended else "resumed_already")
+    entry.state = replace(entry.state, suspended=suspended)

@@ -1,0 +1,137 @@
+"""One entry of the ledger in the making: what a fact changes, collected until it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from subscribers.carrousel.accounts import Account, Cause, Held, Posting, Transaction
+from subscribers.carrousel.facts import Received
+from subscribers.carrousel.ledger_state import (
+    JackpotLedgerState,
+    Notice,
+    Noticed,
+    TableRecord,
+    Taken,
+)
+from subscribers.carrousel.shares import Parts
+from subscribers.carrousel.terms import Terms
+
+What = Literal[
+    "stake", "stake_returned", "stakes_told", "seed", "award", "award_returned", "payment",
+    "claim", "gap", "adjustment", "transfer", "close", "limit", "advance",
+]  # fmt: skip
+Amounts = dict[tuple[Account, str], int]
+"""What goes into each account and part."""
+
+
+class Entry:
+    """The state as it becomes, and the transactions that lead there.
+
+    ``cause``: the event of a table that it is about; None: a person's order, or the configuration.
+    """
+
+    def __init__(self, state: JackpotLedgerState, held: Held, cause: Cause | None) -> None:
+        self.state = state
+        self.cause = cause
+        self.receipt: int | None = None
+        self.unsettled = False
+        """Whether the meter may be outside its bounds, or an award worth something else."""
+        self._held = held
+        self._transactions: list[Transaction] = []
+        self._notices: list[Notice] = []
+        self._onward: list[Received] = []
+
+    def held(self, account: Literal["meter", "reserve"], before: Cause) -> int:
+        """What an account holds, with what this entry posts."""
+        return self._held(account, before) + sum(
+            each.amount
+            for made in self._transactions
+            if made.at < before
+            for each in made.postings
+            if each.account == account
+        )
+
+    def post(self, what: What, at: Cause, amounts: Amounts) -> None:
+        """Add a transaction, without what is zero."""
+        postings = tuple(
+            Posting(account, part, amount) for (account, part), amount in amounts.items() if amount
+        )
+        if postings:
+            self._transactions.append(
+                Transaction(
+                    jackpot=self.state.jackpot,
+                    what=what,
+                    at=at,
+                    cause=self.cause,
+                    postings=postings,
+                )
+            )
+
+    def post_stake(self, what: What, at: Cause, table: str, parts: Parts) -> None:
+        """Add what a stake brings, or with negative parts what its return takes."""
+        self.post(
+            what,
+            at,
+            {
+                ("stakes", table): -parts.stakes,
+                ("meter", table): parts.meter,
+                ("reserve", table): parts.reserve,
+                ("house", table): parts.house,
+            },
+        )
+        open_hit = self.state.hits[-1] if self.state.hits else None
+        if open_hit is not None and not open_hit.fixed:
+            late = at < open_hit.at or bool(open_hit.level)
+        else:
+            late = bool(self.state.level)
+        terms = self.terms_at(at)
+        limited = terms is not None and terms.limit is not None
+        self.unsettled = self.unsettled or late or limited or parts.meter < 0 or parts.reserve < 0
+
+    def notice(self, what: Noticed, text: str, table: str = "") -> None:
+        """Tell a person."""
+        self._notices.append(Notice(what=what, table=table, text=text))
+
+    def send(self, received: Received) -> None:
+        """Let another jackpot take money in the same commit."""
+        self._onward.append(received)
+
+    def table(self, name: str) -> TableRecord:
+        """What is known of a table."""
+        return self.state.tables.get(name) or TableRecord()
+
+    def keep_table(self, name: str, record: TableRecord) -> None:
+        """Remember it."""
+        self.state = replace(self.state, tables={**self.state.tables, name: record})
+
+    def terms_at(self, at: Cause) -> Terms | None:
+        """The terms that hold at a place in the order. None: no period has begun."""
+        if at < self.state.since and self.state.former is not None:
+            return self.state.former
+        return self.state.terms
+
+    @property
+    def posted(self) -> bool:
+        """Whether anything was posted."""
+        return bool(self._transactions)
+
+    def taken(self) -> Taken:
+        """The entry, whole."""
+        return Taken(
+            state=self.state,
+            transactions=tuple(self._transactions),
+            notices=tuple(self._notices),
+            receipt=self.receipt,
+            onward=tuple(self._onward),
+        )
+
+
+def together(amounts: Sequence[tuple[Account, str, int]]) -> Amounts:
+    """Add up what goes into each account and part."""
+    sums: Amounts = {}
+    for account, part, amount in amounts:
+        sums[account, part] = sums.get((account, part), 0) + amount
+    return sums

@@ -1,0 +1,128 @@
+"""Terms and the periods that they hold for: what waits until the jackpot is won."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from subscribers.carrousel.accounts import END, Cause
+from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.facts import TermsGiven
+from subscribers.carrousel.ledger_state import BEGINNING, Award, JackpotLedgerState
+from subscribers.carrousel.terms import Terms, flaws
+
+
+def terms_given(entry: Entry, fact: TermsGiven) -> None:
+    """The configuration has other terms. The first ones with an authorisation open the jackpot;
+    later ones begin when it is won.
+
+    At once changes what is no parameter of the game: for how long a winning value is shown, and the
+    number and dates of an authorisation that is renewed with the same percentage and tables. An
+    authorisation that is taken out takes the jackpot out of play at once.
+    """
+    try:
+        terms = msgspec.convert(fact.terms, Terms)
+        wrong = flaws(terms)
+    except msgspec.ValidationError as error:
+        wrong = [str(error)]
+    else:
+        if terms.jackpot != entry.state.jackpot:
+            wrong.append(f"they are of {terms.jackpot}")
+    if wrong or entry.state.closed:
+        entry.notice(
+            "terms_flawed",
+            f"New terms of {entry.state.jackpot} are not taken: "
+            f"{'; '.join(wrong) or 'it is closed'}. Put the configuration right.",
+        )
+        return
+    state = entry.state
+    given = max(Cause(time=fact.time, table="", boot="", seq=0), state.base)
+    if state.terms is None:
+        if terms.authorisation is None:
+            entry.state = replace(state, waiting=terms, waiting_given=given)
+        else:
+            _open(entry, terms, given)
+        return
+    renewed = _renewed(state.terms, terms)
+    entry.state = state = replace(state, terms=renewed, waiting=None, waiting_given=BEGINNING)
+    if terms == renewed:
+        return
+    entry.state = replace(state, waiting=terms, waiting_given=given)
+    if not is_live(entry):
+        _post_seed(entry, given, terms.seed - renewed.seed)
+        begin_waiting(entry, END)
+
+
+def begin_waiting(entry: Entry, won: Cause) -> None:
+    """The terms that wait begin, if they were written before the jackpot was won. They hold for
+    what counts after all that is known by now.
+    """
+    state = entry.state
+    if (
+        state.waiting is None
+        or state.waiting.authorisation is None
+        or not state.waiting_given < won
+    ):
+        return
+    known = max((each.last for each in state.tables.values()), default=BEGINNING)
+    entry.state = replace(
+        state,
+        former=state.terms,
+        terms=state.waiting,
+        given=state.waiting_given,
+        since=max(known, state.waiting_given, state.base),
+        waiting=None,
+        waiting_given=BEGINNING,
+    )
+
+
+def seed_of(state: JackpotLedgerState, won: Cause) -> int:
+    """What the meter begins with after a hit that takes the whole: by the terms that begin then."""
+    if (
+        state.waiting is not None
+        and state.waiting.authorisation is not None
+        and state.waiting_given < won
+    ):
+        return state.waiting.seed
+    if state.former is not None and won <= state.given:
+        return state.former.seed
+    return state.terms.seed if state.terms is not None else 0
+
+
+def is_live(entry: Entry) -> bool:
+    """Whether the jackpot holds more or less than it began with, or owes an award."""
+    terms = entry.state.terms
+    return terms is not None and (
+        entry.held("meter", END) != terms.seed
+        or any(is_due(each) for hit in entry.state.hits for each in hit.awards)
+        or any(not hit.fixed for hit in entry.state.hits)
+    )
+
+
+def is_due(award: Award) -> bool:
+    """Whether something is still to be done with an award."""
+    return not award.returned and (award.claimed or award.value is None or award.paid < award.value)
+
+
+def _open(entry: Entry, terms: Terms, given: Cause) -> None:
+    entry.state = replace(
+        entry.state,
+        terms=terms,
+        given=given,
+        base=given,
+        waiting=None,
+        waiting_given=BEGINNING,
+    )
+    _post_seed(entry, given, terms.seed)
+
+
+def _post_seed(entry: Entry, at: Cause, amount: int) -> None:
+    entry.post("seed", at, {("seed", ""): -amount, ("meter", ""): amount})
+
+
+def _renewed(now: Terms, new: Terms) -> Terms:
+    """The terms that hold, with what of the new ones begins at once."""
+    old, given = now.authorisation, new.authorisation
+    if old and given and (old.percentage, old.tables) == (given.percentage, given.tables):
+        return replace(now, shown=new.shown, authorisation=given)
+    return replace(now, shown=new.shown)

@@ -1,0 +1,255 @@
+"""The ledger's file: its tables, its entries and its chain.
+
+An entry is one fact that a jackpot took in, with the postings that followed from it. Its hash is
+the SHA-256 over the 32 bytes of the previous entry's hash, then these lines, each ended by one
+newline:
+
+1. the entry as a JSON array: position, time, jackpot, and of its cause time, table, boot and seq
+   (null where no table's event caused it);
+2. the fact, as it is stored;
+3. one line for each posting, in order, as a JSON array: line and transaction (both counted from 1
+   in the entry), what, jackpot, account, part, amount; of ``at``: time, table, boot, seq; of the
+   transaction's cause: time, table, boot, seq, or four times null.
+
+The arrays are UTF-8 without white space, and escape nothing but quotation mark, backslash and
+control characters. The previous hash of the first entry, the genesis, is
+the SHA-256 of ``novamas carrousel 1``, a newline and the file's id (``meta``), so that no two files
+share a chain. Positions count from 1 without gaps.
+
+Not in the chain are ``saved`` and ``cursor``: the first follows from the facts, as ``novamas
+carrousel verify`` derives, and the second says from where to ask the tables again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+from controller.journal.schema import ChainHead
+from subscribers.carrousel.accounts import Cause, Transaction
+
+VERSION = 1
+
+POSTING = """
+CREATE TABLE posting (
+    position INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    txn INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    jackpot TEXT NOT NULL,
+    account TEXT NOT NULL,
+    part TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    at_time TEXT NOT NULL,
+    at_table TEXT NOT NULL,
+    at_boot TEXT NOT NULL,
+    at_seq INTEGER NOT NULL,
+    cause_time TEXT,
+    cause_table TEXT,
+    cause_boot TEXT,
+    cause_seq INTEGER,
+    PRIMARY KEY (position, line)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX held ON posting (jackpot, account, at_time, at_table, at_boot, at_seq, amount)
+    WHERE account IN ('meter', 'reserve');
+"""
+
+_ENTRY = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE entry (
+    position INTEGER PRIMARY KEY,
+    time TEXT NOT NULL,
+    jackpot TEXT NOT NULL,
+    cause_time TEXT,
+    cause_table TEXT,
+    cause_boot TEXT,
+    cause_seq INTEGER,
+    fact BLOB NOT NULL,
+    previous BLOB NOT NULL,
+    hash BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX once ON entry (cause_table, cause_boot, cause_seq)
+    WHERE cause_table IS NOT NULL;
+"""
+
+_BESIDE = """
+CREATE TABLE saved (jackpot TEXT PRIMARY KEY, position INTEGER NOT NULL, state BLOB NOT NULL)
+    STRICT, WITHOUT ROWID;
+CREATE TABLE cursor (table_id TEXT PRIMARY KEY, heard BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TRIGGER entry_next BEFORE INSERT ON entry
+    WHEN NEW.position <> (SELECT coalesce(max(position), 0) + 1 FROM entry)
+    BEGIN SELECT RAISE(ABORT, 'entries are appended without gaps'); END;
+CREATE TRIGGER entry_stays BEFORE UPDATE ON entry
+    BEGIN SELECT RAISE(ABORT, 'an entry is never changed'); END;
+CREATE TRIGGER entry_kept BEFORE DELETE ON entry
+    BEGIN SELECT RAISE(ABORT, 'an entry is never removed'); END;
+CREATE TRIGGER posting_next BEFORE INSERT ON posting
+    WHEN NEW.position IS NOT (SELECT max(position) FROM entry)
+    BEGIN SELECT RAISE(ABORT, 'postings belong to the last entry'); END;
+CREATE TRIGGER posting_stays BEFORE UPDATE ON posting
+    BEGIN SELECT RAISE(ABORT, 'a posting is never changed'); END;
+CREATE TRIGGER posting_kept BEFORE DELETE ON posting
+    BEGIN SELECT RAISE(ABORT, 'a posting is never removed'); END;
+CREATE TRIGGER meta_stays BEFORE UPDATE ON meta
+    BEGIN SELECT RAISE(ABORT, 'what a ledger is never changes'); END;
+CREATE TRIGGER meta_kept BEFORE DELETE ON meta
+    BEGIN SELECT RAISE(ABORT, 'what a ledger is never changes'); END;
+"""
+
+SCHEMA = _ENTRY + POSTING + _BESIDE
+
+
+class LedgerError(Exception):
+    """The ledger cannot be used. The message names the file, says what is wrong and what to do."""
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """How far a table was heard and dealt with. ``heard``: what its intake remembers."""
+
+    table: str
+    heard: bytes
+
+
+class Line(NamedTuple):
+    """A posting, as its row has it after the position."""
+
+    line: int
+    txn: int
+    what: str
+    jackpot: str
+    account: str
+    part: str
+    amount: int
+    at_time: str
+    at_table: str
+    at_boot: str
+    at_seq: int
+    cause_time: str | None
+    cause_table: str | None
+    cause_boot: str | None
+    cause_seq: int | None
+
+    @property
+    def at(self) -> Cause:
+        """Since when it counts."""
+        return Cause(self.at_time, self.at_table, self.at_boot, self.at_seq)
+
+    @property
+    def cause(self) -> Cause | None:
+        """The table's event that it was posted for."""
+        return cause_of(self.cause_time, self.cause_table, self.cause_boot, self.cause_seq)
+
+
+class Row(NamedTuple):
+    """An entry, as its row has it."""
+
+    position: int
+    time: str
+    jackpot: str
+    cause_time: str | None
+    cause_table: str | None
+    cause_boot: str | None
+    cause_seq: int | None
+    fact: bytes
+    previous: bytes
+    hash: bytes
+
+    @property
+    def cause(self) -> Cause | None:
+        """The table's event that the fact is."""
+        return cause_of(self.cause_time, self.cause_table, self.cause_boot, self.cause_seq)
+
+
+Columns = tuple[str | None, str | None, str | None, int | None]
+_NOBODY: Columns = (None, None, None, None)
+_line = msgspec.json.Encoder().encode
+
+
+def cause_of(
+    time: str | None, table: str | None, boot: str | None, seq: int | None
+) -> Cause | None:
+    """A cause of its columns."""
+    if time is None or table is None or boot is None or seq is None:
+        return None
+    return Cause(time, table, boot, seq)
+
+
+def key(cause: Cause) -> tuple[str, str, str, int]:
+    """What causes are ordered by."""
+    return cause.time, cause.table, cause.boot, cause.seq
+
+
+def columns(cause: Cause | None) -> Columns:
+    """The columns of a cause."""
+    return _NOBODY if cause is None else key(cause)
+
+
+def lines(transactions: Iterable[Transaction]) -> list[Line]:
+    """The rows of the postings of these transactions."""
+    made: list[Line] = []
+    for number, each in enumerate(transactions, 1):
+        at, cause = key(each.at), columns(each.cause)
+        for posting in each.postings:
+            fields = (posting.account, posting.part, posting.amount)
+            numbers = (len(made) + 1, number)
+            made.append(Line._make((*numbers, each.what, each.jackpot, *fields, *at, *cause)))
+    return made
+
+
+def genesis(ledger: str) -> bytes:
+    """The hash before the first entry."""
+    return sha256(f"novamas carrousel {VERSION}\n{ledger}".encode()).digest()
+
+
+def chained(
+    previous: bytes,
+    position: int,
+    time: str,
+    jackpot: str,
+    cause: Columns,
+    fact: bytes,
+    postings: Iterable[Line],
+) -> bytes:
+    """The hash of an entry."""
+    first = _line((position, time, jackpot, *cause))
+    return sha256(
+        b"%b%b\n%b\n%b"
+        % (previous, first, fact, b"".join(b"%b\n" % _line(each) for each in postings))
+    ).digest()
+
+
+def follows(row: Row, postings: Iterable[Line], before: ChainHead) -> bool:
+    """Whether the entry is the one after ``before``, as it was written. Values of a damaged file
+    may have any type.
+    """
+    try:
+        return (row.position, row.previous) == (before.position + 1, before.hash) and (
+            chained(row.previous, *row[:3], row[3:7], row.fact, postings) == row.hash
+        )
+    except (TypeError, ValueError):
+        return False
+
+
+def tables_flaw(connection: sqlite3.Connection) -> str | None:
+    """How the tables, indexes and triggers of a file differ from those of a ledger; None: not at
+    all. Raises ``sqlite3.Error``.
+    """
+    with_all = sqlite3.connect(":memory:")
+    try:
+        with_all.executescript(SCHEMA)
+        wanted = set(with_all.execute(_PARTS))
+    finally:
+        with_all.close()
+    found = set(connection.execute(_PARTS))
+    if missing := sorted(name for _, name, _ in wanted - found):
+        return f"{', '.join(missing)}: missing, or not as in a ledger"
+    if foreign := sorted(name for _, name, _ in found - wanted):
+        return f"{', '.join(foreign)}: does not belong to a ledger"
+    return None
+
+
+_PARTS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"

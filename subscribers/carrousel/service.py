@@ -1,0 +1,1082 @@
+"""The running controller: the way of a coin from the broker to the ledger and to the meter.
+
+A message is taken by the intake of its table, which makes facts of it. All facts that wait are
+taken together, then committed by a thread; only what is committed is told. If the disk does not
+take them, the jackpots are out of play, and everything goes back to what is committed: the tables
+are asked for the rest once there is room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+from nacl.signing import SigningKey
+
+from controller.contract.jackpot import (
+    GapSettle,
+    JackpotAlert,
+    JackpotReply,
+    JackpotState,
+    OutOfPlay,
+)
+from controller.contract.node import NodeStatus
+from controller.contract.orders import RECALL
+from controller.contract.refusals import RejectedError
+from controller.contract.times import moment, utc
+from controller.contract.topics import Topics
+from controller.metrics.endpoint import Answer, serve
+from controller.metrics.text import TEXT, exposition
+from controller.people.seen import Seen
+from controller.people.signed_command import claims_of
+from devices.log import structlog
+from subscribers.carrousel.books import Books
+from subscribers.carrousel.checkpoints import sign_head, signing_key
+from subscribers.carrousel.facts import (
+    Alerted,
+    Fact,
+    Heard,
+    Ordered,
+    Served,
+    Staked,
+    Standing,
+    Started,
+    TermsGiven,
+    Won,
+)
+from subscribers.carrousel.intake import Got, Rules
+from subscribers.carrousel.jackpot import begin
+from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError, Taken
+from subscribers.carrousel.mark import Mark, keep
+from subscribers.carrousel.metrics import FAMILIES, Counts, values
+from subscribers.carrousel.orders import Orders, PeopleInForce
+from subscribers.carrousel.schema import LedgerError
+from subscribers.carrousel.self_check import (
+    NotVerifiedError,
+    check_ledger,
+    check_program,
+    configuration_digest,
+)
+from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
+from subscribers.carrousel.statement_of_state import Alerts, Run, Said, statement
+from subscribers.carrousel.store import NotStoredError, Store
+from subscribers.carrousel.tables import Linked, Nodes
+from subscribers.carrousel.terms import Terms
+from subscribers.carrousel.unlinked import linked_with, stake_or_award
+from subscribers.connection import Connection
+from subscribers.recall_key import RecallKey, unsigned
+
+PACE = 0.02
+"""Seconds between two statements of a jackpot, at least."""
+TICK = 0.25
+"""Seconds between two looks at what is due."""
+JUDGED = 1.0
+"""Seconds after which is judged anew whether bets may be taken at a table, though nothing changed.
+"""
+SIGNED = 30.0
+"""Seconds between two checkpoints, and between two marks of what is verified."""
+SAID = 5.0
+"""Seconds between two lines of the log that say how far the verification is."""
+KEPT = 5.0
+"""Seconds after which is kept how far a table was heard that told nothing of a jackpot."""
+EAGER, PATIENT = 10.0, 2.0
+"""For so many seconds after a hit all tables are asked at every tick; after that, so many seconds
+pass between.
+"""
+ORDERS = 20
+"""Orders that wait, at most, for each jackpot."""
+BETWEEN = 0.01
+"""Seconds between two orders of a jackpot."""
+QUIET = 60.0
+"""Seconds without somebody else's statement after which that is over."""
+STATE_FOREIGN = "state-foreign"
+"""The id of that alert."""
+ALERTS = 200
+"""Alerts of a jackpot that the ledger keeps, at most; more of them are told, and forgotten at a
+restart.
+"""
+_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+Answered = asyncio.Future[Taken]
+Waiting = tuple[str, Fact, Answered | None]
+"""A fact with its jackpot, and whom to answer."""
+
+
+class Jackpot:
+    """One jackpot: what is told of it, and when it was last."""
+
+    def __init__(self, settings: JackpotSettings, topics: Topics, orders: Orders) -> None:
+        self.id = settings.terms.jackpot
+        self.settings, self.topics, self.orders = settings, topics, orders
+        self.alerts = Alerts()
+        self.former: set[str] = set()
+        """Alerts of a run before, which stand at the broker until the ledger is open."""
+        self.changed = True
+        self.told = 0.0
+        self.hit = 0.0
+        """When something was won last, on the monotonic clock."""
+        self.asked = 0.0
+        self.said = Said()
+        self.last = b""
+        """The statement that was published last."""
+        self.forged = self.corrected = 0.0
+        """When somebody else's statement was heard last, and when one was put right last."""
+        self.waiting: deque[tuple[str, bytes]] = deque()
+        """The orders that nobody has looked at."""
+        self.given = asyncio.Event()
+        self.unsigned = self.beyond = 0
+        """Orders that were discarded: without a signature, and because too many waited."""
+        self.discarded = (0, 0)
+        """The same as it was told last."""
+
+
+class Carrousel:
+    """The controller of all jackpots. Raises ``PrivateKeyError`` and ``OSError`` for the key of the
+    reader.
+    """
+
+    def __init__(self, settings: CarrouselSettings) -> None:
+        self.settings = settings
+        self.boot = secrets.token_hex(4)
+        self._log = structlog.get_logger()
+        self._run = Run(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
+        self._people = PeopleInForce(settings.people_file, settings.people_key, settings.site)
+        self._reader = (
+            None
+            if settings.recall_key is None or settings.recall_passphrase is None
+            else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
+        )
+        seen = Seen(time.time())
+        self.jackpots: dict[str, Jackpot] = {}
+        for each in settings.jackpots:
+            topics = Topics(settings.site, each.simulated)
+            name = each.terms.jackpot
+            audience = f"{topics.root}/jackpot/{name}"
+            orders = Orders(name, audience, partial(self._tables_of, name), self._people, seen)
+            self.jackpots[name] = Jackpot(each, topics, orders)
+        user = settings.broker.username or ""
+        self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
+        self.why: OutOfPlay | None = "not_verified"
+        """Why the controller itself keeps everything out of play."""
+        self._checking = True
+        """Whether the check of itself is under way."""
+        self.books: Books | None = None
+        self._key: SigningKey | None = None
+        self.tables: dict[str, Linked] = {}
+        self.unlinked: dict[tuple[bool, str], Jackpot | None] = {}
+        """Tables that no authorisation names, and whether each is simulated: the jackpot that it
+        says it plays for.
+        """
+        self._nodes = {each: Nodes(settings.clock_bound) for each in (False, True)}
+        self._facts: list[Waiting] = []
+        self._work = asyncio.Event()
+        self._signed = self._kept = self._looked = self._judged = self._said = self._marked = 0.0
+        self._routes: dict[str, Callable[[bytes], None]] = {}
+        self._connection: Connection | None = None
+        self._ending = False
+        self._counts = Counts()
+        self._taken: list[tuple[str, Fact]] = []
+        """Facts that were taken, and are not committed yet."""
+        self._unusable = ""
+        """Why the ledger cannot be written, as it was told last."""
+
+    # From start to end
+
+    async def run(self, ending: asyncio.Event) -> None:
+        """Until ``ending`` is set."""
+        self._link_tables()
+        listened = [
+            *(f"{root}/node/+/{leaf}" for root in self._roots for leaf in ("status", "health")),
+            *(
+                each.topics.jackpot(each.id, leaf)
+                for each in self.jackpots.values()
+                for leaf in ("state", "command/+", "alert/+")
+            ),
+        ]
+        self._connection = connection = Connection(
+            self.settings.broker,
+            listened,
+            (self._status_topic, self._status("offline")),
+            self._hear,
+            self._linked,
+        )
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(connection.run()),
+                group.create_task(self._write()),
+                group.create_task(self._tick()),
+                *(group.create_task(self._follow(each)) for each in self._all),
+                group.create_task(self._start()),
+            ]
+            if self.settings.listen is not None:
+                pages = {b"/metrics": self._metrics}
+                tasks.append(group.create_task(serve(self.settings.listen, pages)))
+            await ending.wait()
+            self._ending = True
+            self._work.set()
+            await tasks[1]
+            ends = {each.id: self._statement(each) for each in self._all}
+            for jackpot in self._all:
+                jackpot.said.publish(ends[jackpot.id])
+            last = {
+                **{self._state_topic(each): ends[each.id] for each in self._all},
+                self._status_topic: self._status("offline"),
+            }
+            with suppress(Exception):  # whatever is wrong with the broker: the statements expire
+                async with asyncio.timeout(3):
+                    await connection.flush(last)
+            connection.end()
+            for task in tasks:
+                task.cancel()
+        if self.books is not None:
+            self.books.store.close()
+
+    async def _metrics(self) -> Answer:
+        """The answer to ``/metrics``."""
+        connection = self._connection
+        told = values(
+            self._counts,
+            {
+                each.id: msgspec.json.decode(each.last, type=JackpotState)
+                for each in self._all
+                if each.last
+            },
+            {each.id: len(each.alerts.open) for each in self._all},
+            entries=0 if self.books is None else self.books.store.committed.position,
+            connected=connection is not None and connection.up,
+        )
+        return Answer(await exposition(FAMILIES, told), TEXT)
+
+    async def _start(self) -> None:
+        """Check the program and the ledger, which may take long; then begin. Meanwhile and where
+        something does not hold, everything is out of play.
+        """
+        try:
+            program, store, key = await asyncio.to_thread(self._check)
+            if not self._ending:
+                self._begin(program, store, key)
+        except (NotVerifiedError, LedgerError, msgspec.DecodeError) as error:
+            if self._ending:
+                self._log.info("ended while the ledger was verified; it is as it was")
+            else:
+                self._log.error("the check of itself failed: not in play", evidence=str(error))
+                for jackpot in self._all:
+                    self._alert(jackpot, "not-verified", "not_verified", str(error), fault=True)
+        self._checking = False
+        self._work.set()
+
+    def _check(self) -> tuple[str, Store, SigningKey]:
+        """The digest of the program, the ledger and its key. In a thread of its own."""
+        program = check_program()
+        store = Store(Path(self.settings.ledger))
+        try:
+            store.check_balances()
+            own = self.settings.key
+            key = signing_key(store.path, None if own is None else Path(own))
+            check_ledger(store, key, self._reached, self._whole)
+        except BaseException:
+            store.close()
+            raise
+        return program, store, key
+
+    def _whole(self, why: str) -> None:
+        self._log.warning("the whole ledger is verified: not in play until then", reason=why)
+
+    def _reached(self, position: int, of: int) -> None:
+        if self._ending:
+            raise NotVerifiedError("the controller ends")
+        if time.monotonic() - self._said >= SAID:
+            self._said = time.monotonic()
+            self._log.info("verifying the ledger", entry=position, of=of)
+
+    def _begin(self, program: str, store: Store, key: SigningKey) -> None:
+        """Take part from now on."""
+        try:
+            former = store.started()
+            self.books = books = Books(store, self.jackpots)
+            self._link_tables()
+            self._remember(books.read())
+            now = utc(time.time())
+            told = Started(
+                time=now,
+                boot=self.boot,
+                program=program,
+                configuration=configuration_digest(self.settings),
+                software=f"novamas {version('novamas')}",
+            )
+            for jackpot in self._all:
+                self._take(jackpot.id, now, told)
+                self._give_terms(jackpot, now)
+                jackpot.alerts.follow(books.states[jackpot.id].alerts)
+                jackpot.alerts.changed |= jackpot.former
+            if former is not None:
+                self._tell_changes(msgspec.json.decode(former, type=Started), told)
+            self._keep_alerts(books, now)
+            books.commit()
+            self._count()
+        except BaseException:
+            self.books = None
+            store.close()
+            raise
+        self._link_tables()
+        self._log.info(
+            "carrousel up",
+            boot=self.boot,
+            program=program,
+            configuration=told.configuration,
+            entries=books.position,
+        )
+        self._key, self.why = key, None
+        self._listen()
+        for jackpot in self._all:
+            jackpot.changed, jackpot.told = True, 0.0
+        self._judge_soon()
+
+    def _tell_changes(self, former: Started, now: Started) -> None:
+        """Whether it runs of other files, or with another configuration, than the last time."""
+        changes: tuple[tuple[str, JackpotAlert, str, str], ...] = (
+            ("program", "program_changed", former.program, now.program),
+            ("configuration", "configuration_changed", former.configuration, now.configuration),
+        )
+        for name, what, before, after in changes:
+            if before != after:
+                detail = (
+                    f"the {name} is another one since {now.time}: SHA-256 {after}, and {before} "
+                    f"when the controller started at {former.time}; ask who changed it"
+                )
+                for jackpot in self._all:
+                    self._alert(jackpot, f"{name}-changed", what, detail)
+
+    def _listen(self) -> None:
+        """Hear the tables."""
+        routes: dict[str, Callable[[bytes], None]] = {}
+        for table in self.tables.values():
+            topic = table.topic
+            routes |= {
+                f"{topic}/event": partial(self._event, table),
+                f"{topic}/state": partial(self._table_state, table),
+                f"{topic}/info": partial(self._table_info, table),
+                f"{topic}/reply/{self._client}": partial(self._answer, table),
+            }
+        self._routes |= routes
+        assert self._connection is not None
+        for topic in (*routes, *(f"{root}/+/info" for root in self._roots)):
+            if topic not in routes or not topic.endswith("/info"):
+                self._connection.listen(topic)
+
+    def _give_terms(self, jackpot: Jackpot, now: str) -> None:
+        assert self.books is not None
+        state, terms = self.books.states[jackpot.id], jackpot.settings.terms
+        if terms != (state.waiting or state.terms):
+            given = TermsGiven(time=now, terms=msgspec.to_builtins(terms))
+            self._take(jackpot.id, now, given)
+
+    def _link_tables(self) -> None:
+        """Know the tables of each jackpot, by the terms in force and by the configuration."""
+        for jackpot in self._all:
+            rules = self._rules(jackpot)
+            for table in (*rules.tables, *jackpot.settings.tables):
+                if table not in self.tables:
+                    topic = f"{jackpot.topics.root}/{table}"
+                    self.tables[table] = Linked(table, jackpot.id, topic, rules)
+                if self.tables[table].jackpot == jackpot.id:
+                    self.tables[table].intake.rules = rules
+
+    def _rules(self, jackpot: Jackpot) -> Rules:
+        """What the terms in force allow."""
+        state = self._state_of(jackpot.id)
+        terms: Terms = state.terms or jackpot.settings.terms
+        given = terms.authorisation
+        return Rules(
+            tables=() if given is None else given.tables,
+            games=terms.games,
+            decree=terms.decree,
+            currency=terms.currency,
+            simulated=jackpot.settings.simulated,
+        )
+
+    def _remember(self, kept: dict[str, bytes]) -> None:
+        for table in self.tables.values():
+            table.remember(kept.get(table.table))
+
+    # What is heard
+
+    def _hear(self, topic: str, body: bytes, retained: bool) -> None:
+        route = self._routes.get(topic)
+        if route is not None:
+            route(body)
+            return
+        for simulated, root in self._roots_by_kind.items():
+            if topic.startswith(f"{root}/node/"):
+                node, _, leaf = topic.removeprefix(f"{root}/node/").partition("/")
+                nodes = self._nodes[simulated]
+                if nodes.hear(node, leaf, body, time.time(), live=not retained):
+                    self._judge_soon()
+                return
+            if topic.startswith(f"{root}/jackpot/"):
+                name, _, leaf = topic.removeprefix(f"{root}/jackpot/").partition("/")
+                jackpot = self.jackpots.get(name)
+                if jackpot is not None and jackpot.settings.simulated == simulated:
+                    self._hear_jackpot(jackpot, topic, leaf, body, retained=retained)
+                return
+            if topic.startswith(f"{root}/") and topic.endswith("/info"):
+                table = topic.removeprefix(f"{root}/").removesuffix("/info")
+                self._unlinked_info(simulated, table, body)
+                return
+
+    def _hear_jackpot(
+        self, jackpot: Jackpot, topic: str, leaf: str, body: bytes, *, retained: bool
+    ) -> None:
+        kind, _, name = leaf.partition("/")
+        if leaf == "state":
+            self._hear_state(jackpot, body, retained=retained)
+        elif kind == "command" and body:
+            self._hear_order(jackpot, name, body, retained=retained)
+        elif kind == "alert" and retained and self.books is None:
+            jackpot.former.add(name)
+        elif kind == "alert" and body != jackpot.alerts.body(name):
+            assert self._connection is not None  # of a run before, or of somebody else
+            self._connection.retain(topic, jackpot.alerts.body(name))
+
+    def _hear_state(self, jackpot: Jackpot, body: bytes, *, retained: bool) -> None:
+        """A statement of a jackpot at the broker: ours, or one that is put right. What the broker
+        kept of a run before is put right by ours that follows.
+        """
+        if retained or jackpot.said.heard(body):
+            return
+        now, first = time.monotonic(), STATE_FOREIGN not in jackpot.alerts.open
+        if first:
+            detail = (
+                "another client of the broker publishes the statement of this jackpot; each is put "
+                "right. See who may write on its topics"
+            )
+            self._alert(jackpot, STATE_FOREIGN, "state_foreign", detail, fault=True)
+        jackpot.forged = now
+        if now - jackpot.corrected >= 1.0:
+            self._correct(jackpot)
+
+    def _correct(self, jackpot: Jackpot) -> None:
+        """Say the statement anew."""
+        jackpot.corrected, jackpot.changed, jackpot.told = time.monotonic(), True, 0.0
+        self._work.set()
+
+    def _unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
+        """What a table that no authorisation names says of itself."""
+        found = self.jackpots.get(linked_with(body) or "")
+        if found is not None and found.settings.simulated != simulated:
+            found = None
+        before = self.unlinked.get((simulated, name))
+        if before is found:
+            return
+        alert = f"{name}-not-authorised"
+        if before is not None:
+            before.alerts.clear(alert)
+        self.unlinked[simulated, name] = found
+        if found is None:
+            self._routes.pop(f"{Topics(self.settings.site, simulated).root}/{name}/event", None)
+        else:
+            topic = found.topics.table(name, "event")
+            self._routes[topic] = partial(self._unlinked_event, found, name)
+            assert self._connection is not None
+            self._connection.listen(topic)
+            detail = (
+                f"{name} plays for this jackpot, but no authorisation names it. Nothing of it is "
+                "taken: give the stakes back, and put its configuration or this one right"
+            )
+            self._alert(found, alert, "not_authorised", detail)
+        self._work.set()
+
+    def _unlinked_event(self, jackpot: Jackpot, name: str, body: bytes) -> None:
+        told = stake_or_award(body)
+        if told is not None:
+            detail = f"{name}: {told}: the table is not authorised"
+            self._alert(jackpot, f"{name}-refused", "refused", detail)
+            self._work.set()
+
+    def _linked(self, up: bool) -> None:
+        """The connection was made or lost."""
+        for nodes in self._nodes.values():
+            nodes.lose()
+        for table in self.tables.values():
+            table.lose()
+        for jackpot in self._all:
+            jackpot.changed, jackpot.told = True, 0.0
+            jackpot.alerts.changed |= jackpot.alerts.open.keys()
+        if up and self._connection is not None:
+            self._connection.retain(self._status_topic, self._status("online"))
+            self._signed = 0.0
+        self._judge_soon()
+
+    def _event(self, table: Linked, body: bytes) -> None:
+        if self.why is None:
+            self._got(table, table.intake.told(body))
+
+    def _table_state(self, table: Linked, body: bytes) -> None:
+        if self.why is None:
+            if table.hear_state(body):
+                self._ask(table)
+            self._judge_soon()
+
+    def _table_info(self, table: Linked, body: bytes) -> None:
+        table.hear_info(body)
+        self._judge_soon()
+
+    def _judge_soon(self) -> None:
+        """Something changed that says whether bets may be taken at a table."""
+        self._judged = 0.0
+        self._work.set()
+
+    def _answer(self, table: Linked, body: bytes) -> None:
+        before = table.trouble
+        answer = table.hear_answer(body, time.monotonic())
+        if table.trouble is not None and table.trouble != before:
+            detail = f"{table.table} does not answer a recall: {table.trouble}"
+            self._tell(table, "unheard", "unheard", detail)
+        if answer is None or self.why is not None:
+            return
+        asked, events = answer
+        got = table.intake.answered(events, asked, self.settings.clock_bound)
+        if not got.ask and not table.up_to_date:
+            table.up_to_date = True
+            self._clear(table, "unheard")
+            self._judge_soon()
+        self._got(table, got)
+        if table.again:
+            self._ask(table)
+
+    def _got(self, table: Linked, got: Got) -> None:
+        """What a message led to."""
+        table.moved = True
+        if got.facts:
+            self._facts += [(table.jackpot, fact, None) for fact in got.facts]
+            self._work.set()
+        for notice in got.notices:
+            fault = notice.alert != "refused"
+            detail = f"{table.table}: {notice.detail}"
+            self._tell(table, notice.alert, notice.alert, detail, fault=fault)
+            self._judge_soon()
+        if got.ask:
+            self._ask(table)
+
+    def _ask(self, table: Linked) -> None:
+        """Ask a table what comes after the last event taken."""
+        now = time.time()
+        question = table.ask(time.monotonic(), utc(now))
+        connection = self._connection
+        if question is None or connection is None:
+            return
+        ask = question.ask
+        body = {"boot": ask.at.boot, "from": ask.first, "onward": True}
+        sent = unsigned(body, self._client, question.number)
+        if self._reader is not None:
+            people = self._people.people
+            owner = None if people is None else people.owners.get(self._reader.kid)
+            if owner is None:
+                table.trouble = "the people file does not name the owner of `recall_key`"
+                return
+            sent = self._reader.signed(
+                owner[0].id, table.topic, body, self._client, question.number, int(now)
+            )
+        connection.send(f"{table.topic}/command/{RECALL}", sent)
+
+    # Orders
+
+    def _hear_order(self, jackpot: Jackpot, name: str, body: bytes, *, retained: bool) -> None:
+        """An order waits until it is looked at. Too many are discarded, and those without a
+        signature at once, so that a flood of them delays nothing else.
+        """
+        if self._sender(body) == (None, None):
+            jackpot.unsigned += 1
+        elif len(jackpot.waiting) >= ORDERS:
+            jackpot.beyond += 1
+        elif retained:
+            self._order(jackpot, name, body, retained=True)
+        else:
+            jackpot.waiting.append((name, body))
+            jackpot.given.set()
+
+    async def _follow(self, jackpot: Jackpot) -> None:
+        """Look at one order after the other."""
+        while True:
+            await jackpot.given.wait()
+            jackpot.given.clear()
+            while jackpot.waiting:
+                self._order(jackpot, *jackpot.waiting.popleft(), retained=False)
+                await asyncio.sleep(BETWEEN)
+
+    def _tell_discarded(self, jackpot: Jackpot) -> None:
+        """How many orders were discarded, and who must look."""
+        unsigned, beyond = jackpot.unsigned, jackpot.beyond
+        if (unsigned, beyond) != jackpot.discarded:
+            jackpot.discarded = unsigned, beyond
+            detail = (
+                f"since the start {unsigned} orders without a signature, and {beyond} that came "
+                f"while {ORDERS} waited. Give what was meant again; see who writes on its topics"
+            )
+            self._alert(jackpot, "orders-discarded", "orders_discarded", detail)
+            self._work.set()
+
+    def _order(self, jackpot: Jackpot, name: str, body: bytes, *, retained: bool) -> None:
+        client, number = self._sender(body)
+        try:
+            if retained:
+                raise RejectedError("retained_command")
+            if self._checking:
+                raise RejectedError("controller_verifies")
+            if self.books is None or self.why is not None:
+                raise RejectedError("controller_out", why=self.why or "store")
+            now = time.time()
+            ordered = jackpot.orders.give(name, body, now, utc(now))
+            self._can(jackpot, ordered)
+        except RejectedError as no:
+            self._log.info("order refused", jackpot=jackpot.id, order=name[:64], reason=str(no))
+            self._counts.refused[jackpot.id, no.refusal.key] += 1
+            told = JackpotReply(
+                id=number,
+                ok=False,
+                error=str(no),
+                refusal=no.refusal,
+                judged=isinstance(no, RefusedError),
+            )
+            self._reply(jackpot, client, told)
+            return
+        answered: Answered = asyncio.get_running_loop().create_future()
+        answered.add_done_callback(lambda done: self._ordered(jackpot, client, number, done))
+        self._facts.append((jackpot.id, ordered, answered))
+        self._work.set()
+
+    def _can(self, jackpot: Jackpot, ordered: Ordered) -> None:
+        """What only the running controller knows of an order."""
+        if isinstance(ordered.order, GapSettle):
+            table = self.tables.get(ordered.order.table)
+            if table is None or table.jackpot != jackpot.id or table.intake.memory.gap is None:
+                raise RefusedError("gap_none", table=ordered.order.table)
+            if table.state is None:
+                raise RefusedError("gap_unheard", table=table.table)
+
+    def _ordered(
+        self, jackpot: Jackpot, client: str | None, number: object, done: Answered
+    ) -> None:
+        error = None if done.cancelled() else done.exception()
+        log = self._log.bind(jackpot=jackpot.id)
+        if done.cancelled() or error is not None:
+            known = RejectedError("controller_ended" if error is None else "ledger_not_written")
+            refusal = error.refusal if isinstance(error, RejectedError) else known.refusal
+            log.info("order refused", reason=str(error or known))
+            self._counts.refused[jackpot.id, refusal.key] += 1
+            reply = JackpotReply(
+                id=number, ok=False, error=str(error or known), refusal=refusal, judged=True
+            )
+        else:
+            log.info("order followed", receipt=done.result().receipt)
+            reply = JackpotReply(id=number, ok=True, receipt=done.result().receipt)
+        self._reply(jackpot, client, reply)
+
+    def _sender(self, body: bytes) -> tuple[str | None, object]:
+        """Whom to answer, though nobody has looked at the signature."""
+        try:
+            claims = claims_of(body)
+        except RejectedError:
+            return None, None
+        return claims.client, claims.jti
+
+    def _reply(self, jackpot: Jackpot, client: str | None, reply: JackpotReply) -> None:
+        if client is not None and self._connection is not None:
+            topic = jackpot.topics.jackpot(jackpot.id, f"reply/{client}")
+            self._connection.send(topic, msgspec.json.encode(reply))
+
+    # The ledger
+
+    async def _write(self) -> None:
+        """Take what waits, commit it, and tell what came of it."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._until_due()):
+                    await self._work.wait()
+            self._work.clear()
+            if self.why == "store":
+                await self._recover()
+            done: list[tuple[Answered, Taken]] = []
+            if self.books is not None and self.why is None:
+                facts, self._facts = self._facts, []
+                try:
+                    done = self._take_all(self.books, facts)
+                    if self.books.waits:
+                        await asyncio.to_thread(self.books.commit)
+                    self._count()
+                    if time.monotonic() - self._marked >= SIGNED:
+                        await self._mark(self.books)
+                except NotStoredError as error:
+                    done = []
+                    self._fail(error, facts)
+            for answered, taken in done:
+                answered.set_result(taken)
+            self._say()
+            if self._ending and not self._facts:
+                self._sign()
+                if self.books is not None and self.why is None:
+                    await self._mark(self.books, ended=True)
+                self.why = self.why or "unheard"
+                return
+
+    def _count(self) -> None:
+        """What was taken is committed."""
+        taken, self._taken = self._taken, []
+        self._counts.committed(taken)
+        for name, fact in taken:
+            alerts = self.jackpots[name].alerts
+            if isinstance(fact, Alerted):
+                alerts.unkept.pop(fact.alert, None)
+            if self.books is not None:
+                alerts.kept = self.books.states[name].alerts
+        times = [fact.cause.time for _, fact in taken if isinstance(fact, Staked | Won)]
+        if times:
+            self._counts.lag = time.time() - moment(times[-1])
+
+    def _take_all(self, books: Books, facts: Sequence[Waiting]) -> list[tuple[Answered, Taken]]:
+        """Take these facts, with how far their tables were heard. Returns the orders that were
+        followed.
+        """
+        now = utc(time.time())
+        if time.monotonic() - self._judged >= JUDGED:
+            self._judged = time.monotonic()
+            for table in self.tables.values():
+                self._judge(books, table, now)
+        done: list[tuple[Answered, Taken]] = []
+        for jackpot, fact, answered in facts:
+            if isinstance(fact, Heard) and not _waits(books.states[jackpot]):
+                continue
+            try:
+                taken = self._take(jackpot, now, fact)
+            except RefusedError as no:
+                if answered is not None:
+                    answered.set_exception(no)
+                continue
+            if isinstance(fact, Ordered) and isinstance(fact.order, GapSettle):
+                self._go_on(fact.order.table)
+            if answered is not None and taken is not None:
+                done.append((answered, taken))
+        self._keep_alerts(books, now)
+        keep = bool(facts) or time.monotonic() - self._kept > KEPT or self._ending
+        for table in self.tables.values() if keep else ():
+            if table.moved:
+                books.keep(table.table, msgspec.json.encode(table.intake.memory))
+                table.moved = False
+        if keep:
+            self._kept = time.monotonic()
+        return done
+
+    def _keep_alerts(self, books: Books, now: str) -> None:
+        """Take in the alerts that stand until a person clears them, in the same commit as what they
+        are about.
+        """
+        for jackpot in self._all:
+            for name, what in jackpot.alerts.unkept.items():
+                alert, kept = jackpot.alerts.open[name], books.states[jackpot.id].alerts
+                if name in kept or len(kept) < ALERTS:
+                    told = Alerted(
+                        time=alert.raised,
+                        alert=name,
+                        what=what,
+                        fault=alert.severity == "fault",
+                        detail=alert.detail or "",
+                    )
+                    self._take(jackpot.id, now, told)
+
+    def _take(self, name: str, now: str, fact: Fact) -> Taken | None:
+        assert self.books is not None
+        jackpot = self.jackpots[name]
+        terms = self.books.states[name].terms
+        taken = self.books.take(name, now, fact)
+        if taken is None:
+            return None
+        self._taken.append((name, fact))
+        for other in (name, *(each.jackpot for each in taken.onward)):
+            if other in self.jackpots:
+                self.jackpots[other].changed = True
+        for notice in taken.notices:
+            what = notice.what.replace("_", "-")
+            alert = f"{notice.table}-{what}" if notice.table else what
+            self._alert(jackpot, alert, notice.what, notice.text)
+        if isinstance(fact, Ordered):
+            jackpot.alerts.follow(taken.state.alerts)
+        if isinstance(fact, Won):
+            jackpot.hit, jackpot.asked = time.monotonic(), 0.0
+        if taken.state.terms is not terms and self.tables:
+            self._link_tables()
+        return taken
+
+    def _judge(self, books: Books, table: Linked, now: str) -> None:
+        """Take in whose clock a table has, and whether bets may be taken there."""
+        jackpot = self.jackpots[table.jackpot]
+        nodes, state = self._nodes[jackpot.settings.simulated], books.states[jackpot.id]
+        known = state.tables.get(table.table)
+        node = None if table.state is None else nodes.of(table.state.boot)
+        bound = self.settings.clock_bound
+        if node is not None and (known is None or (known.node, known.clock_bound) != (node, bound)):
+            served = Served(table=table.table, node=node, clock_bound=bound)
+            self._take(jackpot.id, now, served)
+        why = table.why(nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency)
+        if known is None or known.why != why:
+            self._take(jackpot.id, now, Standing(time=now, table=table.table, why=why))
+        found: tuple[tuple[JackpotAlert, str | None], ...] = (
+            ("foreign", table.foreign(jackpot.settings.terms.currency)),
+            ("clock", f"{nodes.ahead.get(node or '', 0.0):+.1f} s"),
+        )
+        for name, detail in found:
+            if why == name and detail is not None:
+                if f"{table.table}-{name}" not in jackpot.alerts.open:
+                    self._tell(table, name, name, f"{table.table}: {detail}")
+            else:
+                self._clear(table, name)
+
+    def _go_on(self, name: str) -> None:
+        """What was missing of a table is settled."""
+        table = self.tables[name]
+        if table.state is not None:
+            table.intake.restart(table.state.boot, table.state.seq, table.state.time)
+            table.moved, table.up_to_date = True, False
+            self._clear(table, "gap")
+            self._ask(table)
+            self._judge_soon()
+
+    def _fail(self, error: NotStoredError, facts: Sequence[Waiting]) -> None:
+        """The disk does not take these facts: out of play, and back to what is committed."""
+        self._log.error("the ledger is not written", reason=str(error))
+        self.why, self._unusable = "store", str(error)
+        self._taken = []
+        for jackpot in self._all:
+            jackpot.changed, jackpot.told = True, 0.0
+            jackpot.alerts.follow(jackpot.alerts.kept)
+            self._alert(jackpot, "store", "store", str(error), fault=True)
+        for _, _, answered in (*facts, *self._facts):
+            if answered is not None and not answered.done():
+                answered.set_exception(error)
+        self._facts = []
+
+    async def _recover(self) -> None:
+        """Try again. What the file says that a jackpot remembers is verified, as at a start."""
+        assert self.books is not None
+        assert self._key is not None
+        store = self.books.store
+        try:
+            store.reopen()
+        except LedgerError:
+            return  # the alert says what is wrong
+        try:
+            await asyncio.to_thread(check_ledger, store, self._key, self._reached, self._whole)
+            kept = self.books.read()
+        except NotVerifiedError:
+            return  # the controller ends
+        except LedgerError as error:
+            self._tell_unusable(str(error))
+            return
+        self._unusable = ""
+        self._log.info("the ledger is written again", entries=self.books.position)
+        self.why = None
+        self._remember(kept)
+        for jackpot in self._all:
+            jackpot.changed, jackpot.told = True, 0.0
+            jackpot.alerts.clear("store")
+            jackpot.alerts.kept = self.books.states[jackpot.id].alerts
+            jackpot.alerts.follow(jackpot.alerts.kept)
+        for table in self.tables.values():
+            self._ask(table)
+        self._judge_soon()
+
+    def _tell_unusable(self, why: str) -> None:
+        """Why the ledger cannot be used yet, once for each reason."""
+        if why != self._unusable:
+            self._unusable = why
+            for jackpot in self._all:
+                self._alert(jackpot, "store", "store", why, fault=True)
+
+    # What is told
+
+    def _until_due(self) -> float:
+        """Seconds until something must be told though nothing comes."""
+        now = time.monotonic()
+        due = [
+            each.told + (PACE if each.changed else self.settings.keepalive)
+            for each in self.jackpots.values()
+        ]
+        return max(0.0, min([TICK * 4, *(each - now for each in due)]))
+
+    def _say(self) -> None:
+        """Publish the state of what changed, or has not been told for a keepalive."""
+        connection, now = self._connection, time.monotonic()
+        if connection is None or not connection.up:
+            return
+        for jackpot in self._all:
+            due = PACE if jackpot.changed else self.settings.keepalive
+            if now - jackpot.told >= due:
+                jackpot.changed, jackpot.told = False, now
+                statement = self._statement(jackpot)
+                jackpot.said.publish(statement)
+                jackpot.last = statement
+                connection.retain(self._state_topic(jackpot), statement)
+            changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
+            for name in changed:
+                topic = jackpot.topics.jackpot(jackpot.id, f"alert/{name}")
+                connection.retain(topic, jackpot.alerts.body(name))
+
+    def _statement(self, jackpot: Jackpot) -> bytes:
+        meter, position = (
+            (0, 0) if self.books is None else (self.books.meter(jackpot.id), self.books.position)
+        )
+        state = self._state_of(jackpot.id)
+        return statement(self._run, jackpot.settings, state, meter, position, time.time(), self.why)
+
+    async def _tick(self) -> None:
+        """What is due by the clock."""
+        while True:
+            await asyncio.sleep(TICK)
+            now = time.monotonic()
+            if now - self._looked >= 1.0:
+                self._looked = now
+                self._people.look()
+                self._late()
+                for jackpot in self._all:
+                    self._tell_discarded(jackpot)
+                    if jackpot.forged > jackpot.corrected:
+                        self._correct(jackpot)
+                    if now - jackpot.forged > QUIET:
+                        jackpot.alerts.clear(STATE_FOREIGN)
+                for table in self.tables.values():
+                    state = table.state
+                    if state is not None and (
+                        not table.up_to_date or table.intake.behind(state.boot, state.seq)
+                    ):
+                        self._ask(table)
+                if self.why == "store":
+                    self._work.set()
+            if self.books is not None and self.why is None:
+                for jackpot in self._all:
+                    self._ask_for(jackpot, self.books.states[jackpot.id], now)
+                if now - self._signed >= SIGNED:
+                    self._sign()
+
+    def _ask_for(self, jackpot: Jackpot, state: JackpotLedgerState, now: float) -> None:
+        """While the value of a hit is not final, the tables are asked what they did until then."""
+        if not _waits(state):
+            return
+        pause = 0.0 if now - jackpot.hit < EAGER else PATIENT
+        if now - jackpot.asked >= pause:
+            jackpot.asked = now
+            for table in self.tables.values():
+                if table.jackpot == jackpot.id and table.question is None:
+                    self._ask(table)
+
+    def _late(self) -> None:
+        for jackpot in self._all:
+            for token in jackpot.orders.late(time.time()):
+                error = RejectedError("second_person_late")
+                client, number = self._sender(token)
+                told = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
+                self._reply(jackpot, client, told)
+
+    def _sign(self) -> None:
+        """Sign the end of the ledger, keep that and publish it."""
+        self._signed = time.monotonic()
+        if self.books is None or self.why is not None or self._key is None:
+            return
+        try:
+            made = sign_head(self.books.store, self._key, self.boot, utc(time.time()))
+        except LedgerError as error:
+            self._log.error("no checkpoint", reason=str(error))
+            return
+        if self._connection is not None:
+            root = Topics(self.settings.site, self._simulated)
+            topic = root.node(self.settings.node, "checkpoint")
+            self._connection.retain(topic, msgspec.json.encode(made))
+
+    async def _mark(self, books: Books, *, ended: bool = False) -> None:
+        """Keep beside the ledger what follows from it by now: it was verified at the start, and
+        everything since was taken by the rules. Nothing is taken meanwhile.
+        """
+        self._marked = time.monotonic()
+        store, key = books.store, self._key
+        if key is None or store.head != store.committed:
+            return
+        try:
+            heard = {name: each.heard.decode() for name, each in store.cursors().items()}
+            made = Mark(
+                ledger=store.id,
+                boot=self.boot,
+                time=utc(time.time()),
+                position=store.committed.position,
+                hash=store.committed.hash.hex(),
+                states=books.states,
+                balances=tuple((*of, amount) for of, amount in sorted(store.sums.items())),
+                heard=heard if ended else None,
+            )
+            await asyncio.to_thread(keep, made, key, store.path)
+        except (LedgerError, OSError) as error:
+            self._log.error("no mark of what is verified", reason=str(error))
+
+    # Alerts
+
+    def _tell(
+        self, table: Linked, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
+    ) -> None:
+        jackpot = self.jackpots[table.jackpot]
+        self._alert(jackpot, f"{table.table}-{name}", what, detail, fault=fault)
+
+    def _clear(self, table: Linked, name: str) -> None:
+        self.jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
+
+    def _alert(
+        self, jackpot: Jackpot, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
+    ) -> None:
+        self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
+        self._counts.alerts[jackpot.id, what] += 1
+        jackpot.alerts.tell(name, what, detail, utc(time.time()), fault=fault)
+
+    # Names
+
+    @property
+    def _all(self) -> list[Jackpot]:
+        return list(self.jackpots.values())
+
+    @property
+    def _simulated(self) -> bool:
+        return all(each.settings.simulated for each in self.jackpots.values())
+
+    @property
+    def _roots_by_kind(self) -> dict[bool, str]:
+        kinds = {each.settings.simulated for each in self.jackpots.values()}
+        return {kind: Topics(self.settings.site, kind).root for kind in kinds}
+
+    @property
+    def _roots(self) -> list[str]:
+        return list(self._roots_by_kind.values())
+
+    @property
+    def _status_topic(self) -> str:
+        return Topics(self.settings.site, self._simulated).node(self.settings.node, "status")
+
+    def _status(self, word: str) -> bytes:
+        return msgspec.json.encode(NodeStatus(word, self.boot))
+
+    def _state_topic(self, jackpot: Jackpot) -> str:
+        return jackpot.topics.jackpot(jackpot.id, "state")
+
+    def _state_of(self, jackpot: str) -> JackpotLedgerState:
+        return begin(jackpot) if self.books is None else self.books.states[jackpot]
+
+    def _tables_of(self, jackpot: str) -> tuple[str, ...]:
+        return tuple(each.table for each in self.tables.values() if each.jackpot == jackpot)
+
+
+def _waits(state: JackpotLedgerState) -> bool:
+    """Whether the value of a hit is not final."""
+    return any(not hit.fixed for hit in state.hits)

@@ -1,0 +1,186 @@
+"""``python -m subscribers.carrousel.sign_line --settings JSON``: LED signs that show the meter of a
+jackpot, each at a serial port. ``novamas sign`` starts it with the settings of a configuration.
+
+A sign answers nothing and has no clock of its own here. It is told at most once a second; what it
+shows is told again every :data:`AGAIN` seconds, for a byte may have been lost. As long as this
+program runs, a value that does not hold any more is replaced by two dashes within a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+import serial
+
+from controller.contract.topics import Topics
+from devices.log import structlog
+from subscribers.carrousel.sign import (
+    NOTHING,
+    Shown,
+    changed,
+    cleared,
+    configured,
+    shown,
+    taken_over,
+    valued,
+)
+from subscribers.feed import BrokerLogin, Linked, table_feed
+from subscribers.meter import Meter, hear
+
+LOOK = 1.0
+"""Seconds between two looks at what is to be shown: a sign is written no more often."""
+AGAIN = 10
+"""Looks after which the value is written again."""
+DEAF = 2.0
+"""Seconds for which a sign takes nothing after it has forgotten its files."""
+PAUSE = 0.1
+"""Seconds between two packets."""
+PATIENCE = 5.0
+"""Seconds for which a port may not take what is written, and between two attempts to open it."""
+
+
+class SignSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """One sign."""
+
+    port: str
+    """The device file: ``/dev/serial/by-id/...``."""
+    jackpot: str
+    language: str = "es"
+    baud: int = 9600
+    format: Literal["7E1", "7E2", "8N1"] = "7E1"
+    """Data bits, parity and stop bits."""
+    simulated: bool = False
+    """The jackpot is one of simulated tables."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of it. No secret is in it."""
+
+    site: str
+    broker: BrokerLogin
+    signs: tuple[SignSettings, ...]
+
+
+class Line:
+    """One sign at its port, and the jackpot that it shows."""
+
+    def __init__(self, settings: SignSettings) -> None:
+        self._settings = settings
+        self._meter = Meter(jackpot=settings.jackpot, simulated=settings.simulated)
+        self._no_broker: str | None = _now()
+
+    async def listen(self, site: str, broker: BrokerLogin) -> None:
+        """Hear the jackpot, for as long as the program runs."""
+        topics = Topics(site, self._settings.simulated)
+        feed = table_feed(broker, topics, (), (self._settings.jackpot,))
+        async with contextlib.aclosing(feed) as messages:
+            async for message in messages:
+                if isinstance(message, Linked):
+                    self._no_broker = None if message.up else self._no_broker or _now()
+                elif message.what == f"jackpot/{self._settings.jackpot}/state":
+                    self._meter = hear(self._meter, message.body, _now())
+
+    async def show(self, stop: asyncio.Event) -> None:
+        """Write the sign until told to stop; then take its value away."""
+        log, told = structlog.get_logger().bind(sign=self._settings.port), ""
+        while not stop.is_set():
+            try:
+                await self._show(stop)
+            except (OSError, serial.SerialException) as error:
+                if told != (told := str(error)):
+                    log.warning("the sign's port cannot be used; it is tried again", reason=told)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), PATIENCE)
+
+    async def _show(self, stop: asyncio.Event) -> None:
+        port = await asyncio.to_thread(_opened, self._settings)
+        try:
+            await _write(port, (cleared(),))
+            await asyncio.sleep(DEAF)
+            await _write(port, (configured(),))
+            before: Shown | None = None
+            looks = 0
+            while not stop.is_set():
+                after = self._shown()
+                packets = [*changed(before, after)]
+                looks += 1
+                if not packets and looks % AGAIN == 0:
+                    packets.append(valued(after.value))
+                await _write(port, packets)
+                before = after
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), LOOK)
+            await _write(port, (valued(NOTHING), taken_over(None)))
+        finally:
+            port.close()
+
+    def _shown(self) -> Shown:
+        return shown(self._meter, self._no_broker, _now(), self._settings.language)
+
+
+def _opened(settings: SignSettings) -> serial.Serial:
+    bits, parity, stop = settings.format
+    return serial.Serial(
+        settings.port,
+        settings.baud,
+        bytesize=int(bits),
+        parity=parity,
+        stopbits=int(stop),
+        write_timeout=PATIENCE,
+        exclusive=True,
+    )
+
+
+async def _write(port: serial.Serial, packets: Sequence[bytes]) -> None:
+    for each in packets:
+        await asyncio.to_thread(port.write, each)
+        await asyncio.sleep(PAUSE)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+async def _run(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    lines = [Line(each) for each in settings.signs]
+    listening = [asyncio.create_task(line.listen(settings.site, settings.broker)) for line in lines]
+    try:
+        await asyncio.gather(*(line.show(stop) for line in lines))
+    finally:
+        for task in listening:
+            task.cancel()
+        await asyncio.gather(*listening, return_exceptions=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Show until a signal. Returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m subscribers.carrousel.sign_line", description=__doc__
+    )
+    parser.add_argument("--settings", required=True, metavar="JSON", help="made by novamas sign")
+    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=Settings)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+    )
+    asyncio.run(_run(settings))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The retained topics of a jackpot: its state, with until when it holds, and its alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.contract.jackpot import (
+    KEPT_ALERTS,
+    JackpotAlert,
+    JackpotAward,
+    JackpotState,
+    OutOfPlay,
+)
+from controller.contract.retained import Alert
+from controller.contract.times import moment, utc
+from subscribers.carrousel.jackpot import Shown, shown
+from subscribers.carrousel.ledger_state import JackpotLedgerState
+from subscribers.carrousel.settings import JackpotSettings
+
+PERIODS = 3.0
+"""For how many keepalives a statement holds."""
+MOST_SAID = 256
+"""Statements that have not come back from the broker, at most."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of the controller. ``keepalive``: seconds between two statements."""
+
+    site: str
+    boot: str
+    keepalive: float
+
+
+def statement(
+    run: Run,
+    settings: JackpotSettings,
+    state: JackpotLedgerState,
+    meter: int,
+    position: int,
+    now: float,
+    why: OutOfPlay | None = None,
+) -> bytes:
+    """The topic ``state`` at ``now`` (seconds since 1970). ``position``: the last entry of the
+    ledger; ``why``: why the controller itself keeps the jackpot out of play.
+    """
+    time = utc(now)
+    told = shown(state, time)
+    terms = state.terms or settings.terms
+    return msgspec.json.encode(
+        JackpotState(
+            site=run.site,
+            jackpot=settings.terms.jackpot,
+            title=settings.title,
+            decree=terms.decree,
+            currency=terms.currency,
+            boot=run.boot,
+            time=time,
+            until=utc(now + PERIODS * run.keepalive),
+            in_play=told.in_play and why is None,
+            why=why or told.why,
+            value=meter,
+            seq=position,
+            awards=told.awards,
+            won=_won(told, terms.shown, now),
+            last=told.last,
+            tables=told.tables,
+            authorisation=told.authorisation,
+            terms_wait=told.terms_wait,
+            asks=told.asks,
+            unordered=told.unordered,
+            simulated=settings.simulated,
+        )
+    )
+
+
+def _won(told: Shown, seconds: int, now: float) -> JackpotAward | None:
+    """The last award, while it is to be shown."""
+    last = next((each for each in told.last if each.status != "withdrawn"), None)
+    return None if last is None or now >= moment(last.time) + seconds else last
+
+
+class Said:
+    """The statements of a jackpot that were published and have not come back from the broker."""
+
+    def __init__(self) -> None:
+        self._waits: dict[bytes, None] = {}
+
+    def publish(self, body: bytes) -> None:
+        """It is said now."""
+        self._waits[body] = None
+        while len(self._waits) > MOST_SAID:
+            del self._waits[next(iter(self._waits))]
+
+    def heard(self, body: bytes) -> bool:
+        """Whether it is one of them. Those before it do not come any more."""
+        if body not in self._waits:
+            return False
+        for each in tuple(self._waits):
+            del self._waits[each]
+            if each == body:
+                break
+        return True
+
+
+class Alerts:
+    """The open alerts of one jackpot. ``alert/<id>``: one for each table and kind.
+
+    ``unkept``: those that the ledger is to keep, and does not know of.
+    """
+
+    def __init__(self) -> None:
+        self.open: dict[str, Alert] = {}
+        self._counts: dict[str, int] = {}
+        self.changed: set[str] = set()
+        self.unkept: dict[str, JackpotAlert] = {}
+        self.kept: Mapping[str, Alert] = {}
+        """Those that the ledger has, as it is committed."""
+
+    def tell(
+        self, name: str, what: JackpotAlert, detail: str, time: str, *, fault: bool = False
+    ) -> None:
+        """Raise an alert, or tell the latest of its kind. It is counted."""
+        count = self._counts[name] = self._counts.get(name, 0) + 1
+        known = self.open.get(name)
+        if what in KEPT_ALERTS and (known is None or known.acknowledged_by is not None):
+            self.unkept[name] = what
+        self.open[name] = Alert(
+            alert=name,
+            what=f"jackpot.{what}",
+            severity="fault" if fault else "warning",
+            raised=time if known is None else known.raised,
+            detail=detail if count == 1 else f"{count} times since the start; the last: {detail}",
+        )
+        self.changed.add(name)
+
+    def clear(self, name: str) -> None:
+        """Close an alert."""
+        if self.open.pop(name, None) is not None:
+            self.changed.add(name)
+
+    def follow(self, kept: Mapping[str, Alert]) -> None:
+        """Take over what the ledger says of the alerts that it keeps: after a start, an order, or a
+        commit that failed.
+        """
+        for name, alert in tuple(self.open.items()):
+            if _stands(alert) and name not in kept and name not in self.unkept:
+                self._counts.pop(name, None)
+                self.clear(name)
+        for name, alert in kept.items():
+            known = self.open.get(name)
+            now = replace(
+                known or alert,
+                acknowledged_by=alert.acknowledged_by,
+                acknowledged_role=alert.acknowledged_role,
+                acknowledged=alert.acknowledged,
+            )
+            if name not in self.unkept and known != now:
+                self.open[name] = now
+                self.changed.add(name)
+
+    def body(self, name: str) -> bytes:
+        """What is on its topic; empty: nothing any more."""
+        alert = self.open.get(name)
+        return b"" if alert is None else msgspec.json.encode(alert)
+
+
+def _stands(alert: Alert) -> bool:
+    """Whether it stands until a person clears it."""
+    return alert.what.removeprefix("jackpot.") in KEPT_ALERTS

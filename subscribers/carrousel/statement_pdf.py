@@ -1,0 +1,93 @@
+"""A statement as PDF, on A4 across; each sheet begins with the whole head, so that none stands
+without its proof.
+"""
+
+from __future__ import annotations
+
+from fpdf import FPDF
+from fpdf.fonts import FontFace
+
+from controller.contract.messages.messages import text
+from subscribers.carrousel.statement import Statement
+from subscribers.carrousel.statement_page import Section, foot, head, sections
+
+_MARGIN = 12.0
+
+
+def as_pdf(of: Statement, language: str) -> bytes:
+    """The whole document."""
+    page = _Pages(of, language)
+    page.set_title(f"{of.jackpot} {of.first.isoformat()}")
+    page.set_lang(language)
+    page.set_creator("Novamás")
+    page.set_creation_date(of.end)
+    page.set_auto_page_break(auto=True, margin=_MARGIN)
+    page.add_page()
+    for section in sections(of, language):
+        page.section(section)
+    page.set_font("Helvetica", "B", 8)
+    for line in foot(of, language):
+        page.multi_cell(0, 4.5, latin(line), new_x="LMARGIN", new_y="NEXT")
+    return bytes(page.output())
+
+
+class _Pages(FPDF):
+    def __init__(self, of: Statement, language: str) -> None:
+        super().__init__(format="A4", orientation="landscape")
+        self._of, self._language = of, language
+        self.set_margins(_MARGIN, _MARGIN, _MARGIN)
+
+    def header(self) -> None:
+        """What stands above each sheet."""
+        for number, line in enumerate(head(self._of, self._language)):
+            self.set_font("Helvetica", "B" if number == 0 else "", 12 if number == 0 else 7)
+            height = 6 if number == 0 else 3.2
+            self.multi_cell(0, height, latin(line), new_x="LMARGIN", new_y="NEXT")
+        self.ln(2)
+
+    def footer(self) -> None:
+        """The number of the sheet."""
+        self.set_y(-_MARGIN + 2)
+        self.set_font("Helvetica", "", 7)
+        self.cell(0, 3, f"{self.page_no()}", align="C")
+
+    def section(self, section: Section) -> None:
+        """One table of the book."""
+        self.set_font("Helvetica", "B", 9)
+        self.cell(0, 6, latin(section.title), new_x="LMARGIN", new_y="NEXT")
+        if not section.rows:
+            self.set_font("Helvetica", "", 7)
+            none = text("book.none", self._language)
+            self.cell(0, 5, latin(none), new_x="LMARGIN", new_y="NEXT")
+            return
+        rows = [section.columns, *section.rows, *([section.total] if section.total else [])]
+        self.set_font("Helvetica", "B", 7)  # the widest
+        widths = tuple(
+            max(self.get_string_width(latin(cell)) for cell in column) + 3
+            for column in zip(*rows, strict=True)
+        )
+        aligned = tuple(
+            "RIGHT" if at >= section.amounts else "LEFT" for at in range(len(section.columns))
+        )
+        self.set_font("Helvetica", "", 7)
+        with self.table(
+            col_widths=widths,
+            width=min(sum(widths), self.epw),
+            align="LEFT",
+            text_align=aligned,
+            line_height=4,
+            borders_layout="HORIZONTAL_LINES",
+            headings_style=FontFace(emphasis="BOLD"),
+        ) as table:
+            for number, row in enumerate(rows):
+                last = bool(section.total) and number == len(rows) - 1
+                style = FontFace(emphasis="BOLD") if last else None
+                made = table.row(style=style)
+                for cell in row:
+                    made.cell(latin(cell))
+        self.ln(3)
+
+
+def latin(said: str) -> str:
+    """The fonts that every reader of PDF has know Latin 1."""
+    return said.replace("’", "'").encode("latin-1", "replace").decode("latin-1")

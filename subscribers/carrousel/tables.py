@@ -1,0 +1,242 @@
+"""A linked table as the controller hears it: its events, its retained topics, its node, and what it
+is asked. Whether bets on the jackpot may be taken there follows from that.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import msgspec
+
+from controller.contract.jackpot import OutOfPlay
+from controller.contract.times import moment
+from subscribers.carrousel.intake import Ask, Intake, Memory, Rules
+
+PATIENCE = 3.0
+"""Seconds after which a question without an answer is asked again."""
+SILENT = 10.0
+"""Seconds without an answer after which a table counts as not heard."""
+LATE = 2.0
+"""Seconds by which what a node says of itself may be old when it comes, beside the clock bound."""
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    currency: str | None = None
+
+
+class TableState(msgspec.Struct, frozen=True):
+    """The retained state of a table, as far as it is looked at."""
+
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    shown: _Shown = _Shown()
+    simulated: bool = False
+
+
+class _About(msgspec.Struct, frozen=True):
+    jackpot: str | None = None
+
+
+class _Info(msgspec.Struct, frozen=True):
+    boot: str
+    about: _About = _About()
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    id: object
+    ok: bool
+    error: str | None = None
+    events: tuple[msgspec.Raw, ...] = ()
+
+
+_state = msgspec.json.Decoder(TableState)
+_info = msgspec.json.Decoder(_Info)
+_answer = msgspec.json.Decoder(_Answer)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What a table was asked, and has not answered yet. ``sent``: on the monotonic clock."""
+
+    number: str
+    ask: Ask
+    sent: float
+
+
+class Linked:
+    """One table. ``topic``: the root of its topics, which is the audience of its commands."""
+
+    def __init__(self, table: str, jackpot: str, topic: str, rules: Rules) -> None:
+        self.table, self.jackpot, self.topic = table, jackpot, topic
+        self.intake = Intake(table, rules)
+        self.state: TableState | None = None
+        self.info: _Info | None = None
+        self.question: Question | None = None
+        self.again = False
+        """Whether it is to be asked once more after its answer."""
+        self.answered = 0.0
+        """When its last answer came, on the monotonic clock."""
+        self.up_to_date = False
+        """Whether an answer said that nothing more was there, since the last connection."""
+        self.moved = False
+        """Whether its memory is to be kept."""
+        self.trouble: str | None = None
+        """What it said when it refused an answer."""
+
+    def remember(self, heard: bytes | None) -> None:
+        """Go back to what was kept of it."""
+        memory = None if heard is None else msgspec.json.decode(heard, type=Memory)
+        self.intake = Intake(self.table, self.intake.rules, memory)
+        self.question, self.again, self.up_to_date, self.moved = None, False, False, False
+
+    def lose(self) -> None:
+        """The connection is lost: nothing that was heard is current."""
+        self.state = self.info = self.question = None
+        self.again = self.up_to_date = False
+
+    def hear_state(self, body: bytes) -> bool:
+        """Its retained state. Returns whether it may have told more than was heard."""
+        try:
+            self.state = state = _state.decode(body)
+            moment(state.time)
+        except (ValueError, RecursionError):
+            self.state = None
+            return False
+        linked = self.intake.link(state.boot, state.seq, state.time, state.shown.currency)
+        self.moved = self.moved or linked
+        return not self.up_to_date
+
+    def hear_info(self, body: bytes) -> None:
+        """Its retained info."""
+        try:
+            self.info = _info.decode(body)
+        except (ValueError, RecursionError):
+            self.info = None
+
+    def ask(self, now: float, time: str) -> Question | None:
+        """What to ask it now, unless an answer is still awaited; then it is asked after that."""
+        if self.question is not None and now - self.question.sent < PATIENCE:
+            self.again = True
+            return None
+        ask = self.intake.question(time)
+        if ask is None or self.state is None:
+            return None
+        self.again = False
+        self.question = Question(f"{secrets.token_hex(12)}", ask, now)
+        return self.question
+
+    def hear_answer(self, body: bytes, now: float) -> tuple[Ask, list[bytes]] | None:
+        """The events that it answers; None: it is no answer to what it was asked."""
+        try:
+            answer = _answer.decode(body)
+        except (ValueError, RecursionError):
+            return None
+        asked = self.question
+        if asked is None or answer.id != asked.number:
+            return None
+        self.question = None
+        if not answer.ok:
+            self.trouble = answer.error or "refused"
+            return None
+        self.answered, self.trouble = now, None
+        return asked.ask, [bytes(each) for each in answer.events]
+
+    def why(self, nodes: Nodes, now: float, currency: str) -> OutOfPlay | None:
+        """Why bets may not be taken there; None: they may."""
+        if self.intake.memory.gap is not None:
+            return "gap"
+        state = self.state
+        node = None if state is None else nodes.of(state.boot)
+        if state is None or node is None or not self.up_to_date:
+            return "unheard"
+        late = self.question is not None and now - self.question.sent > PATIENCE
+        if late and now - self.answered > SILENT:
+            return "unheard"
+        if self.foreign(currency) is not None:
+            return "foreign"
+        return "clock" if nodes.wrong(node) else None
+
+    def foreign(self, currency: str) -> str | None:
+        """How what it says of itself does not fit what is authorised; None: it fits."""
+        state, rules = self.state, self.intake.rules
+        if state is None or self.info is None:
+            return "it has not said what it is"
+        if self.info.about.jackpot != self.jackpot:
+            linked = self.info.about.jackpot or "no jackpot"
+            return f"its daemon links it with {linked}: set `jackpot` in its configuration"
+        if state.game not in rules.games or state.decree != rules.decree:
+            return f"it plays {state.game} under {state.decree}"
+        if state.simulated != rules.simulated:
+            return "it is simulated" if state.simulated else "it is not simulated"
+        told = self.intake.memory.currency or state.shown.currency
+        return None if told in (None, currency) else f"it plays in {told}"
+
+
+class _Status(msgspec.Struct, frozen=True):
+    status: str
+    boot: str
+
+
+class _Health(msgspec.Struct, frozen=True):
+    boot: str
+    time: str
+
+
+class Nodes:
+    """The daemons, by node. ``bound``: the seconds by which clocks may differ."""
+
+    def __init__(self, bound: float) -> None:
+        self._bound = bound
+        self._status: dict[str, _Status] = {}
+        self._wrong: dict[str, float] = {}
+        self._doubted: set[str] = set()
+
+    def lose(self) -> None:
+        """The connection is lost."""
+        self._status.clear()
+
+    def hear(self, node: str, leaf: str, body: bytes, now: float, *, live: bool) -> bool:
+        """A topic of a node. Returns whether it changed anything. ``live``: it came as it was said;
+        ``now``: seconds since 1970.
+        """
+        try:
+            if leaf == "status":
+                told = msgspec.json.decode(body, type=_Status)
+                changed = self._status.get(node) != told
+                self._status[node] = told
+                return changed
+            if leaf == "health" and live:
+                return self._clock(node, moment(msgspec.json.decode(body, type=_Health).time) - now)
+        except (ValueError, RecursionError):
+            return self._status.pop(node, None) is not None if leaf == "status" else False
+        return False
+
+    def _clock(self, node: str, ahead: float) -> bool:
+        """How far a node's clock is ahead of ours; behind, less what a message takes. It is wrong
+        if it is found so twice.
+        """
+        wrong = ahead > self._bound or ahead < -self._bound - LATE
+        was = node in self._wrong
+        if wrong and node in self._doubted:
+            self._wrong[node] = ahead
+        elif not wrong:
+            self._wrong.pop(node, None)
+        (self._doubted.add if wrong else self._doubted.discard)(node)
+        return was != (node in self._wrong)
+
+    def of(self, boot: str) -> str | None:
+        """The node whose daemon has this run; None: none says so."""
+        wanted = _Status("online", boot)
+        return next((node for node, told in self._status.items() if told == wanted), None)
+
+    def wrong(self, node: str) -> bool:
+        """Whether its clock and ours differ by more than the bound."""
+        return node in self._wrong
+
+    @property
+    def ahead(self) -> Mapping[str, float]:
+        """The nodes whose clock is wrong, and by how many seconds it is ahead of ours."""
+        return self._wrong

@@ -1,0 +1,114 @@
+"""The pages of the console, and the frame of HTML around what a script draws for one person."""
+
+from __future__ import annotations
+
+import html
+from string import Template
+from typing import Any
+
+import msgspec
+from starlette.responses import HTMLResponse, Response
+
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
+from subscribers.console.forms import Worded, forms
+from subscribers.console.sessions import Session
+from subscribers.console.words import all_of
+
+_PAGE = Template("""\
+<!doctype html>
+<html lang="$language">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title>
+<link rel="icon" href="/static/icon.svg">
+<link rel="stylesheet" href="/static/theme.css">
+<link rel="stylesheet" href="$style">
+<link rel="stylesheet" href="/theme.css">
+<script type="module" src="$script"></script>
+<script type="application/json" id="page">$page</script>
+</head>
+<body>
+<main id="main"></main>
+<noscript><p>JavaScript</p></noscript>
+</body>
+</html>
+""")
+WORDS = ("display", "trouble", "who", "status", "role", "symbol")
+"""The groups of the catalogue that the script needs."""
+NAMES = {"en": "English", "es": "Español", "ca": "Català", "eu": "Euskara", "gl": "Galego"}
+
+
+class SignInPage(msgspec.Struct, frozen=True):
+    """What the script of the sign-in is told."""
+
+    site: str
+    language: str
+    languages: dict[str, str]
+    words: dict[str, str]
+    after: str
+    """The page that follows."""
+
+
+class PitPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the script of the console is told."""
+
+    site: str
+    language: str
+    languages: dict[str, str]
+    words: dict[str, str]
+    tables: tuple[str, ...]
+    person: str
+    name: str
+    roles: tuple[str, ...]
+    token: str
+    tag: str
+    left: float
+    """Seconds until the session ends if nothing is touched."""
+    forms: dict[str, Worded]
+
+
+def sign_in(site: str, language: str | None, after: str) -> Response:
+    """Where a person signs in, before the page ``after``."""
+    chosen = language if language in LANGUAGES else ENGLISH
+    return _page("sign-in.js", site, chosen, SignInPage(site, chosen, NAMES, _words(chosen), after))
+
+
+def pit(site: str, session: Session, tables: tuple[str, ...], left: float) -> Response:
+    """The console of a person who has signed in."""
+    language = session.language
+    told = PitPage(
+        site=site,
+        language=language,
+        languages=NAMES,
+        words=_words(language),
+        tables=tables,
+        person=session.person.id,
+        name=session.person.name,
+        roles=session.person.roles,
+        token=session.token,
+        tag=session.tag,
+        left=left,
+        forms=dict(forms(language)),
+    )
+    return _page("pit.js", site, language, told)
+
+
+def _words(language: str) -> dict[str, str]:
+    told = {k: v for k, v in catalogue(language).items() if k.partition(".")[0] in WORDS}
+    return {**told, **all_of(language)}
+
+
+def _page(script: str, site: str, language: str, told: Any) -> Response:
+    style = "/pit/static/console.css"
+    return frame(f"Novamás · {site}", language, style, f"/pit/static/{script}", told)
+
+
+def frame(title: str, language: str, style: str, script: str, told: Any) -> Response:
+    """A page that ``script`` draws of what it is told."""
+    # "<" could end the element
+    encoded = msgspec.json.encode(told).decode().replace("<", "\\u003c")
+    page = _PAGE.substitute(
+        title=html.escape(title), language=language, style=style, script=script, page=encoded
+    )
+    return HTMLResponse(page, headers={"cache-control": "no-store"})

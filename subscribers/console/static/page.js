@@ -1,0 +1,36 @@
+// What the server said about this page, and how the page asks the server.
+
+export const page = JSON.parse(document.getElementById("page").textContent);
+
+/** A text of the page's language, its fields filled in. */
+export function words(key, fields = {}) {
+  const text = page.words[key] ?? key.slice(key.indexOf(".") + 1).replaceAll("_", " ");
+  return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
+}
+
+/** A moment as the clock of the page's reader shows it. */
+export function clock(time) {
+  return new Date(time).toLocaleTimeString(page.language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+}
+
+/** An amount in minor units as people write it. */
+export function money(amount, currency) {
+  const style = currency ? { style: "currency", currency } : { minimumFractionDigits: 2 };
+  return new Intl.NumberFormat(page.language, style).format(amount / 100);
+}
+
+/** The answer to a POST: `{status, body}`. `status` 0: no answer came. */
+export async function post(path, body, token) {
+  try {
+    const answer = await fetch(path, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "content-type": "application/json", "x-novamas-token": token },
+      body: JSON.stringify(body),
+    });
+    const type = answer.headers.get("content-type") ?? "";
+    return { status: answer.status, body: type.startsWith("application/json") ? await answer.json() : null };
+  } catch {
+    return { status: 0, body: null };
+  }
+}

@@ -1,0 +1,224 @@
+// The console: what waits, the tables, and what may be done at the one that is chosen.
+
+import { h } from "/static/drawing.js";
+import { ask, asking, gone } from "./dialog.js";
+import { clock, money, page, post, words } from "./page.js";
+import { forget, forgotten, remember, settled } from "./touches.js";
+
+const SILENCE = 6000;
+const places = new Map();
+const made = new Map();
+let chosen = location.hash.slice(1) || null;
+let heard = Date.now();
+let lost = false;
+let ends = Date.now() + page.left * 1000;
+let told = 0;
+
+const status = h("p", { class: "status", role: "status" });
+const ending = h("p", { class: "ending", role: "alert", hidden: true });
+const notices = h("section", { class: "notices" });
+const work = h("section", { class: "work", "aria-label": words("pit.work") });
+const tables = h("nav", { class: "tables", "aria-label": words("pit.tables") });
+const panel = h("section", { class: "panel" });
+
+/** The element of a thing, made anew only when the thing has changed: a finger on it stays on it. */
+function kept(key, thing, make) {
+  const text = JSON.stringify(thing);
+  if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
+  return made.get(key).element;
+}
+
+function put(parent, children) {
+  if (children.length === parent.children.length && children.every((child, index) => child === parent.children[index])) return;
+  const focused = document.activeElement;
+  parent.replaceChildren(...children);
+  if (focused && parent.contains(focused)) focused.focus();
+}
+
+function draw() {
+  document.body.classList.toggle("lost", lost);
+  status.textContent = lost ? `${words("trouble.no_server")} · ${clock(heard)}` : "";
+  const all = [...places.values()];
+  for (const each of all.flatMap((place) => place.done)) if (!["sent", "unknown"].includes(each.how)) settled(each.number);
+  const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
+  items.sort((a, b) => GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) || a.item.since.localeCompare(b.item.since));
+  put(work, [
+    kept("work", items.length, (count) => h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count)))),
+    ...(items.length ? items.map(({ place, item }) => kept(item.id, [item, place.title], () => card(place, item))) : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
+  ]);
+  put(notices, [...all.flatMap((place) => place.done.filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number)).map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each)))), ...old()]);
+  // a tile that goes away under the finger would not be touched; what stands on it gives no command
+  if (!tables.matches(":active")) put(tables, all.map((place) => kept(`tile ${place.table}`, [place.title, place.status, place.phase, place.round, place.trouble, place.items.length, place.table === chosen], () => tile(place))));
+  const place = places.get(chosen);
+  put(panel, place ? [kept("panel", { ...place, items: null, boot: null, seq: null, meter: null }, () => commands(place))] : []);
+  for (const each of document.querySelectorAll("[data-meter]")) each.textContent = places.get(each.dataset.meter).meter;
+  gone((item) => items.some((each) => each.item.id === item) || all.some((place) => place.awards.some((each) => each.id === item)));
+}
+
+const GRAVEST = ["second", "fault", "ask", "unresolved", "warning"];
+
+function card({ table, name }, item) {
+  const place = () => places.get(table);
+  return h(
+    "article",
+    { class: `item ${item.what}`, "data-item": item.id, "data-table": table },
+    h("header", {}, h("strong", {}, name), item.round && h("span", {}, words("display.round", { round: item.round })), h("time", { datetime: item.since }, clock(item.since)), item.until && h("span", { class: "until", "data-until": item.until })),
+    h("h3", {}, item.title),
+    item.detail && h("p", {}, item.detail),
+    item.says?.map((each) => h("p", {}, `${each.id}: `, h("strong", {}, each.text))),
+    item.article && h("details", {}, h("summary", {}, words("pit.article"), ": ", h("cite", {}, item.article)), item.printed && h("blockquote", {}, item.printed)),
+    item.frames?.length > 0 && h("details", {}, h("summary", {}, words("pit.frames")), h("ol", { class: "frames" }, item.frames.map((frame) => h("li", {}, h("code", {}, frame.frame), frame.device && ` · ${frame.device}`)))),
+    [false, true].map((open) => h("div", { class: "answers" }, (item.answers ?? []).filter((answer) => Boolean(answer.open) === open).map((answer) => h("button", { type: "button", class: open ? "soft" : "main", "data-command": answer.command, click: () => ask(place(), answer, item.id) }, answer.text)))),
+    item.others && h("p", { class: "soft" }, words("pit.others", { roles: item.others })),
+  );
+}
+
+function tile(place) {
+  return h(
+    "button",
+    { type: "button", class: place.trouble ? "tile before" : "tile", "data-table": place.table, "aria-pressed": String(place.table === chosen), click: () => {
+      chosen = place.table === chosen ? null : place.table;
+      location.replace(`#${chosen ?? ""}`);
+      draw();
+      if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
+    } },
+    h("strong", {}, place.name),
+    h("span", {}, place.title),
+    place.meter && h("span", { "data-meter": place.table }),
+    h("span", { class: "soft" }, place.trouble ? place.trouble.text : place.phase.text, place.round ? ` · ${words("display.round", { round: place.round })}` : ""),
+    place.items.length > 0 && h("span", { class: "count" }, String(place.items.length)),
+  );
+}
+
+function commands(place) {
+  const groups = Map.groupBy(place.offers, (offer) => page.forms[offer.command].group);
+  return h(
+    "div",
+    {},
+    h("h2", {}, place.name, h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`), place.simulated && h("span", { class: "simulated" }, words("display.simulated"))),
+    h("p", { class: "soft" }, [place.status.text, place.phase.text, place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`].filter(Boolean).join(" · ")),
+    place.meter && h("p", {}, `${words("carrousel.meter")}: `, h("strong", { "data-meter": place.table })),
+    place.staff.length > 0 && h("p", { class: "soft" }, place.staff.map((each) => `${each.id}: ${each.text}`).join(" · ")),
+    place.trouble && h("p", { class: "trouble" }, place.trouble.text, place.trouble.since && ` · ${words("display.since", { time: clock(place.trouble.since) })}`),
+    place.awards.length > 0 && h("h3", {}, words("carrousel.awards")),
+    place.awards.map((award) => card(place, award)),
+    [...groups].map(([group, offers]) => h("fieldset", {}, h("legend", {}, words(`group.${group}`)), h("div", { class: "answers" }, offers.map((offer) => {
+      const form = page.forms[offer.command];
+      return h("button", { type: "button", "data-command": offer.command, click: () => ask(places.get(place.table), { command: offer.command, text: form.text, grave: form.grave, open: true }, null) }, form.text);
+    })))),
+    place.done.length > 0 && h("h3", {}, words("pit.done")),
+    h("ul", { class: "done" }, place.done.map((each) => h("li", { class: each.how }, h("span", {}, each.text), h("strong", {}, words(`pit.${each.how}`)), each.why && h("span", {}, each.why), each.receipt && h("span", {}, each.receipt), each.undo && h("button", { type: "button", click: () => ask(places.get(place.table), each.undo, null) }, each.undo.text)))),
+  );
+}
+
+/** A command without an answer, or the receipt of money: said until the person has read it. */
+function notice(name, each) {
+  return h(
+    "article",
+    { class: each.receipt ? "notice paid" : "notice", role: "alert", "data-number": each.number },
+    h("strong", {}, name, " · ", each.text),
+    h("p", {}, each.receipt ?? words("pit.unknown")),
+    each.found && h("p", {}, each.found),
+    h("button", { type: "button", click: () => {
+      forget(each.number);
+      draw();
+    } }, words("pit.close")),
+  );
+}
+
+/** Commands that were given before the page, or the server, began anew, and had no answer. */
+const before = new Map(remember().map((each) => [each.number, each]));
+
+function old() {
+  const known = new Set([...places.values()].flatMap((place) => place.done.map((each) => each.number)));
+  return [...before.values(), ...remember().filter((each) => each.lost)]
+    .filter((each, index, all) => !known.has(each.number) && !forgotten(each.number) && all.findIndex((other) => other.number === each.number) === index)
+    .map((each) => {
+      if (!each.asked && places.has(each.table)) {
+        each.asked = true;
+        post("/pit/truth", { table: each.table, boot: each.boot, seq: each.seq }, page.token).then(({ body }) => {
+          if (!body?.events) return;
+          before.set(each.number, { ...each, found: body.events.length ? words("pit.found", { events: body.events.join(", ") }) : words("pit.found_nothing") });
+          draw();
+        });
+      }
+      const shown = before.get(each.number) ?? each;
+      return kept(`notice ${each.number}`, shown, () => notice(each.table, shown));
+    });
+}
+
+function listen() {
+  const source = new EventSource("/pit/stream");
+  for (const kind of ["picture", "jackpot"])
+    source.addEventListener(kind, (event) => {
+      const place = JSON.parse(event.data);
+      places.set(place.table, place);
+      alive();
+      draw();
+    });
+  source.addEventListener("beat", alive);
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    // signed out, or the server is gone: the page of the sign-in tells which
+    setTimeout(() => fetch("/pit").then(() => location.reload(), listen), 1000);
+  });
+}
+
+function alive() {
+  heard = Date.now();
+  if (lost) {
+    lost = false;
+    draw();
+  }
+}
+
+async function here() {
+  if (Date.now() - told < 20_000) return;
+  told = Date.now();
+  const { status: code, body } = await post("/pit/here", {}, page.token);
+  if (body) ends = Date.now() + body.left * 1000;
+  if (code === 401) location.reload();
+}
+
+setInterval(() => {
+  if (!lost && Date.now() - heard > SILENCE) {
+    lost = true;
+    draw();
+  }
+  for (const each of document.querySelectorAll("[data-until]")) {
+    const left = Math.max(0, Math.round(Number(each.dataset.until) - Date.now() / 1000));
+    each.textContent = words("pit.left", { seconds: left });
+    if (left === 0) each.closest(".item")?.remove();
+  }
+  const left = Math.round((ends - Date.now()) / 1000);
+  ending.hidden = left > 30;
+  ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
+  if (left < 0 && !asking()) location.reload();
+}, 1000);
+
+const language = h("select", { "aria-label": words("pit.language"), change: async () => {
+  await post("/pit/language", { language: language.value }, page.token);
+  location.reload();
+} }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
+
+document.getElementById("main").replaceChildren(
+  h(
+    "header",
+    { class: "bar" },
+    h("h1", {}, words("pit.title"), " · ", page.site),
+    h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
+    language,
+    h("button", { type: "button", class: "out", click: async () => {
+      await post("/sign-out", {}, page.token);
+      location.replace("/pit");
+    } }, words("pit.sign_out")),
+  ),
+  status,
+  ending,
+  h("div", { class: "columns" }, h("div", {}, notices, work), h("div", {}, tables, panel)),
+);
+for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
+for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => setTimeout(draw));
+draw();
+listen();
+window.addEventListener("novamas-touched", draw);

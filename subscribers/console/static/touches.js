@@ -1,0 +1,29 @@
+// The touches of this page that have no answer yet, kept through a reload: a command whose answer
+// was lost is told until the person has read it, whatever happens to the page or the server.
+
+const KEY = "novamas-touches";
+const READ = "novamas-read";
+
+const stored = (key) => JSON.parse(sessionStorage.getItem(key) ?? "[]");
+
+/** The touches without an answer. */
+export const remember = () => stored(KEY);
+
+/** Keep a touch until `settled`, or until the person has read that it is not known. */
+export function begun(touch) {
+  sessionStorage.setItem(KEY, JSON.stringify([...stored(KEY).filter((each) => each.number !== touch.number), touch]));
+}
+
+/** It has an answer. */
+export function settled(number) {
+  if (!stored(KEY).some((each) => each.number === number)) return;
+  sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => each.number !== number)));
+}
+
+/** The person has read that it is not known. */
+export function forget(number) {
+  settled(number);
+  sessionStorage.setItem(READ, JSON.stringify([...stored(READ), number].slice(-200)));
+}
+
+export const forgotten = (number) => stored(READ).includes(number);

@@ -1,0 +1,19 @@
+"""What the body of a picture is made of."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.contract.retained import State
+from subscribers.display.rounds import Round
+from subscribers.known import Known
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One table whose state is known, for one language."""
+
+    known: Known
+    state: State
+    rounds: tuple[Round, ...]
+    """The latest rounds, oldest first."""
+    language: str

@@ -1,0 +1,24 @@
+// Elements from data. Text is always text: nothing of the wire is read as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element: `h("p", {class: "soft"}, "text", child)`. Null and false children are left out. */
+export function h(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** An SVG element. */
+export function s(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "style") for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
+    else if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}

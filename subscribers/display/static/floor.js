@@ -1,0 +1,109 @@
+// The page of all tables and jackpots: on a wall each has a tile and all fill the screen, on a floor
+// one scrolls, and the jackpots stand above. With `rotate` the tiles take turns.
+
+import { h } from "./drawing.js";
+import { frame } from "./frame.js";
+import { Changes, bar, meter } from "./meter.js";
+import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
+import { listen } from "./stream.js";
+
+const WIDE = 1.5; // how wide a tile is to its height, where one may choose
+const LOW = 230; // pixels of a tile's height on a floor
+
+const main = document.getElementById("main");
+const foot = document.getElementById("foot");
+const wall = page.kind === "wall";
+const JACKPOT = "jackpot/";
+const pictures = new Map();
+const changes = new Changes();
+const names = [...(wall ? page.jackpots.map((jackpot) => JACKPOT + jackpot) : []), ...page.tables];
+const tiles = new Map(names.map((name) => [name, tile(name.startsWith(JACKPOT) ? `/${name}` : `/table/${encodeURIComponent(name)}`)]));
+const bars = new Map(wall ? [] : page.jackpots.map((jackpot) => [JACKPOT + jackpot, h("li", {})]));
+const grid = h("div", { class: "tables" }, [...tiles.values()]);
+let lost = null;
+let part = 0;
+let paused = false;
+let many = true;
+
+function tile(path) {
+  return kiosk || wall ? h("div", { class: "tile" }) : h("a", { class: "tile", href: address(path) });
+}
+
+function draw(name) {
+  const picture = pictures.get(name);
+  if (!picture) return;
+  if (bars.has(name)) {
+    const told = bar(picture, lost, changes.of(picture));
+    bars.get(name).replaceChildren(kiosk ? told : h("a", { href: address(`/${name}`) }, told));
+  } else tiles.get(name).replaceChildren(name.startsWith(JACKPOT) ? meter(picture, lost, changes.of(picture), many) : frame(picture, lost, many));
+}
+
+/** How many tables are shown together. */
+function shown() {
+  if (!rotate) return names.length;
+  if (together) return together;
+  return wall ? 1 : Math.max(1, Math.floor(innerHeight / LOW) * Math.max(1, Math.floor(innerWidth / (LOW * WIDE))));
+}
+
+/** Columns in which so many tiles of this screen are nearest to `WIDE`. */
+function columns(count) {
+  const odd = (number) => {
+    const rows = Math.ceil(count / number);
+    const shape = innerWidth / number / (innerHeight / rows);
+    return Math.abs(Math.log(shape / WIDE)) + (rows * number - count) * 0.05;
+  };
+  return Array.from({ length: count }, (_, index) => index + 1).reduce((best, each) => (odd(each) < odd(best) ? each : best), 1);
+}
+
+function arrange() {
+  const count = Math.max(1, Math.min(shown(), names.length));
+  const parts = Math.ceil(names.length / count) || 1;
+  part %= parts;
+  many = count > 1;
+  names.forEach((name, index) => {
+    tiles.get(name).hidden = Math.floor(index / count) !== part;
+    draw(name);
+  });
+  if (!wall) return;
+  const wide = columns(count);
+  grid.style.setProperty("--columns", wide);
+  grid.style.setProperty("--rows", Math.ceil(count / wide));
+}
+
+function turn() {
+  if (paused) return;
+  part += 1;
+  arrange();
+}
+
+function pause() {
+  paused = !paused;
+  foot.querySelector("button")?.replaceChildren(words(paused ? "display.go_on" : "display.pause"));
+}
+
+stayOn();
+main.replaceChildren(...(bars.size > 0 ? [h("ul", { class: "meters" }, [...bars.values()])] : []), grid);
+arrange();
+addEventListener("resize", arrange);
+if (rotate) {
+  setInterval(turn, rotate * 1000);
+  addEventListener("keydown", (event) => {
+    if (event.key === " " && event.target === document.body) pause();
+  });
+  speak(page.own);
+  if (!kiosk) foot.replaceChildren(h("button", { type: "button", click: pause }, words("display.pause")));
+}
+listen(
+  (told) => {
+    pictures.set(told.table, told);
+    draw(told.table);
+  },
+  (since) => {
+    lost = since;
+    [...names, ...bars.keys()].forEach(draw);
+  },
+  (told) => {
+    pictures.set(JACKPOT + told.jackpot, told);
+    draw(JACKPOT + told.jackpot);
+  },
+);

@@ -1,0 +1,68 @@
+// The page of one jackpot. With `rotate` all jackpots take turns on it.
+
+import { h } from "./drawing.js";
+import { Changes, meter, say } from "./meter.js";
+import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
+import { listen } from "./stream.js";
+
+const main = document.getElementById("main");
+const foot = document.getElementById("foot");
+const said = document.getElementById("said");
+const pictures = new Map();
+const changes = new Changes();
+let lost = null;
+let part = 0;
+let paused = false;
+
+function draw() {
+  const picture = pictures.get(page.jackpots[part]);
+  if (!picture) return;
+  document.documentElement.lang = picture.language;
+  document.title = picture.title;
+  main.replaceChildren(meter(picture, lost, changes.of(picture)));
+  const sentence = say(picture, lost);
+  // the same words again are not read again
+  if (said.textContent !== sentence) said.textContent = sentence;
+  explain(picture.language);
+}
+
+function explain(language) {
+  if (kiosk || foot.lang === language) return;
+  foot.lang = language;
+  speak(language);
+  foot.replaceChildren(
+    ...(rotate ? [h("button", { type: "button", click: pause }, words(paused ? "display.go_on" : "display.pause"))] : []),
+    h("a", { href: address("/floor") }, words("display.all_tables")),
+  );
+}
+
+function turn() {
+  if (paused) return;
+  part = (part + 1) % page.jackpots.length;
+  draw();
+}
+
+function pause() {
+  paused = !paused;
+  speak(foot.lang);
+  foot.querySelector("button")?.replaceChildren(words(paused ? "display.go_on" : "display.pause"));
+}
+
+stayOn();
+if (rotate) {
+  setInterval(turn, rotate * 1000);
+  addEventListener("keydown", (event) => {
+    if (event.key === " " && event.target === document.body) pause();
+  });
+}
+listen(
+  () => {},
+  (since) => {
+    lost = since;
+    draw();
+  },
+  (told) => {
+    pictures.set(told.jackpot, told);
+    if (told.jackpot === page.jackpots[part]) draw();
+  },
+);

@@ -1,0 +1,62 @@
+// The page of one table.
+
+import { h } from "./drawing.js";
+import { frame, legend, say } from "./frame.js";
+import { lines } from "./meter.js";
+import { address, kiosk, page, speak, stayOn, words } from "./page.js";
+import { listen } from "./stream.js";
+
+const main = document.getElementById("main");
+const foot = document.getElementById("foot");
+const said = document.getElementById("said");
+const meters = h("ul", { class: "meter-lines" });
+const jackpots = new Map();
+let picture = null;
+let lost = null;
+let explained = "";
+
+function draw() {
+  if (!picture) return;
+  document.documentElement.lang = picture.language;
+  document.title = `${picture.title.text} · ${picture.table}`;
+  main.replaceChildren(frame(picture, lost));
+  main.querySelector("header").append(meters);
+  drawMeters();
+  const sentence = say(picture, lost);
+  // the same words again are not read again
+  if (said.textContent !== sentence) said.textContent = sentence;
+  explain();
+}
+
+/** The meters of the jackpots that this table is linked to. */
+function drawMeters() {
+  meters.replaceChildren(...lines([...jackpots.values()], page.tables[0], picture?.linked, lost));
+}
+
+/** The legend, made anew only where the game is another, so that it stays open. */
+function explain() {
+  const key = `${picture.language} ${picture.view}`;
+  if (kiosk || explained === key) return;
+  explained = key;
+  speak(picture.language);
+  foot.replaceChildren(
+    h("details", {}, h("summary", {}, words("display.legend")), legend(picture)),
+    page.tables.length > 0 && h("a", { href: address("/floor") }, words("display.all_tables")),
+  );
+}
+
+stayOn();
+listen(
+  (told) => {
+    picture = told;
+    draw();
+  },
+  (since) => {
+    lost = since;
+    draw();
+  },
+  (told) => {
+    jackpots.set(told.jackpot, told);
+    drawMeters();
+  },
+);

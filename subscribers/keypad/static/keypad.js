@@ -1,0 +1,165 @@
+// The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says so
+// until the person has seen it; nothing is sent again by itself.
+
+import { h } from "/static/drawing.js";
+
+const page = JSON.parse(document.getElementById("page").textContent);
+const main = document.getElementById("main");
+const LAYOUT = [
+  ["lock", "divide", "times", "minus"],
+  ["7", "8", "9", "plus"],
+  ["4", "5", "6", "clear"],
+  ["1", "2", "3", "enter"],
+  ["0", "point"],
+];
+const SIGNS = { divide: "÷", times: "×", minus: "−", plus: "+", clear: "⌫", enter: "⏎", point: "." };
+const KEYBOARD = { "/": "divide", "*": "times", "-": "minus", "+": "plus", Backspace: "clear", Enter: "enter", ".": "point", ",": "point", NumLock: "lock" };
+const TONES = { done: [880, 0.12], refused: [220, 0.35], unknown: [330, 0.6] };
+const SILENCE = 6000;
+const PATIENCE = 5000;
+
+let told = null; // what the server said last
+let mine = null; // {id, key} of the key that has not been seen at the server yet
+let lost = null; // the words for it, once it is known that it did not arrive
+let deaf = false; // the server is not heard
+let beaten = Date.now();
+let heard = null;
+let sound = null;
+
+const words = (key) => page.words[key] ?? key;
+
+function beep(name) {
+  const tone = TONES[name];
+  if (!tone || !sound) return;
+  const oscillator = sound.createOscillator();
+  oscillator.frequency.value = tone[0];
+  oscillator.connect(sound.destination);
+  oscillator.start();
+  oscillator.stop(sound.currentTime + tone[1]);
+}
+
+async function post(path, body) {
+  try {
+    const answer = await fetch(`/keypad/${page.table}/${path}`, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "content-type": "application/json", "x-novamas-token": page.token },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+async function press(key) {
+  sound ??= new AudioContext();
+  if (!told || deaf) return beep("unknown");
+  if (told.locked) {
+    if (key === "lock") await post("unlock", {});
+    return;
+  }
+  if (mine) return beep("refused");
+  lost = null;
+  mine = { id: crypto.randomUUID(), key };
+  draw();
+  const status = await post("press", { id: mine.id, key });
+  if (status === 401) return location.reload();
+  if (status === 200) mine = null;
+  else if (status !== 0) missed();
+  else if (!deaf) setTimeout(() => mine && !deaf && missed(), PATIENCE);
+  draw();
+}
+
+/** The key did not arrive: the person presses it again, if it is still wanted. */
+function missed() {
+  if (told?.last !== mine?.id) lost = words("keypad.not_arrived");
+  mine = null;
+  beep("unknown");
+  draw();
+}
+
+function draw() {
+  if (!told) return;
+  const waits = mine !== null || told.sound === "unknown" || told.unknown;
+  const said = deaf ? words("trouble.no_server") : (lost ?? told.told);
+  const state = deaf || lost || told.sound === "unknown" ? "unknown" : told.sound;
+  main.replaceChildren(
+    h(
+      "header",
+      {},
+      h("h1", {}, page.table),
+      h("p", { class: told.current && !deaf ? "phase" : "phase before" }, told.phase),
+      h("p", { class: "person" }, page.name),
+      told.usb && h("p", { class: "usb" }, told.usb),
+    ),
+    h("output", { class: `told ${state}`, role: "status", "data-sound": state }, said || " "),
+    h("p", { class: "typed", "aria-live": "polite" }, told.typed || " "),
+    h(
+      "div",
+      { class: told.locked ? "keys locked" : "keys" },
+      LAYOUT.flat().map((key) => button(key, waits)),
+    ),
+  );
+}
+
+function button(key, waits) {
+  const own = { lock: words(told.locked ? "keypad.unlock" : "keypad.lock"), clear: words("keypad.clear") };
+  const meaning = (key === "lock" ? null : told.keys[key]) ?? own[key];
+  const digit = /^[0-9]$/.test(key);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `${digit ? "digit" : "order"} key-${key}`,
+      "data-key": key,
+      disabled: deaf || (told.locked ? key !== "lock" : !digit && !meaning),
+      "aria-busy": mine?.key === key ? "true" : null,
+      click: () => press(key),
+    },
+    h("span", { class: "sign", "aria-hidden": meaning ? "true" : null }, digit ? key : (SIGNS[key] ?? "")),
+    meaning && h("span", { class: "meaning" }, meaning),
+  );
+}
+
+document.addEventListener("keydown", (event) => {
+  const key = /^[0-9]$/.test(event.key) ? event.key : KEYBOARD[event.key];
+  if (!key || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+  // a button that has the focus would be pressed by Enter too
+  event.preventDefault();
+  press(key);
+});
+
+function connect() {
+  const source = new EventSource(`/keypad/${page.table}/stream`);
+  source.addEventListener("picture", (event) => {
+    told = JSON.parse(event.data);
+    alive();
+    if (mine && told.last === mine.id) mine = null;
+    if (heard !== null && told.heard !== heard) beep(told.sound);
+    heard = told.heard;
+    draw();
+  });
+  source.addEventListener("beat", alive);
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 2000);
+  });
+}
+
+function alive() {
+  beaten = Date.now();
+  if (!deaf) return;
+  deaf = false;
+  if (mine) missed();
+  draw();
+}
+
+setInterval(() => {
+  if (deaf || Date.now() - beaten < SILENCE) return;
+  deaf = true;
+  beep("unknown");
+  draw();
+}, 500);
+
+connect();

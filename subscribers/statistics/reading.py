@@ -1,0 +1,36 @@
+"""Reads an archive into statistics, again and again from where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from subscribers.statistics.folding import TYPES, Statistics, read
+from subscribers.statistics.health import Found
+from subscribers.surveillance.archive import Archive, Query
+
+
+class Reader:
+    """Statistics of an archive, or of some of its tables, since a time. The first reading takes
+    the events in the order in which they happened, each later one what has come since, in the
+    order in which it came.
+    """
+
+    def __init__(
+        self, archive: Archive, tables: Sequence[str] = (), since: str | None = None
+    ) -> None:
+        self.statistics = Statistics()
+        self._archive, self._number = archive, 0
+        self._query = Query(tables=tuple(tables), kinds=("event",), types=TYPES, since=since)
+
+    def read(self) -> list[Found]:
+        """Read on. Returns what was found. Raises :class:`ArchiveError`."""
+        query = self._query
+        if self._number:
+            query = msgspec.structs.replace(query, after=self._number, order="number")
+        found: list[Found] = []
+        for row in self._archive.find(query):
+            self._number = max(self._number, row.number)
+            found += read(self.statistics, [row.record])
+        return found

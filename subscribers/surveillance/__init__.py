@@ -1,0 +1,1 @@
+"""The surveillance room: an archive of all that was said, what it proves, and who asks it."""

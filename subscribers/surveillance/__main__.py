@@ -1,0 +1,56 @@
+"""``python -m subscribers.surveillance --settings JSON``: the recorder. ``novamas surveillance``
+starts it with the settings of a configuration file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from functools import partial
+
+import msgspec
+
+from controller.people.private_key import PrivateKeyError
+from subscribers.service_log import log_lines
+from subscribers.statistics.watch import watch
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.surveillance.service import Beside, Recorder
+from subscribers.surveillance.settings import SurveillanceSettings
+from subscribers.surveillance.upkeep import look_after
+from subscribers.video.delivery import beside as deliveries
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run until a signal. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m subscribers.surveillance", description=__doc__)
+    parser.add_argument("--settings", required=True, metavar="JSON", help="by novamas surveillance")
+    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=SurveillanceSettings)
+    log_lines(settings.log)
+    failed: list[BaseException] = []
+    try:
+        asyncio.run(_run(settings))
+    except* (PrivateKeyError, OSError) as errors:
+        failed += errors.exceptions
+    for error in failed:
+        print(f"novamas surveillance: {error}", file=sys.stderr)  # noqa: T201
+    return 1 if failed else 0
+
+
+async def _run(settings: SurveillanceSettings) -> None:
+    ending, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ending.set)
+    beside: dict[str, Beside] = {
+        "retention": partial(look_after, settings),
+        "statistics": watch(settings.archive),
+    }
+    if settings.bookmarks:
+        opened = partial(open_archive, settings.archive)
+        beside["bookmarks"] = deliveries(settings.bookmarks, opened)
+    await Recorder(settings, beside).run(ending)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+// Surveillance: a timeline, a list, and a round in detail.
+
+import { h } from "/static/drawing.js";
+import { get, moment, page, post, SIGNS, words } from "./asking.js";
+import { event, named, round } from "./round.js";
+import { draw, same } from "./timeline.js";
+
+const HOUR = 3_600_000;
+const LEAST = 60_000;
+let ends = Date.now() + page.left * 1000;
+let touched = Date.now();
+let asked = 0;
+let chosen = null;
+let items = [];
+let news = 0;
+
+const given = new URLSearchParams(location.search);
+const option = (value, text) => h("option", { value }, text);
+const table = h("select", {}, option("", words("page.all_tables")), page.tables.map((each) => option(each, each)));
+const what = h("select", {}, option("", words("page.everything")), page.whats.map(([group, choices]) => {
+  const options = choices.map((each) => option(each.id, each.text));
+  return group ? h("optgroup", { label: group }, options) : options;
+}));
+const from = h("input", { type: "datetime-local", step: "1" });
+const to = h("input", { type: "datetime-local", step: "1" });
+const article = h("input", { type: "text", maxlength: 128, autocomplete: "off" });
+const person = h("input", { type: "text", maxlength: 128, autocomplete: "off" });
+const filters = { table, what, article, person };
+const status = h("p", { class: "status", role: "status" });
+const ending = h("p", { class: "ending", role: "alert", hidden: true });
+const line = h("section", { class: "timeline", "aria-label": words("page.timeline") });
+const fresh = h("button", { type: "button", hidden: true, click: () => (to.value ? latest() : search()) });
+const rows = h("tbody");
+const further = h("button", { type: "button", hidden: true, click: () => list(true) }, words("page.more"));
+const none = h("p", { class: "soft", hidden: true }, words("page.nothing"));
+const detail = h("section", { class: "detail", "aria-label": words("page.detail"), tabindex: "-1" }, h("p", { class: "soft" }, words("page.choose")));
+
+/** A moment of this machine's clock, as an input of it has it. */
+function local(at) {
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** What the timeline shows: milliseconds. */
+function span() {
+  const end = to.value ? Date.parse(to.value) : Date.now();
+  const begin = from.value ? Date.parse(from.value) : end - HOUR;
+  return begin < end ? [begin, end] : [end - HOUR, end];
+}
+
+function query() {
+  const [begin] = span();
+  const found = new URLSearchParams();
+  for (const [name, input] of Object.entries(filters)) if (input.value.trim()) found.set(name, input.value.trim());
+  found.set("from", new Date(begin).toISOString());
+  if (to.value) found.set("to", new Date(to.value).toISOString());
+  return found;
+}
+
+/** The page's address says what is shown, so that it can be sent to somebody. No card is in it. */
+function remember() {
+  const mine = query();
+  if (!from.value) mine.delete("from");
+  for (const [name, value] of Object.entries(chosen ?? {})) mine.set(`of_${name}`, value);
+  history.replaceState(null, "", `?${mine}`);
+}
+
+async function search() {
+  const number = ++asked;
+  const [begin, end] = span();
+  news = 0;
+  fresh.hidden = true;
+  remember();
+  const [drawn] = await Promise.all([get("/surveillance/timeline", query()), list(false)]);
+  if (number !== asked) return;
+  if (!drawn.body) return trouble(drawn);
+  line.replaceChildren(...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open));
+}
+
+async function list(further_) {
+  const number = asked;
+  const asking = query();
+  const last = items.at(-1);
+  if (further_ && last) asking.set("beyond", `${last.time},${last.number}`);
+  const { body, ...failed } = await get("/surveillance/records", asking);
+  if (number !== asked) return;
+  if (!body) return trouble(failed);
+  status.textContent = "";
+  items = further_ ? [...items, ...body.items] : body.items;
+  further.hidden = !body.more;
+  none.hidden = items.length > 0;
+  const made = body.items.map(row);
+  if (further_) rows.append(...made);
+  else rows.replaceChildren(...made);
+}
+
+function trouble({ status: code, text }) {
+  status.textContent = text || words("page.trouble", { why: code });
+}
+
+/** The round of a record; null where it belongs to none. */
+function place(item) {
+  return item.table && item.session && item.round ? { table: item.table, session: item.session, round: item.round } : null;
+}
+
+function row(item) {
+  const of = place(item);
+  return h(
+    "tr",
+    { class: of && same(of, chosen) ? "chosen" : null, "data-number": item.number },
+    h("td", { class: "time" }, h("time", { datetime: item.time, title: item.time }, moment(item.time))),
+    h("td", {}, item.table || item.node || item.site, of && h("span", { class: "soft" }, ` ${item.session}/${item.round}`)),
+    h("td", {}, h("div", { class: "of" }, h("span", { class: `sign ${item.mark}`, "aria-hidden": "true" }, SIGNS[item.mark]), h("button", { type: "button", click: () => (of ? open(of) : alone(item)) }, item.title), item.simulated && h("span", { class: "simulated" }, words("page.simulated")))),
+    h("td", {}, item.article),
+    h("td", {}, item.by),
+  );
+}
+
+async function open(of) {
+  chosen = { table: of.table, session: of.session, round: of.round };
+  const mine = chosen;
+  mark();
+  remember();
+  const { body, ...failed } = await get("/surveillance/round", new URLSearchParams(mine));
+  if (mine !== chosen) return;
+  if (!body) return trouble(failed);
+  show(named(mine), round(mine, body));
+}
+
+/** A record that belongs to no round. */
+function alone(item) {
+  chosen = null;
+  mark();
+  remember();
+  show(item.title, [h("h2", {}, item.title), h("p", { class: "soft" }, h("time", { datetime: item.time }, moment(item.time, true)), ` · ${item.table || item.node || item.site}`), h("ol", { class: "events" }, event(item, {}))]);
+}
+
+function mark() {
+  for (const each of rows.children) {
+    const of = place(items.find((item) => String(item.number) === each.dataset.number));
+    each.classList.toggle("chosen", of !== null && same(of, chosen));
+  }
+}
+
+function show(name, children) {
+  detail.setAttribute("aria-label", name);
+  detail.replaceChildren(...children);
+  detail.scrollTop = 0;
+  if (matchMedia("(max-width: 62rem)").matches) detail.scrollIntoView();
+  detail.focus({ preventScroll: true });
+}
+
+function move(by, zoom = 1) {
+  const [begin, end] = span();
+  const wide = Math.max(LEAST, (end - begin) * zoom);
+  const middle = (begin + end) / 2 + by * (end - begin);
+  from.value = local(middle - wide / 2);
+  to.value = local(middle + wide / 2);
+  search();
+}
+
+function latest() {
+  from.value = "";
+  to.value = "";
+  search();
+}
+
+function listen() {
+  const source = new EventSource("/surveillance/stream");
+  source.addEventListener("new", (message) => {
+    const told = JSON.parse(message.data);
+    if (table.value && !told.tables.includes(table.value)) return;
+    news += told.count;
+    fresh.textContent = words("page.new", { count: news });
+    fresh.hidden = false;
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    // signed out, or the server is gone
+    setTimeout(() => fetch("/surveillance/records").then((answer) => (answer.status === 401 ? location.reload() : listen()), listen), 2000);
+  });
+}
+
+async function here() {
+  if (Date.now() - touched < 20_000) return;
+  touched = Date.now();
+  const { body } = await post("/pit/here", {});
+  if (body) ends = Date.now() + body.left * 1000;
+}
+
+setInterval(() => {
+  const left = Math.round((ends - Date.now()) / 1000);
+  ending.hidden = left > 30;
+  ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
+  if (left < 0) location.reload();
+}, 1000);
+
+const language = h("select", { "aria-label": words("pit.language"), change: async () => {
+  await post("/pit/language", { language: language.value });
+  location.reload();
+} }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
+
+const MOVES = [["earlier", () => move(-0.5)], ["later", () => move(0.5)], ["zoom_in", () => move(0, 0.5)], ["zoom_out", () => move(0, 2)], ["latest", latest]];
+
+document.getElementById("main").replaceChildren(
+  h(
+    "header",
+    { class: "bar" },
+    h("h1", {}, words("page.title"), " · ", page.site),
+    h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
+    language,
+    h("button", { type: "button", class: "out", click: async () => {
+      await post("/sign-out", {});
+      location.replace("/surveillance");
+    } }, words("pit.sign_out")),
+  ),
+  status,
+  ending,
+  h(
+    "form",
+    { class: "filters", submit: (submitted) => {
+      submitted.preventDefault();
+      search();
+    } },
+    Object.entries({ table, from, to, what, article, person }).map(([name, input]) => h("label", {}, words(`page.${name}`), input)),
+    h("button", { type: "submit", class: "main" }, words("page.search")),
+    h("span", { class: "moves" }, MOVES.map(([name, click]) => h("button", { type: "button", "data-do": name, click }, words(`page.${name}`)))),
+  ),
+  line,
+  h(
+    "div",
+    { class: "columns" },
+    h("section", { "aria-label": words("page.list") }, h("div", { class: "head" }, h("h2", {}, words("page.list")), fresh), h("table", {}, h("thead", {}, h("tr", {}, ["time", "table", "what", "article", "said_by"].map((name) => h("th", { scope: "col" }, words(`page.${name}`))))), rows), none, further),
+    detail,
+  ),
+);
+for (const [name, input] of Object.entries(filters)) if (given.has(name)) input.value = given.get(name);
+for (const [name, input] of Object.entries({ from, to })) if (given.has(name)) input.value = local(Date.parse(given.get(name)));
+for (const input of [table, what]) input.addEventListener("change", search);
+for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
+if (given.has("of_round")) open({ table: given.get("of_table"), session: Number(given.get("of_session")), round: Number(given.get("of_round")) });
+search();
+listen();

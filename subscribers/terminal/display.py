@@ -1,0 +1,416 @@
+"""``python -m subscribers.terminal.display``: shows tables on a terminal, or their events as JSON
+lines, from MQTT alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import re
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+from rich.console import Console, RenderableType
+from rich.layout import Layout
+from rich.live import Live
+from rich.text import Text
+
+from controller.broker.login import BrokerUnusableError, password, tls
+from controller.contract.messages.messages import LANGUAGES
+from controller.contract.topics import Topics
+from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
+from subscribers.meter import Meter, hear, silence
+from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
+from subscribers.terminal.meter_line import line
+from subscribers.terminal.screen import Trouble
+from subscribers.terminal.space import TALL
+from subscribers.terminal.table_view import TableView
+
+QUIET = 75.0
+"""Seconds without a message from the daemon after which the picture is marked as old; health is
+published every 30.
+"""
+BLINK = 0.1
+"""Seconds between two checks for changes to draw."""
+ABREAST, FEW = 4, 2
+"""Tables per row in a screenshot."""
+SHOT = (80, 40)
+"""Columns per table, and lines, of a screenshot."""
+CONNECTS = 2.0
+"""Seconds for which nothing is drawn, not even that there is no connection yet."""
+LINGER = 2.0
+"""Seconds that the last picture stays on the terminal after the last round."""
+
+
+class Display:
+    """One table as far as we know it. ``rounds``: stop after this many results; ``heard``: time of
+    the last message; ``language``: as in :class:`TableView`.
+    """
+
+    def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
+        self.view = TableView(table, language)
+        self._rounds = rounds
+        self._linked = Linked(up=False)
+        self.tried = False
+        """Whether a connection to the broker was made, or failed."""
+        self._nodes: dict[str, bool] = {}
+        self._told = False
+        self._node: str | None = None
+        self._trouble = self._since = ""
+        self.heard = time.monotonic()
+
+    @property
+    def done(self) -> bool:
+        """Whether all requested rounds have been seen."""
+        return self._rounds is not None and self.view.results >= self._rounds
+
+    def take(self, message: Said | Linked) -> bytes | None:
+        """Apply one message. Returns the event, as received, if it is new. A message that is not a
+        JSON object is skipped with a warning.
+        """
+        if isinstance(message, Linked):
+            self._linked, self.tried = message, True
+            self._nodes.clear()
+            return None
+        try:
+            fields = (
+                msgspec.json.decode(message.body, type=dict[str, Any] | None)
+                if message.body
+                else None
+            )
+        except (ValueError, RecursionError) as error:
+            print(f"display: {message.what}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
+            return None
+        self.heard = time.monotonic()
+        if message.what == "event":
+            return message.body if fields and self.view.event(fields) else None
+        if message.what.startswith("node/"):
+            _, node, leaf = message.what.split("/", 2)
+            if leaf == "status":
+                self._nodes[node] = fields is not None and fields.get("status") == "online"
+            elif fields:
+                self._told = True  # the daemon publishes the list of its tables
+                table = (fields.get("tables") or {}).get(self.view.table)
+                if table is not None and not table.get("elsewhere"):
+                    self._node = node
+        else:
+            self.view.retained(message.what, fields)
+        return None
+
+    def trouble(self) -> Trouble:
+        """Why the picture may be old, and since when that is known."""
+        found = self._found()
+        if found.what != self._trouble:
+            self._trouble, self._since = found.what, datetime.now(UTC).isoformat()
+        return replace(found, since=self._since if found.what else "")
+
+    def _found(self) -> Trouble:
+        if not self._linked.up:
+            return Trouble("no_broker", detail=self._linked.reason)
+        if not self._nodes:
+            return Trouble("no_daemon")
+        if not self._nodes.get(self._node or "", any(self._nodes.values())):
+            return Trouble("daemon_offline")
+        if self._told and self._node is None and not self.view.state:
+            return Trouble("no_table")
+        quiet = time.monotonic() - self.heard
+        return Trouble("quiet", round(quiet)) if quiet > QUIET else Trouble()
+
+
+class Meters:
+    """The jackpots that are shown in a line each. ``language``: as in :class:`TableView`."""
+
+    def __init__(self, jackpots: Sequence[str], language: str | None) -> None:
+        self._known = {jackpot: Meter(jackpot=jackpot) for jackpot in jackpots}
+        self._language = language
+        self._no_broker: str | None = _now()
+
+    def take(self, message: Said | Linked) -> bool:
+        """Apply one message. True if it is of a jackpot."""
+        if isinstance(message, Linked):
+            self._no_broker = None if message.up else self._no_broker or _now()
+            return False
+        prefix, _, leaf = message.what.partition("/")
+        if message.table is not None or prefix != "jackpot":
+            return False
+        jackpot, _, leaf = leaf.partition("/")
+        if leaf == "state" and jackpot in self._known:
+            self._known[jackpot] = hear(self._known[jackpot], message.body, _now())
+        return True
+
+    def seen(self) -> tuple[tuple[Meter, bool], ...]:
+        """What is known of them, and whether each is silent: so that a change can be found."""
+        now = _now()
+        return tuple(
+            (meter, silence(meter, self._no_broker, now) is not None)
+            for meter in self._known.values()
+        )
+
+    def lines(self) -> list[Text]:
+        """A line for each."""
+        now = _now()
+        return [line(meter, self._no_broker, now, self._language) for meter in self._known.values()]
+
+
+async def watch(
+    displays: list[Display], meters: Meters, arguments: argparse.Namespace, stop: asyncio.Event
+) -> None:
+    """Show or print until all rounds have been seen, or until told to stop."""
+    drawing = sys.stdout.isatty() and not arguments.json
+    reading = asyncio.create_task(_read(displays, meters, arguments, printing=not drawing))
+    stopping = asyncio.create_task(stop.wait())
+    showing = [asyncio.create_task(_draw(displays, meters, arguments.note_file))] if drawing else []
+    await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
+    if reading.done() and showing:
+        await asyncio.wait(
+            {stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED
+        )
+    for task in (reading, stopping, *showing):
+        task.cancel()
+    for end in await asyncio.gather(reading, *showing, return_exceptions=True):
+        if isinstance(end, Exception):
+            raise end
+
+
+async def _read(
+    displays: list[Display], meters: Meters, arguments: argparse.Namespace, printing: bool
+) -> None:
+    topics = Topics(arguments.site, arguments.simulated)
+    wire = table_feed(_login(arguments), topics, arguments.table, arguments.jackpot)
+    told = ""
+    async with contextlib.aclosing(wire) as feed:
+        async for message in feed:
+            if isinstance(message, Linked) and message.up and arguments.ready:
+                _touch(arguments.ready)
+            if isinstance(message, Linked) and message.reason != told:
+                told = message.reason
+                if printing and told:
+                    print(f"display: no connection to {told}", file=sys.stderr, flush=True)  # noqa: T201
+            if meters.take(message):
+                continue
+            for display in displays:
+                if isinstance(message, Said) and message.table not in (None, display.view.table):
+                    continue
+                event = display.take(message)
+                if event is not None and printing:
+                    sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
+                    sys.stdout.flush()
+            if any(display.done for display in displays):
+                return
+
+
+async def _draw(displays: list[Display], meters: Meters, note_file: Path | None) -> None:
+    """Draw only when something has changed; redrawing all the time flickers."""
+    console = Console()
+    drawn, began = None, time.monotonic()
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        while True:
+            if not displays[0].tried and time.monotonic() < began + CONNECTS:
+                await asyncio.sleep(BLINK)
+                continue
+            seen = [TableOnFloor(each.view, each.trouble()) for each in displays]
+            note = _read_note(note_file)
+            turn, size = int((time.monotonic() - began) / TURN), console.size
+            if drawn != (
+                drawn := (
+                    [each.heard for each in displays],
+                    [each.trouble for each in seen],
+                    meters.seen(),
+                    note,
+                    turn,
+                    size,
+                )
+            ):
+                below = [] if note is None or size.height <= TALL else [_note(note)]
+                above = meters.lines()
+                height = size.height - len(above) - len(below)
+                shown = floor(seen, size.width, turn, height)
+                live.update(_between(above, shown, below), refresh=True)
+            await asyncio.sleep(BLINK)
+
+
+def _read_note(file: Path | None) -> str | None:
+    return None if file is None else file.read_text(encoding="utf-8")
+
+
+def _note(note: str) -> Text:
+    return Text(note, style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def _between(
+    above: Sequence[Text], picture: RenderableType, below: Sequence[Text]
+) -> RenderableType:
+    """The picture, with these lines above and below it."""
+    if not above and not below:
+        return picture
+    whole = Layout()
+    lines = [[Layout(each, size=1) for each in part] for part in (above, below)]
+    whole.split_column(*lines[0], Layout(picture), *lines[1])
+    return whole
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _touch(path: str) -> None:
+    Path(path).touch()
+
+
+def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) -> None:
+    """The current picture as a self-contained SVG, with these lines above it; fonts are the
+    reader's own.
+    """
+    columns = min(len(displays), ABREAST)
+    each = SHOT[0] if len(displays) <= FEW else ROOM
+    width, tall = each * columns, SHOT[1] * -(-len(displays) // columns)
+    height = tall + len(above)
+    console = Console(
+        record=True,
+        width=width,
+        height=height,
+        file=StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+    )
+    shown = floor(
+        [TableOnFloor(each.view, each.trouble()) for each in displays], width, height=tall
+    )
+    console.print(_between(above, shown, ()), height=height)
+    names = " and ".join(each.view.table for each in displays)
+    svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
+    path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
+
+
+def _login(arguments: argparse.Namespace) -> BrokerLogin:
+    return BrokerLogin(
+        url=arguments.broker,
+        username=arguments.username,
+        password_file=arguments.password_file,
+        ca_file=arguments.ca_file,
+        cert_file=arguments.cert_file,
+        key_file=arguments.key_file,
+    )
+
+
+def _mistake(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with how the broker is to be reached, or None."""
+    if wrong := check_broker(arguments.broker):
+        return f"--broker {wrong}"
+    if (arguments.cert_file is None) != (arguments.key_file is None):
+        return "--cert-file and --key-file go together; add the other"
+    files = (arguments.ca_file, arguments.cert_file)
+    if any(files) and not arguments.broker.startswith("mqtts:"):
+        return "--ca-file, --cert-file and --key-file are for mqtts://; change --broker"
+    try:
+        password(_login(arguments))
+        tls(_login(arguments))
+    except BrokerUnusableError as error:
+        return str(error)
+    if arguments.password_file is not None and arguments.username is None:
+        return "--password-file needs --username; add it"
+    return None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m subscribers.terminal.display", description=__doc__
+    )
+    parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt[s]://HOST:PORT")
+    parser.add_argument("--username", help="user name for the broker")
+    parser.add_argument(
+        "--password-file", metavar="FILE", help="file that contains the password and nothing else"
+    )
+    parser.add_argument(
+        "--ca-file",
+        metavar="FILE",
+        help="the CA of the broker's certificate (default: those that this system trusts)",
+    )
+    parser.add_argument("--cert-file", metavar="FILE", help="our certificate, where one is asked")
+    parser.add_argument("--key-file", metavar="FILE", help="the private key of our certificate")
+    parser.add_argument("--site", required=True)
+    parser.add_argument(
+        "--table",
+        required=True,
+        action="append",
+        help=(
+            "a table; several are shown side by side and in rows where there is room, "
+            "and in turn where not"
+        ),
+    )
+    parser.add_argument(
+        "--jackpot",
+        action="append",
+        default=[],
+        help="a jackpot whose meter stands in a line above the tables; may be repeated",
+    )
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        help="language of the picture (default: that of each table's decree)",
+    )
+    parser.add_argument(
+        "--simulated",
+        action="store_true",
+        help="simulated tables; these have their own topics",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print events as JSON lines; default if the output is not a terminal",
+    )
+    parser.add_argument(
+        "--rounds", type=int, help="stop after this many results at the first table"
+    )
+    parser.add_argument("--ready", metavar="FILE", help="create this file once subscribed")
+    parser.add_argument(
+        "--note-file", type=Path, metavar="FILE", help="its text is a line below the picture"
+    )
+    parser.add_argument(
+        "--screenshot", metavar="FILE.svg", help="write the last picture to this SVG file"
+    )
+    return parser
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    first, *others = arguments.table
+    displays = [Display(first, arguments.rounds, arguments.language)]
+    displays += [Display(table, language=arguments.language) for table in others]
+    meters = Meters(arguments.jackpot, arguments.language)
+    try:
+        await watch(displays, meters, arguments, stop)
+    except BrokenPipeError:  # the reader of our output is gone, which is fine
+        sys.stderr.close()
+        return 0
+    if arguments.screenshot:
+        try:
+            screenshot(displays, Path(arguments.screenshot), meters.lines())
+        except OSError as error:
+            print(f"display: {arguments.screenshot}: {error.strerror}", file=sys.stderr)  # noqa: T201
+            return 1
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Watch the tables. Returns the exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if wrong := _mistake(arguments):
+        parser.error(wrong)
+    return asyncio.run(_run(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""The meter of a jackpot in one line: grey, with the reason, as soon as it is not current."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from controller.contract.messages.messages import first_of, text, word
+from subscribers.meter import Meter, reason, silence, silent_text, title
+from subscribers.money import money
+from subscribers.terminal.current import since
+
+
+def line(meter: Meter, no_broker: str | None, now: str, language: str | None) -> Text:
+    """What is to be said of a jackpot at this moment. ``no_broker``: since when the broker is not
+    heard; None: it is. ``language``: None for the first in which the site named it.
+    """
+    state = meter.state
+    chosen = language or first_of(() if state is None else state.title)
+    silent = silence(meter, no_broker, now)
+    said = Text(f" {title(meter, chosen)}  ", no_wrap=True, overflow="ellipsis")
+    if state is not None:
+        amount = f" {money(state.value, state.currency, chosen)} "
+        said.append(amount, style="bright_black" if silent else "bold black on #e0c060")
+    if silent is not None:
+        began = since("", silent.since or "", chosen)
+        said.append(f"  {silent_text(silent, chosen)}{began}", style="bold red")
+        return said
+    assert state is not None
+    if not state.in_play:
+        why = ": ".join(
+            filter(None, (text("jackpot.not_in_play", chosen), reason(state.why, chosen)))
+        )
+        return said.append(f"  {why}", style="bold yellow")
+    award = state.won or next(iter(state.awards), None)
+    if award is None:
+        return said.append(f"  {text('jackpot.in_play', chosen)}", style="bold green")
+    status = word("jackpot", f"award.{award.status}", chosen)
+    parts = [
+        text("jackpot.won", chosen) if award is state.won else status,
+        None if award.value is None else money(award.value, state.currency, chosen),
+        text("jackpot.table", chosen, table=award.table),
+        word("hand", award.hand, chosen),
+        status if award is state.won else None,
+    ]
+    return said.append(f"  {' · '.join(filter(None, parts))}", style="bold yellow")

@@ -1,0 +1,302 @@
+"""The picture of one table, for a terminal of 80 by 24 or more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from rich import box
+from rich.align import Align
+from rich.console import Console, Group, RenderableType
+from rich.layout import Layout
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from controller.contract.messages.messages import text, word
+from subscribers.terminal import (
+    card_screen,
+    dice_screen,
+    fortune_screen,
+    hands_screen,
+    roulette_screen,
+    words,
+)
+from subscribers.terminal.current import Greyed, outdated, since
+from subscribers.terminal.space import FRAME, Fitted, Room, shares
+from subscribers.terminal.table_view import Note, TableView
+
+STATUS = {
+    "open": "bold green",
+    "closed": "dim",
+    "waiting": "bold yellow",
+    "stale": "bold red",
+    "fault": "bold white on red",
+}
+LINK = {
+    "up": "green",
+    "open": "yellow",
+    "stale": "yellow",
+    "lost": "bold red",
+    "unintelligible": "bold red",
+}
+STYLES = {
+    "bets_open": "bold green",
+    "bets_closed": "bold red",
+    "dealing": "bold red",
+    "decision": "bold yellow",
+    "relaunch": "bold yellow",
+    "void": "bold yellow",
+    "unresolved": "bold yellow",
+}
+"""Colours of the phases."""
+WIDEST = 99
+"""The round whose label determines the width of the first column of the notes."""
+ABOVE = 3
+"""Lines above the cards or the wheel."""
+NAMED = 2
+"""Maximum number of tables named as waiting elsewhere."""
+SLIM = 70
+"""Below this width the head line leaves out what is not needed."""
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """Why the picture may be old. ``what``: the name of the text to show; empty if all is well.
+
+    ``seconds``: how long nothing has been received. ``detail``: more about it, for a person;
+    ``since``: when it began, UTC, ISO 8601.
+    """
+
+    what: str = ""
+    seconds: int = 0
+    detail: str = ""
+    since: str = ""
+
+
+class Family(NamedTuple):
+    """What the games of one kind show: in the middle, and beside it or below, each in this room;
+    and phases with another name: phase -> name of its text.
+    """
+
+    body: Callable[[TableView, Room], list[RenderableType]]
+    side: Callable[[TableView, Room], RenderableType | None]
+    phases: Mapping[str, str] = {}
+
+
+def picture(
+    view: TableView,
+    trouble: Trouble = Trouble(),  # noqa: B008 - it is frozen
+    width: int = 80,
+    tables: Sequence[str] = (),
+    elsewhere: Sequence[TableView] = (),
+) -> RenderableType:
+    """The whole picture, filling the given height. ``tables``: those that are shown in turn,
+    including this one; ``elsewhere``: those that wait for somebody and are not visible now.
+    """
+    game = str(view.state.get("game") or view.info.get("game") or "")
+    family = FAMILIES.get(game, PLAIN)
+
+    def draw(console: Console, height: int) -> Layout:
+        notes = _notes(view)
+        part = shares(width, height, _lines(console, notes, width - FRAME))
+        beside = family.side(view, part.side) if part.beside or part.below else None
+        whole = Room(width - FRAME, part.now.height + (part.below if beside is None else 0))
+        now = Panel(
+            _now(console, view, trouble, family, whole if beside is None else part.now),
+            box=box.ROUNDED,
+            border_style="red" if trouble.what else "bright_black",
+        )
+        table = Layout()
+        if beside is None:
+            table.update(now)
+        elif part.beside:
+            table.split_row(Layout(now), Layout(beside, size=part.beside))
+        else:
+            table.split_column(Layout(now), Layout(beside, size=part.below))
+        layout = Layout()
+        layout.split_column(
+            Layout(_head(view, width, tables or (view.table,)), size=1),
+            table,
+            *([Layout(_noted(view, notes), size=part.notes)] if part.notes else []),
+            Layout(_foot(view, trouble, elsewhere), size=1),
+        )
+        return layout
+
+    return Fitted(draw)
+
+
+def _lines(console: Console, texts: Sequence[Text], width: int) -> int:
+    """The lines that these take in so many columns."""
+    return sum(len(each.wrap(console, width)) for each in texts)
+
+
+def _game(view: TableView) -> str:
+    """What the game is called, in the language of the picture: as the decree does, if it is the
+    decree's language.
+    """
+    title = (view.info.get("about") or {}).get("title") or {}
+    game = str(view.state.get("game") or view.info.get("game") or "")
+    return str(title.get(view.language) or word("game", game, view.language))
+
+
+def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
+    grid = Table.grid(expand=True, padding=0)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    decree = str(view.state.get("decree") or view.info.get("decree") or "")
+    left = Text()
+    for table in tables if sum(map(len, tables)) <= width // 2 else (view.table,):
+        left.append(f" {table} ", style="bold black on #e0c060" if table == view.table else "dim")
+    if view.table in tables and sum(map(len, tables)) > width // 2:
+        left.append(f" {tables.index(view.table) + 1}/{len(tables)}", style="dim")
+    language = view.language
+    simulated = view.state.get("simulated") or view.info.get("simulated")
+    right = Text.assemble(
+        (f" {text('display.simulated', language).upper()} ", "bold black on yellow")
+        if simulated
+        else "",
+        f"  {text('display.session', language, session=view.session or '-')}"
+        if width >= SLIM
+        else "",
+        f"  {text('display.round', language, round=view.round or '-')} ",
+    )
+    grid.add_column(justify="right", no_wrap=True)
+    game, behind = Text(_game(view), style="bold"), f"  {decree}"
+    # always show the whole decree
+    game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")
+    left.append("  ").append_text(game).append(behind)
+    left.truncate(max(0, width - len(right)), overflow="ellipsis")
+    grid.add_row(left, right)
+    return grid
+
+
+def _now(
+    console: Console, view: TableView, trouble: Trouble, family: Family, room: Room
+) -> RenderableType:
+    """The phase with its call, what the table waits for, and the cards or the wheel: grey as soon
+    as they are not current, with the reason.
+    """
+    phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
+    name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
+    if trouble.what:
+        name.style = "bright_black"  # nobody knows what the table does now
+        why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
+        said = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
+        began = since("", trouble.since, view.language).strip(", ")
+        reasons = [began, trouble.detail]
+    else:
+        reasons = outdated(view)
+        said = Text(
+            " · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center"
+        )
+    above = [name, said, *(Text(reason, style="bold red") for reason in reasons if reason)]
+    asks = _asks(view)
+    above += [asks] if asks or len(above) < ABOVE else []
+    for line in above:
+        line.justify = "center"
+    body = family.body(view, Room(room.width, room.height - _lines(console, above, room.width)))
+    old = bool(trouble.what or reasons)
+    return Group(*map(Align.center, above), *(Greyed(each) if old else each for each in body))
+
+
+def _asks(view: TableView) -> Text:
+    """What a person has to do, each with its command; above the cards, so that many hands do not
+    push it out.
+    """
+    if not view.asks:
+        return Text()
+    commands = " · ".join(words.command(name, view.language) for name in view.asks)
+    said = text("display.waits_for", view.language, commands=commands)
+    return Text(said, style="bold black on yellow", justify="center")
+
+
+WHEEL = {"waiting": "waiting_wheel", "void": "void_spin"}
+CARDS = {"waiting": "waiting_cards"}
+DICE = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
+ROULETTE = Family(roulette_screen.body, roulette_screen.side, WHEEL)
+FAMILIES = {
+    "roulette-french": ROULETTE,
+    "roulette-american": ROULETTE,
+    "boule": ROULETTE,
+    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side, WHEEL),
+    "craps": Family(dice_screen.body, dice_screen.side, DICE),
+    "punto-banca": Family(card_screen.body, card_screen.side, CARDS),
+}
+PLAIN = Family(hands_screen.body, hands_screen.side)
+"""All other games are games of hands."""
+
+
+def _notes(view: TableView) -> list[Text]:
+    """What the table asks, then open alerts, then other irregularities, newest first, each with its
+    article.
+    """
+    notes, language = list(reversed(view.notes)), view.language
+    asked = 1 if view.asks and notes and notes[0].round == view.round else 0
+    lines = [_note(note, language) for note in notes[:asked]]
+    lines += [_alert(alert, language) for alert in view.alerts.values()]
+    return lines + [_note(note, language) for note in notes[asked:]]
+
+
+def _noted(view: TableView, lines: Sequence[Text]) -> RenderableType:
+    """The notes in their frame."""
+    language = view.language
+    counts = {"open_alerts": len(view.alerts), "irregularities_counted": len(view.notes)}
+    titles = [
+        text(f"display.{what}", language, count=count) for what, count in counts.items() if count
+    ]
+    return Panel(
+        Group(*lines),
+        title=" · ".join(titles),
+        box=box.ROUNDED,
+        border_style="yellow" if view.alerts else "bright_black",
+        padding=(0, 1),
+    )
+
+
+def _alert(alert: dict[str, Any], language: str) -> Text:
+    severity = word("severity", str(alert.get("severity", "fault")), language)
+    return Text.assemble(
+        (f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}"
+    )
+
+
+def _note(note: Note, language: str) -> Text:
+    width = len(text("display.round", language, round=WIDEST)) + 1
+    label = text("display.round", language, round=note.round) if note.round else ""
+    return Text.assemble(
+        (f"{label:<{width}}", "bright_black"),
+        (f" {words.note(note, language)} ", "bold yellow"),
+        (f" {note.law}" if note.law else "", "cyan"),
+        (f"  {note.article}" if note.article else "", "bright_black"),
+        overflow="fold",
+    )
+
+
+def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> RenderableType:
+    grid = Table.grid(expand=True, padding=0)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    grid.add_column(justify="right", no_wrap=True)
+    devices = Text(" ")
+    for device, standing in (view.state.get("devices") or {}).items():
+        state = str(standing.get("state"))
+        devices.append("● ", style=LINK.get(state, "yellow")).append(
+            f"{device} {word('link', state, view.language)}  "
+        )
+    if view.missed:
+        devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
+    right = Text()
+    for each in elsewhere[:NAMED]:
+        calls = word("status", str(each.state["status"]), view.language)
+        right.append(f" {each.table} {calls} ", style="bold black on yellow").append(" ")
+    more = len(elsewhere) - NAMED
+    right.append(
+        f"{text('display.more', view.language, count=more)}  " if more > 0 else "",
+        style="bold yellow",
+    )
+    status = str(view.state.get("status") or "unknown")
+    if trouble.what:
+        right.append(f" {text('display.old', view.language).upper()} ", style="bold white on red")
+    else:
+        right.append(f"{word('status', status, view.language)} ", style=STATUS.get(status, "dim"))
+    grid.add_row(devices, right)
+    return grid

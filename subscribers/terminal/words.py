@@ -1,0 +1,65 @@
+"""The wire's words as text for people: hands and boxes, marks, commands, irregularities and
+alerts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.contract.messages.messages import catalogue, text, word
+from subscribers.terminal.table_view import Note
+from subscribers.words import decision as decision
+from subscribers.words import mark as mark
+from subscribers.words import who as who
+
+
+def command(name: str, language: str) -> str:
+    """What a person should do, and the command that reports it done."""
+    found = catalogue(language).get(f"command.{name}")
+    return f"{found} ({name})" if found else name
+
+
+def note(about: Note, language: str) -> str:
+    """What was irregular."""
+    match about.kind:
+        case "void":
+            return text("note.void", language, reason=word("void_reason", about.what, language))
+        case "unresolved":
+            return text("note.unresolved", language, why=word("unresolved", about.what, language))
+        case "corrected" if about.was:
+            was, right = who(about.was, language), who(about.what, language)
+            return text("note.corrected_result", language, was=was, right=right, person=about.by)
+        case "corrected":
+            return text("note.corrected_round", language, round=about.round, person=about.by)
+        case _:
+            return word("irregularity", about.what, language)
+
+
+def alert(body: dict[str, Any], language: str) -> str:
+    """What an alert is about; its device and detail stay as the daemon wrote them."""
+    found = word("alert", str(body.get("what") or body.get("alert")), language)
+    rounds = [text("display.round", language, round=number) for number in body.get("rounds") or ()]
+    own = [str(body[name]) for name in ("device", "detail") if body.get(name)]
+    about = ", ".join([*own, *rounds])
+    seen = (
+        text("display.seen_by", language, person=body["acknowledged_by"])
+        if body.get("acknowledged_by")
+        else ""
+    )
+    return (
+        found
+        + (f" ({about})" if about else "")
+        + (f", {seen}" if seen else "")
+        + "".join(f"; {each}" for each in settled(body.get("settled_by") or {}, language))
+    )
+
+
+def settled(by: dict[str, list[str]], language: str) -> list[str]:
+    """What settles it, and who may: commands that the same roles may give stand together."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for name, roles in by.items():
+        together.setdefault(tuple(roles), []).append(command(name, language))
+    return [
+        f"{' · '.join(names)}: {', '.join(word('role', role, language) for role in roles)}"
+        for roles, names in together.items()
+    ]

@@ -1,0 +1,1 @@
+"""Pictures: bookmarks into video systems, subtitles, and clips of rounds."""

@@ -1,0 +1,238 @@
+"""``python -m subscribers.web --settings JSON``: the web server. ``novamas web`` starts it with the
+settings of a configuration file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import uvicorn
+
+from controller.contract.topics import Topics
+from devices.log import structlog
+from subscribers.console.admission import NobodyError
+from subscribers.display.round_store import RoundStore
+from subscribers.feed import Linked, table_feed
+from subscribers.web.app import Web, app
+from subscribers.web.floor import Floor
+from subscribers.web.keypads import Keypads
+from subscribers.web.pit import Pit
+from subscribers.web.settings import WebSettings, on_loopback
+from subscribers.web.surveillance import Surveillance
+from subscribers.web.tables import Pictures
+
+ENDING = 3
+"""Seconds for which requests may go on once the server ends."""
+GONE = 30
+"""Seconds after which a browser that takes nothing is gone."""
+WAITING = 1 << 16
+"""Bytes that the kernel keeps for a browser that is slow."""
+LOOK = 0.2
+"""Seconds between two looks at the jackpots."""
+BESIDE = 200
+"""Connections beside the streams: of pages, and of browsers that have not asked yet."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve until a signal. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m subscribers.web", description=__doc__)
+    parser.add_argument("--settings", required=True, metavar="JSON", help="made by novamas web")
+    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=WebSettings)
+    _log(settings)
+    _many_files()
+    try:
+        listening = _listening(settings.host, settings.port)
+    except OSError as error:
+        print(  # noqa: T201
+            f"novamas web: {settings.host}:{settings.port}: {error.strerror}; choose another "
+            "address with `listen` of [web]",
+            file=sys.stderr,
+        )
+        return 1
+    floor = Floor(
+        {table.id: table.simulated for table in settings.tables},
+        _now,
+        {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
+    )
+    web = Web(settings, floor, Pictures(floor, RoundStore(Path(settings.state))))
+    web.pit = _pit(web)
+    if isinstance(web.pit, str):
+        if settings.signed_in:
+            print(  # noqa: T201
+                "novamas web: nobody could look at the displays, as nobody can sign in: "
+                f'{web.pit}. Write displays = "open" in [web] if everybody who reaches the server '
+                "may look",
+                file=sys.stderr,
+            )
+            listening.close()
+            return 1
+        if settings.pit is not None:
+            structlog.get_logger().warning("no console", reason=web.pit)
+    else:
+        web.keypads = Keypads(web.pit, floor, settings.keypads)
+        web.surveillance = Surveillance(web.pit, settings, lambda: web.alive)
+    config = uvicorn.Config(
+        app(web, lambda _: _serving(web, listening)),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        ssl_certfile=settings.cert_file,
+        ssl_keyfile=settings.key_file,
+        timeout_keep_alive=15,
+        limit_concurrency=settings.streams + BESIDE,
+        timeout_graceful_shutdown=ENDING,
+    )
+    _Server(config, web).run(sockets=[listening])
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """The socket on which browsers come. What it is told, every connection inherits: one whose
+    other end is gone, or takes nothing, is closed by the kernel with all that waits in it.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.create_server((host, port), family=family, backlog=512)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WAITING)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, GONE)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GONE * 1000)
+    return made
+
+
+def _many_files() -> None:
+    """Allow as many open files as this user may have: each browser takes one. Under systemd the
+    unit says how many, and nobody may change it.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _pit(web: Web) -> Pit | str:
+    """The console, or why there is none."""
+    settings = web.settings
+    if settings.pit is None:
+        return "this server has no console: set pin_keys and pepper_file in [web]"
+    if not on_loopback(settings.host) and settings.cert_file is None:
+        return (
+            f"the console does not start at {settings.host} without TLS, for PINs would be read by "
+            "others; set cert_file and key_file in [web], or listen at 127.0.0.1"
+        )
+    try:
+        return Pit(settings.pit, settings, web.floor, lambda: web.alive)
+    except NobodyError as error:
+        return f"the console does not start: {error}"
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams when it ends, so that it need not wait for browsers."""
+
+    def __init__(self, config: uvicorn.Config, web: Web) -> None:
+        super().__init__(config)
+        self._web = web
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal ends the server, and it has ended well."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self._web.alive = False
+        self.should_exit = True
+
+
+@contextlib.asynccontextmanager
+async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as group:
+        feeds = [group.create_task(_listen(web, simulated)) for simulated in web.floor.worlds]
+        feeds.append(group.create_task(_look(web.floor)))
+        if isinstance(web.pit, Pit):
+            feeds.append(group.create_task(web.pit.run()))
+        if web.keypads is not None:
+            feeds.append(group.create_task(web.keypads.run()))
+        host, port = listening.getsockname()[:2]
+        scheme = "https" if web.settings.cert_file else "http"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        structlog.get_logger().info("web server answers", address=address)
+        _ready(web.settings.ready, address)
+        try:
+            yield
+        finally:
+            for feed in feeds:
+                feed.cancel()
+
+
+def _ready(path: str | None, address: str) -> None:
+    if path is not None:
+        Path(path).write_text(address + "\n", encoding="utf-8")
+
+
+async def _listen(web: Web, simulated: bool) -> None:
+    """Hear the tables, simulated ones or real ones, for as long as the server runs."""
+    log, told = structlog.get_logger(), ""
+    topics = Topics(web.settings.site, simulated)
+    tables = [table.id for table in web.settings.tables if table.simulated == simulated]
+    jackpots = [each.id for each in web.settings.jackpots if each.simulated == simulated]
+    told_of = table_feed(web.settings.broker, topics, tables, jackpots)
+    async with contextlib.aclosing(told_of) as feed:
+        async for message in feed:
+            if isinstance(message, Linked) and message.reason != told:
+                told = message.reason
+                if told:
+                    log.warning("no connection to the broker", reason=told)
+            web.floor.hear(simulated, message)
+
+
+async def _look(floor: Floor) -> None:
+    """Show what changed of the jackpots, also that one is not heard any more."""
+    while True:
+        floor.look()
+        await asyncio.sleep(LOOK)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _log(settings: WebSettings) -> None:
+    """One line per event on standard error, as the daemon's."""
+    render: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer()
+        if settings.log == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
+            render,
+        ],
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+    )
+    logging.basicConfig(level=logging.WARNING)
+    # what becomes of a stream whose browser takes nothing any more: /metrics counts them
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: "without completing response" not in record.getMessage()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

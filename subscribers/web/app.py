@@ -1,0 +1,338 @@
+"""The routes of the server, and what every answer says about safety."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import date, datetime, time
+from typing import Literal
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
+from controller.metrics.text import TEXT, exposition
+from subscribers.days import bounds, day_of, on_wire
+from subscribers.display import pages
+from subscribers.display.permanency import (
+    Permanency,
+    as_csv,
+    covered,
+    entries,
+)
+from subscribers.display.permanency_page import day_page, days_page
+from subscribers.display.picture import called
+from subscribers.web.files import AGAIN, Files
+from subscribers.web.floor import JACKPOT, Floor, change_of
+from subscribers.web.keypads import Keypads
+from subscribers.web.metrics import FAMILIES, Counts, values
+from subscribers.web.pit import Pit
+from subscribers.web.settings import WebSettings, on_loopback
+from subscribers.web.sign_in import SignIn
+from subscribers.web.stream import HEADERS as STREAM
+from subscribers.web.stream import PictureStream, Streaming
+from subscribers.web.surveillance import Surveillance
+from subscribers.web.tables import Pictures
+from subscribers.web.wheels import Wheels
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+"""Nothing from elsewhere, nothing written into the page, and no page around ours."""
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+
+FRESH = {"cache-control": "no-store"}
+"""What is true only now."""
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
+
+
+class Web:
+    """What the routes share: ``alive`` is False once the server ends. ``pit``: the console, or why
+    there is none.
+    """
+
+    def __init__(self, settings: WebSettings, floor: Floor, pictures: Pictures) -> None:
+        self.settings, self.floor, self.pictures = settings, floor, pictures
+        self.alive = True
+        self.counts = Counts()
+        self.pit: Pit | str = "this server has no console"
+        self.keypads: Keypads | None = None
+        self.surveillance: Surveillance | None = None
+
+    async def stream(self, request: Request) -> Response:
+        """``/stream?table=a&table=b&jackpot=c&lang=es``: pictures as they change."""
+        asked = {
+            *request.query_params.getlist("table"),
+            *(JACKPOT + name for name in request.query_params.getlist("jackpot")),
+        }
+        tables = [name for name in self.floor.changed if not asked or name in asked]
+        if asked and not tables:
+            return PlainTextResponse(text("trouble.no_table", self.own()), 404)
+        if request.method == "HEAD":
+            return Response(headers={name.decode(): value.decode() for name, value in STREAM})
+        if self.counts.streams >= self.settings.streams:
+            self.counts.refused += 1
+            return PlainTextResponse(text("display.full", self.own()), 503, {"retry-after": "5"})
+        language = language_of(request)
+        last = request.headers.get("last-event-id")
+        return Streaming(
+            PictureStream(
+                self.floor,
+                tables,
+                self.pictures.of_language(language),
+                change_of(self.floor, last),
+                self._going_on(request),
+                self.counts,
+                self.settings.patience,
+            )
+        )
+
+    def _going_on(self, request: Request) -> Callable[[], bool]:
+        """Whether a stream goes on: as long as the server, and the session where one is needed."""
+        if not isinstance(self.pit, Pit) or not self.settings.signed_in:
+            return lambda: self.alive
+        door, session = self.pit.door, self.pit.door.session(request)
+        return lambda: self.alive and session is not None and door.goes_on(session)
+
+    async def health(self, _: Request) -> Response:
+        """``/health``: whether every table and jackpot is heard."""
+        deaf = [table for table, why in self.floor.outdated.items() if why is not None]
+        deaf += [name for name in self.floor.meters if self.floor.silent(name)]
+        said = f"deaf {' '.join(deaf)}\n" if deaf else "ok\n"
+        return PlainTextResponse(said, 503 if deaf else 200, FRESH)
+
+    async def metrics(self, _: Request) -> Response:
+        """``/metrics``: what the server counts, for Prometheus."""
+        told = await exposition(FAMILIES, values(self.counts, self.floor))
+        return Response(told, headers=FRESH, media_type=TEXT)
+
+    async def days_page(self, request: Request) -> Response:
+        """``/table/<id>/days``: of which days there is a permanency."""
+        table = request.path_params["table"]
+        if table not in self.floor.known:
+            return pages.missing(language_of(request) or self.own())
+        begins = time.fromisoformat(self.settings.day_begins)
+        days = {
+            day_of(datetime.fromisoformat(told), begins)
+            for told in self.pictures.store.times(table)
+        }
+        language = self._language(table, request)
+        return HTMLResponse(days_page(table, self._title(table, language), [*days], language))
+
+    async def day(self, request: Request) -> Response:
+        """``/table/<id>/day/<day>``: a permanency as page, ``.csv`` or ``.pdf``."""
+        table, (name, _, form) = (
+            request.path_params["table"],
+            request.path_params["day"].partition("."),
+        )
+        try:
+            day = date.fromisoformat(name)
+        except ValueError:
+            return pages.missing(language_of(request) or self.own())
+        if table not in self.floor.known or form not in ("", "csv", "pdf"):
+            return pages.missing(language_of(request) or self.own())
+        made = self._permanency(table, day, self._language(table, request))
+        headers = {"content-disposition": f'attachment; filename="{table}-{name}.{form}"'}
+        if form == "csv":
+            return Response(as_csv(made), headers=headers, media_type="text/csv; charset=utf-8")
+        if form == "pdf":
+            data = await asyncio.to_thread(_pdf, made)
+            return Response(data, headers=headers, media_type="application/pdf")
+        return HTMLResponse(day_page(made, self.pictures.store.trouble))
+
+    def _permanency(self, table: str, day: date, language: str) -> Permanency:
+        begin, end = bounds(day, time.fromisoformat(self.settings.day_begins))
+        rounds = self.pictures.store.between(table, on_wire(begin), on_wire(end))
+        checkpoint = self.floor.checkpoint(table)
+        return Permanency(
+            table=table,
+            title=self._title(table, language),
+            day=day,
+            begin=begin,
+            end=end,
+            language=language,
+            simulated=self.floor.known[table].simulated,
+            entries=entries(rounds, language),
+            checkpoint=checkpoint,
+            covered=covered(rounds, checkpoint),
+        )
+
+    def _language(self, table: str, request: Request) -> str:
+        """The language that is asked for, or that of the table's decree."""
+        info = self.floor.known[table].info
+        return language_of(request) or first_of(() if info is None else info.about.languages)
+
+    def _title(self, table: str, language: str) -> str:
+        info = self.floor.known[table].info
+        found = called({} if info is None else info.about.title, language)
+        return table if found is None else found.text
+
+    async def theme(self, _: Request) -> Response:
+        """``/theme.css``: the look of the site, if it has one of its own."""
+        path = self.settings.theme
+        if path is None:
+            return Response(media_type="text/css", headers=AGAIN)
+        return FileResponse(path, media_type="text/css", headers=AGAIN)
+
+    async def no_pit(self, _: Request) -> Response:
+        """``/pit`` and ``/surveillance`` where nobody can sign in: why."""
+        return PlainTextResponse(f"{self.pit}\n", 503)
+
+    async def floor_page(self, request: Request) -> Response:
+        """``/floor`` and ``/wall``: all tables and jackpots."""
+        kind: Literal["floor", "wall"] = "wall" if request.url.path == "/wall" else "floor"
+        shown = tuple(self.floor.known), self.jackpots()
+        return pages.floor(kind, *shown, language_of(request), self.own())
+
+    async def table_page(self, request: Request) -> Response:
+        """``/table/<id>``."""
+        table = request.path_params["table"]
+        if table not in self.floor.known:
+            return pages.missing(language_of(request) or self.own())
+        simulated = self.floor.known[table].simulated
+        return pages.table(table, self.jackpots(simulated), language_of(request), self.own())
+
+    async def jackpot_page(self, request: Request) -> Response:
+        """``/jackpot/<id>``."""
+        jackpot = request.path_params["jackpot"]
+        if JACKPOT + jackpot not in self.floor.meters:
+            return pages.missing(language_of(request) or self.own(), "trouble.no_jackpot")
+        others = [each for each in self.jackpots() if each != jackpot]
+        return pages.jackpot((jackpot, *others), language_of(request), self.own())
+
+    def jackpots(self, simulated: bool | None = None) -> tuple[str, ...]:
+        """The ids of the jackpots; only those of real or of simulated tables, if that is given."""
+        return tuple(
+            meter.jackpot
+            for meter in self.floor.meters.values()
+            if simulated in (None, meter.simulated)
+        )
+
+    def own(self) -> str:
+        """The language of what belongs to no table: that of the first table's decree."""
+        told = (known.info for known in self.floor.known.values() if known.info is not None)
+        return next((first_of(info.about.languages) for info in told), ENGLISH)
+
+
+class SignedInOnly:
+    """Lets nobody look at the displays who has not signed in."""
+
+    def __init__(self, app: ASGIApp, door: SignIn) -> None:
+        self._app, self._door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or send the browser to the sign-in."""
+        path = scope.get("path", "")
+        shown = path in ("/floor", "/wall", "/stream") or path.startswith(("/table/", "/jackpot/"))
+        if scope["type"] != "http" or not shown or self._door.session(Request(scope)) is not None:
+            await self._app(scope, receive, send)
+        elif path == "/stream":
+            await PlainTextResponse("sign in", 401)(scope, receive, send)
+        else:
+            await RedirectResponse("/pit", 303)(scope, receive, send)
+
+
+class SafeHeaders:
+    """Adds :data:`HEADERS` to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with them."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, sending if scope["type"] == "http" else send)
+
+
+def _pdf(made: Permanency) -> bytes:
+    # what draws it takes as long to import as all the rest of the server, and few days are printed
+    from subscribers.display.permanency_pdf import as_pdf
+
+    return as_pdf(made)
+
+
+def language_of(request: Request) -> str | None:
+    """The language that a page's address asks for; None for that of each table's decree."""
+    asked = request.query_params.get("lang")
+    return asked if asked in LANGUAGES else None
+
+
+def app(web: Web, lifespan: Lifespan) -> Starlette:
+    """The whole application."""
+    names = [*web.settings.names, web.settings.host]
+    if on_loopback(web.settings.host):
+        names += ["localhost", "127.0.0.1", "[::1]"]
+    door = (
+        [Middleware(SignedInOnly, door=web.pit.door)]
+        if isinstance(web.pit, Pit) and web.settings.signed_in
+        else []
+    )
+    return Starlette(
+        routes=[
+            Route("/", _home),
+            Route("/floor", web.floor_page),
+            Route("/wall", web.floor_page),
+            Route("/jackpot/{jackpot}", web.jackpot_page),
+            Route("/table/{table}", web.table_page),
+            Route("/table/{table}/days", web.days_page),
+            Route("/table/{table}/day/{day}", web.day),
+            Route("/stream", web.stream),
+            Route("/health", web.health),
+            Route("/metrics", web.metrics),
+            Route("/theme.css", web.theme),
+            *(web.pit.routes if isinstance(web.pit, Pit) else [Route("/pit", web.no_pit)]),
+            *(web.keypads.routes if web.keypads is not None else []),
+            *Wheels(web.settings, web.pit).routes,
+            *(
+                web.surveillance.routes
+                if web.surveillance is not None
+                else [Route("/surveillance", web.no_pit)]
+            ),
+            Mount("/static", Files(packages=[("subscribers.display", "static")])),
+        ],
+        middleware=[
+            Middleware(SafeHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False),
+            *door,
+        ],
+        lifespan=lifespan,
+    )
+
+
+async def _home(_: Request) -> Response:
+    return RedirectResponse("/floor")

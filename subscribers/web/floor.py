@@ -1,0 +1,216 @@
+"""All tables and jackpots as they are known now, and who waits for their next change.
+
+A change is counted, not queued: a browser that is slow gets the latest picture of each table that
+changed, never a backlog. So nobody holds back others, and memory does not grow with slowness.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from controller.contract.node import Checkpoint
+from subscribers.feed import Linked, Said
+from subscribers.known import Known, Outdated, daemon_of, fold
+from subscribers.meter import Meter, hear, hear_alert, silence
+
+Listener = Callable[[str, str, bytes], None]
+"""Is told of each message: table, leaf, body."""
+
+
+JACKPOT = "jackpot/"
+"""Before a jackpot's id where it stands among tables; no table's id has a slash."""
+
+
+class Floor:
+    """The tables and jackpots of one server: id -> whether it is simulated. ``now``: the time as
+    UTC, ISO 8601. ``run``: the id of this run of the server; the numbers of changes are its own.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, bool],
+        now: Callable[[], str],
+        jackpots: Mapping[str, bool] | None = None,
+    ) -> None:
+        self.now = now
+        self.meters = {
+            JACKPOT + jackpot: Meter(jackpot=jackpot, simulated=simulated)
+            for jackpot, simulated in (jackpots or {}).items()
+        }
+        """``jackpot/<id>`` -> what is known of it."""
+        self._seen = {name: (meter, True) for name, meter in self.meters.items()}
+        """What was counted of each last, and whether it was silent."""
+        self.run = secrets.token_hex(4)
+        self.known = {
+            table: Known(table=table, simulated=simulated) for table, simulated in tables.items()
+        }
+        start = now()
+        self._links = {simulated: Outdated("no_broker", start) for simulated in (False, True)}
+        self._nodes: dict[tuple[bool, str], bytes] = {}
+        """What each daemon says of itself. One with real tables says it among those only."""
+        self._checkpoints: dict[str, bytes] = {}
+        self.outdated: dict[str, Outdated | None] = dict.fromkeys(
+            tables, Outdated("no_broker", start)
+        )
+        self.changed = dict.fromkeys((*tables, *self.meters), 0)
+        """Table or jackpot -> the number of its last change."""
+        self.change = 0
+        self._next = asyncio.Event()
+        self.listeners: list[Listener] = []
+
+    def hear(self, simulated: bool, message: Said | Linked) -> None:
+        """Take a message, or that the connection was made or lost."""
+        if isinstance(message, Linked):
+            self._nodes = {at: body for at, body in self._nodes.items() if at[0] != simulated}
+            self._links[simulated] = Outdated(
+                "no_daemon" if message.up else "no_broker", self.now()
+            )
+            self.meters = {  # those that are open are retained, and come again
+                name: msgspec.structs.replace(meter, alerts={})
+                if meter.simulated == simulated
+                else meter
+                for name, meter in self.meters.items()
+            }
+            self._judge()
+            return
+        if message.table is None:
+            prefix, node, leaf = (*message.what.split("/"), "", "")[:3]
+            if prefix == "node" and leaf == "status":
+                self._nodes[simulated, node] = message.body
+                self._judge()
+            elif prefix == "node" and leaf == "checkpoint":
+                self._checkpoints[node] = message.body
+            elif leaf == "state" and prefix + "/" == JACKPOT:
+                self._hear_meter(JACKPOT + node, simulated, message.body)
+            elif leaf == "alert" and prefix + "/" == JACKPOT:
+                alert = message.what.removeprefix(f"{JACKPOT}{node}/alert/")
+                self._hear_alert(JACKPOT + node, simulated, alert, message.body)
+            return
+        known = self.known.get(message.table)
+        if known is None or known.simulated != simulated:
+            return
+        for listener in self.listeners:
+            listener(message.table, message.what, message.body)
+        after = fold(known, message.what, message.body, self.now())
+        if after != known:
+            self.known[message.table] = after
+            self._judge_table(message.table)
+            self._count(message.table)
+
+    def _hear_meter(self, name: str, simulated: bool, body: bytes) -> None:
+        meter = self.meters.get(name)
+        if meter is not None and meter.simulated == simulated:
+            self.meters[name] = hear(meter, body, self.now())
+
+    def _hear_alert(self, name: str, simulated: bool, alert: str, body: bytes) -> None:
+        meter = self.meters.get(name)
+        if meter is not None and meter.simulated == simulated:
+            self.meters[name] = hear_alert(meter, alert, body)
+
+    def no_broker(self, simulated: bool) -> str | None:
+        """Since when the broker is not heard; None: it is."""
+        link = self._links[simulated]
+        return link.since if link.why == "no_broker" else None
+
+    def silent(self, name: str) -> bool:
+        """Whether nothing of a jackpot is current: also when only time has passed."""
+        meter = self.meters[name]
+        return silence(meter, self.no_broker(meter.simulated), self.now()) is not None
+
+    def look(self) -> None:
+        """Count what changed of the jackpots since the last look. A meter rises with each coin: who
+        looks a few times a second spares the browsers the values between.
+        """
+        for name, meter in self.meters.items():
+            seen = meter, self.silent(name)
+            if seen != self._seen[name]:
+                self._seen[name] = seen
+                self._count(name)
+
+    @property
+    def worlds(self) -> list[bool]:
+        """Whether there are real tables or jackpots (False) and simulated ones (True)."""
+        tables = {known.simulated for known in self.known.values()}
+        return sorted(tables | {meter.simulated for meter in self.meters.values()})
+
+    def connected(self, simulated: bool) -> bool:
+        """Whether the broker is connected."""
+        return self._links[simulated].why != "no_broker"
+
+    def checkpoint(self, table: str) -> Checkpoint | None:
+        """The latest of the daemon that has the table; None where none was heard."""
+        known = self.known[table]
+        node = daemon_of(known, self._nodes)
+        try:
+            return msgspec.json.decode(self._checkpoints.get(node or "", b""), type=Checkpoint)
+        except (ValueError, RecursionError):
+            return None
+
+    def touch(self, table: str) -> None:
+        """Something else about a table changed that its picture shows."""
+        self._count(table)
+
+    async def wait(self, after: int, seconds: float) -> None:
+        """Return when there is a change with a number above ``after``, at most ``seconds``
+        later.
+        """
+        if self.change > after:
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await self._next.wait()
+        except TimeoutError:
+            return
+
+    def since(self, after: int, tables: Iterable[str]) -> list[str]:
+        """Which of these tables changed after the change of that number."""
+        return [table for table in tables if self.changed.get(table, -1) > after]
+
+    def _judge(self) -> None:
+        for table in self.known:
+            if self._judge_table(table):
+                self._count(table)
+
+    def _judge_table(self, table: str) -> bool:
+        """Find out whether the table is heard of; True if that changed. The first moment stays."""
+        known, before = self.known[table], self.outdated[table]
+        why = self._why(known)
+        if (before.why if before else None) == (why.why if why else None):
+            return False
+        self.outdated[table] = why
+        return True
+
+    def _why(self, known: Known) -> Outdated | None:
+        link = self._links[known.simulated]
+        if link.why == "no_broker" or not self._nodes:
+            return link
+        if known.unread:
+            return Outdated("unreadable", min(known.unread.values()))
+        if known.state is None:
+            return Outdated("no_table", link.since)
+        if daemon_of(known, self._nodes) is None:
+            return Outdated("daemon_offline", self.now())
+        return None
+
+    def _count(self, table: str) -> None:
+        self.change += 1
+        self.changed[table] = self.change
+        self._next.set()
+        self._next = asyncio.Event()
+
+
+def event_id(floor: Floor, change: int) -> str:
+    """The id of an event of the stream."""
+    return f"{floor.run}-{change}"
+
+
+def change_of(floor: Floor, last: str | None) -> int:
+    """The change that a browser has reached, by the id of the last event that it got; 0 if that was
+    of another run of the server.
+    """
+    run, _, number = (last or "").partition("-")
+    return int(number) if run == floor.run and number.isdecimal() and len(number) < 16 else 0

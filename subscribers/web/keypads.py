@@ -1,0 +1,254 @@
+"""The keypads of the tables: a page of each, and the USB keypads that are plugged into this
+machine. A table has one keypad, and one person who has unlocked it; whoever unlocks it next has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import get_args
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from controller.contract.messages.messages import text
+from subscribers.console.forms import GRAVE
+from subscribers.console.sessions import Session
+from subscribers.console.work import refused, role_for
+from subscribers.keypad.keys import Meaning, Slot, comes_or_leaves, meanings
+from subscribers.keypad.pad import DIGITS, Order, Pad, Press, answered, press, unanswered, unlocked
+from subscribers.keypad.pages import keypad_page
+from subscribers.keypad.usb import KeyPress, presses
+from subscribers.keypad.view import view
+from subscribers.web.files import Files
+from subscribers.web.floor import Floor
+from subscribers.web.pit import Pit
+
+PRESSES: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
+REMEMBERED = 50
+"""Ids of keys of the page that are remembered, so that one that is sent again is no second key."""
+
+
+class Pressing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A key of the page. ``id``: of this press alone."""
+
+    id: str
+    key: str
+
+
+class _Keypad:
+    """The keypad of one table."""
+
+    def __init__(self) -> None:
+        self.pad = Pad()
+        self.session: Session | None = None
+        self.means: dict[Slot, Meaning] = {}
+        self.since = 0.0
+        """Since when the keys have these meanings."""
+        self.heard = 0
+        self.ids: deque[str] = deque(maxlen=REMEMBERED)
+        self.orders: dict[int, str] = {}
+        """Order -> the number under which it was sent."""
+        self.usb: str | None = None
+
+
+class Keypads:
+    """All of them. ``devices``: table -> the USB keypad that belongs to it."""
+
+    def __init__(self, pit: Pit, floor: Floor, devices: Mapping[str, str]) -> None:
+        self._pit, self._floor = pit, floor
+        self._devices = devices
+        self._keypads = {table: _Keypad() for table in floor.known}
+        self._giving: set[asyncio.Task[None]] = set()
+
+    @property
+    def routes(self) -> list[Route | Mount]:
+        """All of them."""
+        return [
+            Mount("/keypad/static", Files(packages=[("subscribers.keypad", "static")])),
+            Route("/keypad/{table}", self._page),
+            Route("/keypad/{table}/stream", self._stream),
+            Route("/keypad/{table}/unlock", self._unlock, methods=["POST"]),
+            Route("/keypad/{table}/press", self._press, methods=["POST"]),
+        ]
+
+    async def run(self) -> None:
+        """Listen to the USB keypads."""
+        async with asyncio.TaskGroup() as group:
+            for table, path in self._devices.items():
+                group.create_task(self._listen(table, path))
+
+    async def _page(self, request: Request) -> Response:
+        session = self._pit.door.session(request)
+        table = request.path_params["table"]
+        if table not in self._floor.known:
+            raise HTTPException(404)
+        if session is None:
+            return self._pit.sign_in(request)
+        self._pit.at(session, table)
+        return keypad_page(table, session)
+
+    async def _stream(self, request: Request) -> Response:
+        session, table = self._pit.door.session(request), request.path_params["table"]
+        if session is None:
+            raise HTTPException(401)
+        self._pit.at(session, table)
+        return self._pit.streaming(
+            request,
+            (table,),
+            lambda table: self._view(session, table),
+            lambda: session.alive,
+        )
+
+    async def _unlock(self, request: Request) -> Response:
+        session, _ = await self._pit.door.acting(request, dict[str, object])
+        table = request.path_params["table"]
+        self._pit.at(session, table)
+        keypad = self._keypads[table]
+        keypad.session = session
+        self._put(table, unlocked(keypad.pad))
+        return JSONResponse({"ok": True})
+
+    async def _press(self, request: Request) -> Response:
+        session, given = await self._pit.door.acting(request, Pressing)
+        table = request.path_params["table"]
+        self._pit.at(session, table)
+        if given.key not in PRESSES or not 8 <= len(given.id) <= 64:
+            raise HTTPException(400)
+        keypad = self._keypads[table]
+        if keypad.session is not session:
+            raise HTTPException(409)
+        if given.id not in keypad.ids:
+            keypad.ids.append(given.id)
+            self._pressed(table, msgspec.convert(given.key, Press), 0.0)
+        return JSONResponse({"ok": True})
+
+    async def _listen(self, table: str, path: str) -> None:
+        keypad = self._keypads[table]
+        keypad.usb = ""
+        async with contextlib.aclosing(presses(path)) as keys:
+            async for key in keys:
+                if not isinstance(key, KeyPress):
+                    keypad.usb = "keypad.unplugged"
+                    self._floor.touch(table)
+                    continue
+                keypad.usb = ""
+                if keypad.session is not None and keypad.session.alive:
+                    self._pit.door.sessions.touch(keypad.session)
+                self._pressed(table, key.key, max(0.0, time.time() - key.at))
+
+    def _pressed(self, table: str, key: Press, late: float) -> None:
+        """One key, of the page or of the USB keypad."""
+        keypad = self._keypads[table]
+        self._look(table)
+        session = keypad.session
+        stood = time.monotonic() - keypad.since
+        pad, order = press(keypad.pad, key, keypad.means, stood, late)
+        self._put(table, pad)
+        if order is not None and session is not None:
+            task = asyncio.create_task(self._give(table, session, order))
+            self._giving.add(task)
+            task.add_done_callback(self._giving.discard)
+
+    async def _give(self, table: str, session: Session, order: Order) -> None:
+        """Send an order, once, and tell the person what became of it."""
+        keypad, seen = self._keypads[table], self._pit.seen(session, table)
+        role, state = role_for(seen, order.command), seen.known.state
+        if role is None or state is None or not session.alive:
+            self._put(table, answered(keypad.pad, order.number, self._text("locked", session)))
+            return
+        number = f"{session.tag}-k{order.number:08}"
+        keypad.orders[order.number] = number
+        await self._pit.sending.give(
+            session,
+            number,
+            table,
+            order.command,
+            dict(order.fields),
+            role,
+            (state.boot, state.seq),
+        )
+        self._settle(table)
+        self._put(table, unanswered(keypad.pad, order.number))
+
+    def _settle(self, table: str) -> None:
+        """Tell the keypad what is known of the order that it waits for."""
+        keypad = self._keypads[table]
+        order = keypad.pad.pending or keypad.pad.unknown
+        touch = (
+            None
+            if order is None
+            else self._pit.sending.touches.get(keypad.orders.get(order.number, ""))
+        )
+        if order is None or touch is None or keypad.session is None:
+            return
+        language = keypad.session.language
+        match touch.how:
+            case "followed":
+                keypad.pad = answered(keypad.pad, order.number, None)
+            case "refused" | "waiting":
+                keypad.pad = answered(keypad.pad, order.number, refused(touch, language) or "")
+            case "unsent":
+                said = text("trouble.no_broker", language)
+                keypad.pad = answered(keypad.pad, order.number, said)
+            case _:
+                return
+        keypad.heard += 1
+        keypad.orders.pop(order.number, None)
+
+    def _look(self, table: str) -> None:
+        """What the keys mean now, to whoever has the keypad; and whether that is still somebody."""
+        keypad = self._keypads[table]
+        self._pit.door.sessions.sweep()
+        if keypad.session is None or not keypad.session.alive:
+            keypad.session = None
+            if not keypad.pad.locked:
+                keypad.pad = press(keypad.pad, "lock", {}, 0.0)[0]
+        self._settle(table)
+        means = self._means(table, keypad.session)
+        if means != keypad.means:
+            keypad.means, keypad.since = means, time.monotonic()
+
+    def _means(self, table: str, session: Session | None) -> dict[Slot, Meaning]:
+        known = self._floor.known[table]
+        if session is None or known.state is None or self._floor.outdated[table] is not None:
+            return {}
+        seen = self._pit.seen(session, table)
+        takes = [each for each in known.state.takes if each not in GRAVE]
+        may = [each for each in takes if role_for(seen, each) is not None]
+        shows, person = str(known.state.shown.__struct_config__.tag), seen.person.name
+        role = role_for(seen, "staff.on")
+        coming = comes_or_leaves(shows, person, role, known.state.staff, may)
+        return {**coming, **meanings(shows, takes, may)}
+
+    def _view(self, session: Session, table: str) -> bytes:
+        self._look(table)
+        keypad = self._keypads[table]
+        mine = keypad.session is session
+        drawn = view(
+            self._floor.known[table],
+            self._floor.outdated[table],
+            keypad.pad if mine else Pad(),
+            keypad.means if mine else {},
+            session.language,
+            heard=keypad.heard,
+            last=keypad.ids[-1] if keypad.ids else "",
+            usb=text(keypad.usb, session.language) if keypad.usb else keypad.usb,
+        )
+        return msgspec.json.encode(drawn)
+
+    def _put(self, table: str, pad: Pad) -> None:
+        keypad = self._keypads[table]
+        if pad.told != keypad.pad.told or pad.told.sound != "none":
+            keypad.heard += 1
+        keypad.pad = pad
+        self._floor.touch(table)
+
+    def _text(self, name: str, session: Session) -> str:
+        return text(f"keypad.{name}", session.language)

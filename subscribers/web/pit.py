@@ -1,0 +1,293 @@
+"""The routes of the pit console: its page, the stream of what waits, and the commands."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from controller.contract.messages.messages import LANGUAGES
+from controller.contract.topics import Topics
+from subscribers.console import jackpot_work, pages
+from subscribers.console.admission import Admission, Denied
+from subscribers.console.evidence import Evidence, heard
+from subscribers.console.forms import GRAVE, readable
+from subscribers.console.jackpot_work import SeenJackpot
+from subscribers.console.sending import NUMBER, Sending, Touch
+from subscribers.console.sessions import Session
+from subscribers.console.settings import PitSettings
+from subscribers.console.work import Done, Place, Seen, done, place, role_for
+from subscribers.meter import silence
+from subscribers.web.files import Files
+from subscribers.web.floor import JACKPOT, Floor, change_of
+from subscribers.web.metrics import Counts
+from subscribers.web.settings import WebSettings
+from subscribers.web.sign_in import SignIn, denied
+from subscribers.web.stream import PictureStream, Streaming
+
+
+class Giving(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a command that a person gives."""
+
+    number: str
+    table: str
+    command: str
+    fields: dict[str, Any] = {}
+    pin: str | None = None
+
+
+class Asking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a question: what became of a touch whose page, or server, was gone."""
+
+    table: str
+    boot: str
+    seq: int
+
+
+class Choosing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a choice of language."""
+
+    language: str
+
+
+class Pit:
+    """The console. Raises ``NobodyError``. ``alive``: False once the server ends."""
+
+    def __init__(
+        self,
+        settings: PitSettings,
+        web: WebSettings,
+        floor: Floor,
+        alive: Callable[[], bool],
+    ) -> None:
+        self._site, self._floor, self._alive = web.site, floor, alive
+        self.door = SignIn(
+            Admission(settings, web.site, Path(web.state), time.time),
+            settings,
+            web.cert_file is not None,
+        )
+        topics = {table.id: Topics(web.site, table.simulated) for table in web.tables}
+        self._evidence = dict.fromkeys(topics, Evidence())
+        jackpots = {
+            JACKPOT + jackpot.id: Topics(web.site, jackpot.simulated) for jackpot in web.jackpots
+        }
+        self.sending = Sending(
+            web.broker, topics | jackpots, self._changed, time.time, mute=jackpots
+        )
+        self.laws: Mapping[str, str] = (
+            {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
+        )
+        self._counts, self._patience = Counts(), web.patience
+        floor.listeners.append(self._hear)
+
+    @property
+    def routes(self) -> list[Route | Mount]:
+        """All of them, with those of the door."""
+        return [
+            *self.door.routes,
+            Route("/pit", self._page),
+            Route("/pit/stream", self._stream),
+            Route("/pit/command", self._command, methods=["POST"]),
+            Route("/pit/truth", self._truth, methods=["POST"]),
+            Route("/pit/language", self._language, methods=["POST"]),
+            Route("/pit/here", self._here, methods=["POST"]),
+            Mount("/pit/static", Files(packages=[("subscribers.console", "static")])),
+        ]
+
+    async def run(self) -> None:
+        """Stay connected for commands."""
+        await self.sending.run()
+
+    async def _page(self, request: Request) -> Response:
+        session = self.door.session(request)
+        if session is None:
+            return self.sign_in(request)
+        return pages.pit(
+            self._site, session, self._tables(session), self.door.sessions.left(session)
+        )
+
+    def sign_in(self, request: Request) -> Response:
+        """Where a person signs in; the browser comes back to the page that it asked for."""
+        return pages.sign_in(self._site, request.query_params.get("lang"), request.url.path)
+
+    async def _stream(self, request: Request) -> Response:
+        session = self.door.session(request)
+        if session is None:
+            raise HTTPException(401)
+        return self.streaming(
+            request,
+            self._tables(session),
+            lambda table: msgspec.json.encode(self._place(session, table)),
+            lambda: self._still(session),
+        )
+
+    def streaming(
+        self,
+        request: Request,
+        tables: tuple[str, ...],
+        picture: Callable[[str], bytes],
+        goes_on: Callable[[], bool],
+    ) -> Response:
+        """A stream of what tables show, for as long as it goes on."""
+        return Streaming(
+            PictureStream(
+                self._floor,
+                tables,
+                picture,
+                change_of(self._floor, request.headers.get("last-event-id")),
+                lambda: self._alive() and goes_on(),
+                self._counts,
+                self._patience,
+            )
+        )
+
+    async def _command(self, request: Request) -> Response:
+        session, given = await self.door.acting(request, Giving)
+        self.at(session, given.table)
+        if not NUMBER.fullmatch(given.number) or not given.number.startswith(f"{session.tag}-"):
+            raise HTTPException(400)
+        known = self.sending.touches.get(given.number)
+        if known is None:
+            if not readable(given.command, given.fields):
+                raise HTTPException(400)
+            role = self._role(session, given.table, given.command)
+            if role is None:
+                raise HTTPException(403)
+            if given.command in GRAVE:
+                found = await self.door.admission.again(session.person, given.pin or "")
+                if isinstance(found, Denied):
+                    if found.why in ("locked", "not_enrolled"):
+                        self.door.sessions.end_of(session.person.id)
+                    return denied(found, session.language)
+            if not session.alive:
+                raise HTTPException(401)
+            event = self._known_to(given.table)
+            known = await self.sending.give(
+                session, given.number, given.table, given.command, given.fields, role, event
+            )
+        else:
+            known = await self.sending.give(
+                session, known.number, known.table, known.command, known.fields, known.role, ("", 0)
+            )
+        if (known.table, known.command, known.fields) != (given.table, given.command, given.fields):
+            raise HTTPException(409)
+        told = self._done(session, known)
+        return Response(msgspec.json.encode(told), media_type="application/json")
+
+    def _place(self, session: Session, name: str) -> Place:
+        """What this person sees of a table, or of a jackpot."""
+        if name in self._floor.meters:
+            return jackpot_work.place(self.seen_jackpot(session, name))
+        return place(self.seen(session, name))
+
+    def _role(self, session: Session, name: str, command: str) -> str | None:
+        """The role in which this person gives a command there, or None."""
+        if name in self._floor.meters:
+            return jackpot_work.role_for(session.person, command)
+        return role_for(self.seen(session, name), command)
+
+    def _done(self, session: Session, touch: Touch) -> Done:
+        if touch.table in self._floor.meters:
+            return jackpot_work.done(self.seen_jackpot(session, touch.table), touch)
+        return done(self.seen(session, touch.table), touch)
+
+    def _known_to(self, name: str) -> tuple[str, int]:
+        """Boot and number of the last event that is known; a jackpot has none to ask for."""
+        known = self._floor.known.get(name)
+        return (
+            ("", 0) if known is None or known.state is None else (known.state.boot, known.state.seq)
+        )
+
+    async def _truth(self, request: Request) -> Response:
+        session, asked = await self.door.acting(request, Asking)
+        self.at(session, asked.table)
+        found = await self.sending.truth(session, asked.table, asked.boot, asked.seq)
+        return JSONResponse({"events": found})
+
+    async def _language(self, request: Request) -> Response:
+        session, chosen = await self.door.acting(request, Choosing)
+        if chosen.language not in LANGUAGES:
+            raise HTTPException(400)
+        session.language = chosen.language
+        return JSONResponse({"ok": True})
+
+    async def _here(self, request: Request) -> Response:
+        """The person touched the page: the session goes on."""
+        session, _ = await self.door.acting(request, dict[str, Any])
+        return JSONResponse({"left": self.door.sessions.left(session)})
+
+    def _still(self, session: Session) -> bool:
+        """Whether the session goes on. It is asked at every beat of its stream, so what waits for
+        an answer is looked after here too.
+        """
+        if not self.door.goes_on(session):
+            return False
+        self.sending.find_out([session])
+        return True
+
+    def _tables(self, session: Session) -> tuple[str, ...]:
+        here = [
+            table
+            for table in self._floor.known
+            if self.door.admission.may_be_at(table, session.person)
+        ]
+        return (*here, *(name for name in self._floor.meters if self._here_at(session, name)))
+
+    def _here_at(self, session: Session, name: str) -> bool:
+        """Whether the person is enrolled for a table of this jackpot, as its controller wants it;
+        while nobody knows its tables, nothing of it can be seen.
+        """
+        state = self._floor.meters[name].state
+        if state is None:
+            return True
+        authorised = () if state.authorisation is None else state.authorisation.tables
+        tables = {*state.tables, *authorised}
+        return any(self.door.admission.may_be_at(table, session.person) for table in tables)
+
+    def at(self, session: Session, table: str) -> None:
+        """Raise ``HTTPException`` if there is no such table for this person."""
+        if table not in self._tables(session):
+            raise HTTPException(404)
+
+    def seen(self, session: Session, table: str) -> Seen:
+        """What this person sees of a table."""
+        return Seen(
+            known=self._floor.known[table],
+            outdated=self._floor.outdated[table],
+            evidence=self._evidence[table],
+            person=session.person,
+            language=session.language,
+            touches=self.sending.of(session, table),
+            waits=self.sending.waiting(table),
+            laws=self.laws,
+        )
+
+    def seen_jackpot(self, session: Session, name: str) -> SeenJackpot:
+        """What this person sees of a jackpot."""
+        floor, meter = self._floor, self._floor.meters[name]
+        same = (each.jackpot for each in floor.meters.values() if each.simulated == meter.simulated)
+        return SeenJackpot(
+            name=name,
+            meter=meter,
+            silent=silence(meter, floor.no_broker(meter.simulated), floor.now()),
+            here=self._here_at(session, name),
+            others=tuple(each for each in same if each != meter.jackpot),
+            person=session.person,
+            language=session.language,
+            touches=self.sending.of(session, name),
+            waits=self.sending.waiting(name),
+        )
+
+    def _changed(self, table: str) -> None:
+        self._floor.touch(table)
+
+    def _hear(self, table: str, leaf: str, body: bytes) -> None:
+        self._evidence[table] = heard(self._evidence[table], leaf, body)

@@ -1,0 +1,151 @@
+"""The door of everything that needs a person: signing in and out, and what every request of a
+signed-in browser is held to.
+
+A request changes something only with the session's cookie, the session's token in a header, and an
+``Origin`` that is this server. The cookie is no use to scripts (HttpOnly), to other sites
+(SameSite=Strict) and, with TLS, to anybody who listens (Secure, ``__Host-``).
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from devices.log import structlog
+from subscribers.console.admission import Admission, Denied
+from subscribers.console.sessions import Limits, Session, Sessions, same
+from subscribers.console.settings import PitSettings
+from subscribers.console.words import said
+
+T = TypeVar("T")
+TOKEN = "x-novamas-token"  # noqa: S105 - the name of a header
+LARGEST = 16_384
+"""The most bytes of a body."""
+ANYBODY = "sign-in"
+"""The token of who has not signed in: it only shows that no plain form of another site sent it."""
+
+
+class SigningIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a sign-in."""
+
+    who: str
+    pin: str
+    language: str = ENGLISH
+
+
+class SignIn:
+    """The door. ``tls``: whether browsers come over TLS."""
+
+    def __init__(self, admission: Admission, settings: PitSettings, tls: bool) -> None:
+        self.admission = admission
+        self._occupied = None if settings.occupied is None else Path(settings.occupied)
+        limits = Limits(settings.idle, settings.longest)
+        self.sessions = Sessions(limits, time.monotonic, self._counted)
+        self._tls = tls
+        self.cookie = "__Host-novamas" if tls else "novamas"
+        self._log = structlog.get_logger()
+
+    @property
+    def routes(self) -> list[Route]:
+        """Where people sign in and out."""
+        return [
+            Route("/sign-in", self._sign_in, methods=["POST"]),
+            Route("/sign-out", self._sign_out, methods=["POST"]),
+        ]
+
+    def session(self, request: Request) -> Session | None:
+        """Whose browser it is, for a request that only reads."""
+        return self.sessions.find(request.cookies.get(self.cookie))
+
+    def goes_on(self, session: Session) -> bool:
+        """Whether a session is not over."""
+        self.sessions.sweep()
+        return session.alive
+
+    async def acting(self, request: Request, kind: type[T]) -> tuple[Session, T]:
+        """Whose request it is that changes something, and its body. Raises ``HTTPException`` for
+        one that is not from a page of ours.
+        """
+        session = self.session(request)
+        if session is None:
+            raise HTTPException(401)
+        self._ours(request, session.token)
+        body = await read(request, kind)
+        self.sessions.touch(session)
+        return session, body
+
+    def _ours(self, request: Request, token: str) -> None:
+        """Raise unless a page of this server sent it."""
+        origin = urlsplit(request.headers.get("origin", ""))
+        if (
+            origin.netloc != request.headers.get("host")
+            or origin.scheme not in (("https",) if self._tls else ("http", "https"))
+            or request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
+            or not same(request.headers.get(TOKEN), token)
+        ):
+            self._log.warning("a request from elsewhere was refused", path=request.url.path)
+            raise HTTPException(403)
+
+    def _counted(self, sessions: int) -> None:
+        if self._occupied is not None and sessions:
+            self._occupied.touch()
+        elif self._occupied is not None:
+            self._occupied.unlink(missing_ok=True)
+
+    async def _sign_in(self, request: Request) -> Response:
+        self._ours(request, ANYBODY)
+        given = await read(request, SigningIn)
+        language = given.language if given.language in LANGUAGES else ENGLISH
+        found = await self.admission.admit(given.who, given.pin)
+        if isinstance(found, Denied):
+            return denied(found, language)
+        person, key = found
+        self.sessions.end(request.cookies.get(self.cookie))
+        cookie, _ = self.sessions.begin(person, key, language)
+        self._log.info("signed in", person=person.id)
+        answer = JSONResponse({"ok": True})
+        answer.set_cookie(
+            self.cookie, cookie, path="/", httponly=True, samesite="strict", secure=self._tls
+        )
+        return answer
+
+    async def _sign_out(self, request: Request) -> Response:
+        session, _ = await self.acting(request, dict[str, Any])
+        self.sessions.end(request.cookies.get(self.cookie))
+        self._log.info("signed out", person=session.person.id)
+        answer = JSONResponse({"ok": True})
+        answer.delete_cookie(
+            self.cookie, path="/", httponly=True, samesite="strict", secure=self._tls
+        )
+        return answer
+
+
+def denied(why: Denied, language: str) -> Response:
+    """The answer to a PIN that does not open. The status says nothing: the page has asked well."""
+    minutes = -(-why.seconds // 60)
+    text = said(f"denied.{why.why}", language, minutes=minutes)
+    return JSONResponse({"ok": False, "denied": why.why, "text": text})
+
+
+async def read(request: Request, kind: type[T]) -> T:
+    """The JSON body. Raises ``HTTPException``."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise HTTPException(415)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST:
+            raise HTTPException(413)
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (ValueError, RecursionError):
+        raise HTTPException(400) from None

@@ -1,0 +1,115 @@
+"""Server-Sent Events: the pictures of some tables and jackpots, each time that one changes.
+
+Every event has an id. A browser that reconnects names the last one (``Last-Event-ID``) and gets
+only what changed since. A beat every two seconds tells it that the server is there; without one
+for six it draws nothing as current any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from subscribers.web.floor import Floor, event_id
+from subscribers.web.metrics import Counts
+
+BEAT = 2.0
+"""Seconds between two signs of life."""
+RETRY = 1000
+"""Milliseconds after which a browser connects again."""
+TOGETHER = 0.02
+"""Seconds between two looks for changes, so that what belongs to one change goes together."""
+
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class PictureStream:
+    """The answer to one browser. ``picture``: the JSON of a table, as a line. ``after``: the change
+    that the browser has. ``alive``: False once the server ends. ``patience``: seconds for which the
+    browser may not take what it is sent; then its connection ends.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        tables: Sequence[str],
+        picture: Callable[[str], bytes],
+        after: int,
+        alive: Callable[[], bool],
+        counts: Counts,
+        patience: float,
+    ) -> None:
+        self._floor, self._tables, self._picture = floor, tables, picture
+        self._after, self._alive, self._counts = after, alive, counts
+        self._patience = patience
+
+    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
+        """Send until the browser leaves, or takes nothing for too long, or the server ends."""
+        leaving = asyncio.create_task(_left(receive))
+        sending = asyncio.create_task(self._send(send))
+        self._counts.streams += 1
+        try:
+            await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._counts.streams -= 1
+            for task in (leaving, sending):
+                task.cancel()
+            ended = await asyncio.gather(leaving, sending, return_exceptions=True)
+            if isinstance(ended[1], TimeoutError):
+                self._counts.left_behind += 1
+        if isinstance(ended[1], Exception) and not isinstance(ended[1], OSError):
+            raise ended[1]
+
+    async def _send(self, send: Send) -> None:
+        await self._within(
+            send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
+        )
+        await self._body(send, b"retry: %d\n\n" % RETRY)
+        clock, beaten = asyncio.get_running_loop().time, 0.0
+        while self._alive():
+            reached = self._floor.change
+            for table in self._floor.since(self._after, self._tables):
+                number = event_id(self._floor, self._floor.changed[table]).encode()
+                line = self._picture(table)
+                kind = b"jackpot" if table in self._floor.meters else b"picture"
+                told = b"event: %s\nid: %s\ndata: %s\n\n" % (kind, number, line)
+                await self._body(send, told)
+                self._counts.pictures += 1
+            self._after = reached
+            if clock() >= beaten + BEAT:
+                await self._body(send, b"event: beat\ndata: \n\n")
+                beaten = clock()
+            await self._floor.wait(reached, beaten + BEAT - clock())
+            await asyncio.sleep(TOGETHER)
+        await self._within(send({"type": "http.response.body", "body": b"", "more_body": False}))
+
+    async def _body(self, send: Send, data: bytes) -> None:
+        await self._within(send({"type": "http.response.body", "body": data, "more_body": True}))
+
+    async def _within(self, sending: Awaitable[None]) -> None:
+        async with asyncio.timeout(self._patience):
+            await sending
+
+
+class Streaming(Response):
+    """An answer that writes itself."""
+
+    def __init__(self, stream: PictureStream) -> None:
+        super().__init__()
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Write it."""
+        await self._stream(scope, receive, send)
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

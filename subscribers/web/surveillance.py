@@ -1,0 +1,437 @@
+"""The routes of the page of surveillance: what is asked of the archive, and sealed cards for who
+may see them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import msgspec
+from nacl.public import PrivateKey
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+
+from controller.confidential.key_file import KeyFileError
+from controller.contract.times import moment, utc
+from controller.people.register import ALL, Person
+from devices.log import structlog
+from subscribers.console.admission import Denied
+from subscribers.console.sessions import Session
+from subscribers.surveillance import pages
+from subscribers.surveillance.archive import Archive, Query, Row
+from subscribers.surveillance.asked import Asked, AskedError
+from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.finding import found, missing, round_rows
+from subscribers.surveillance.items import Item, item
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.surveillance.sealed import NoCardsError, Reason, look, may_see, private_key
+from subscribers.surveillance.timeline import TYPES, timeline
+from subscribers.surveillance.words import own
+from subscribers.video.errors import ClipError
+from subscribers.web.files import Files
+from subscribers.web.pit import Pit
+from subscribers.web.settings import WebSettings
+from subscribers.web.sign_in import denied
+from subscribers.web.stream import HEADERS as STREAM
+from subscribers.words import who
+
+PAGE = 100
+"""Records of one answer."""
+DRAWN = 6000
+"""Events of which a timeline is made; above that, only what is notable is drawn."""
+WORD = 128
+"""Characters of a word that is looked for."""
+LOOK = 1.0
+"""Seconds between two looks for what is new."""
+FRESH = {"cache-control": "no-store"}
+T = TypeVar("T")
+
+
+class Looking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a request for the cards of a round."""
+
+    table: str
+    session: int
+    round: int
+    why: str
+    pin: str
+
+
+class Surveillance:
+    """The page. Its archive is opened when it is first asked for, and again when it failed."""
+
+    def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
+        self._pit, self._settings, self._alive = pit, settings, alive
+        self._archive: Archive | None = None
+        self._one = asyncio.Lock()
+        self._cutting = asyncio.Lock()
+        self._log = structlog.get_logger()
+
+    @property
+    def routes(self) -> list[Route | Mount]:
+        """All of them."""
+        return [
+            Mount("/surveillance/static", Files(packages=[("subscribers.surveillance", "static")])),
+            Route("/surveillance", self._page),
+            Route("/surveillance/records", self._records),
+            Route("/surveillance/timeline", self._timeline),
+            Route("/surveillance/round", self._round),
+            Route("/surveillance/clip", self._clip),
+            Route("/surveillance/stream", self._stream),
+            Route("/surveillance/cards", self._cards, methods=["POST"]),
+        ]
+
+    async def _page(self, request: Request) -> Response:
+        session = self._pit.door.session(request)
+        if session is None:
+            return self._pit.sign_in(request)
+        if not _looks(session.person):
+            return pages.plain("page.not_you", session.language, 403)
+        if self._settings.archive is None:
+            return pages.plain("page.no_archive", session.language, 503)
+        return pages.surveillance(
+            self._settings.site,
+            session,
+            self._tables(session.person),
+            self._pit.door.sessions.left(session),
+            key=self._settings.cards_key is not None,
+            clips=self._settings.video is not None,
+        )
+
+    async def _records(self, request: Request) -> Response:
+        """A page of records, the last one first."""
+        session = self._session(request)
+        asked = self._asked(request, session)
+        beyond = request.query_params.get("beyond", "")
+        until, _, last = beyond.rpartition(",")
+        if beyond:
+            try:
+                at, number = moment(until), int(last)
+            except ValueError:
+                raise HTTPException(400) from None
+            asked = msgspec.structs.replace(asked, until=utc(at + 1e-6))
+
+        def ask(archive: Archive) -> tuple[list[Row], bool]:
+            rows: list[Row] = []
+            for row in found(archive, asked):
+                if beyond and (row.record.time, row.number) >= (until, number):
+                    continue
+                if len(rows) == PAGE:
+                    return rows, True
+                rows.append(row)
+            return rows, False
+
+        rows, more = await self._ask(session, ask)
+        shown = [item(row, session.language) for row in rows]
+        return _json({"items": shown, "more": more})
+
+    async def _timeline(self, request: Request) -> Response:
+        """The rounds between two times, and what is marked."""
+        session = self._session(request)
+        asked = self._asked(request, session)
+        if asked.since is None:
+            raise HTTPException(400)
+        whole = Query(
+            sites=asked.sites,
+            tables=asked.tables,
+            kinds=("event",),
+            types=TYPES,
+            since=asked.since,
+            until=asked.until,
+            limit=DRAWN + 1,
+        )
+
+        def ask(archive: Archive) -> tuple[list[Row], bool]:
+            rows = list(archive.find(whole))
+            crowded = len(rows) > DRAWN
+            if crowded:
+                types = tuple(
+                    each for each in TYPES if each not in ("round.opened", "round.result")
+                )
+                few = msgspec.structs.replace(whole, types=types, limit=DRAWN, order="latest")
+                rows = list(archive.find(few))
+            beside = Query(
+                sites=asked.sites,
+                tables=asked.tables,
+                kinds=("finding",),
+                since=asked.since,
+                until=asked.until,
+                limit=DRAWN,
+            )
+            rows += [row for row in archive.find(beside) if row.record.table]
+            return rows, crowded
+
+        rows, crowded = await self._ask(session, ask)
+        return _json({"timeline": timeline(rows), "crowded": crowded})
+
+    async def _round(self, request: Request) -> Response:
+        """A whole round, with the words of the decree beside what happened."""
+        session = self._session(request)
+        table, of_session, number = self._place(request, session)
+
+        def ask(archive: Archive) -> tuple[list[Row], list[Any]]:
+            rows = round_rows(archive, self._settings.site, table, of_session, number)
+            return rows, missing(archive, rows)
+
+        rows, gaps = await self._ask(session, ask)
+        shown = [item(row, session.language) for row in rows]
+        return _json(
+            {
+                "items": shown,
+                "laws": self._printed(shown),
+                "missing": [
+                    own("page.missing", session.language, first=gap.first, last=gap.last)
+                    for gap in gaps
+                ],
+            }
+        )
+
+    async def _clip(self, request: Request) -> Response:
+        """The pictures of a round, cut for this answer: an MP4 that is nowhere else."""
+        session = self._session(request)
+        table, of_session, number = self._place(request, session)
+        if self._settings.video is None or self._settings.archive is None:
+            raise HTTPException(404)
+        folder = TemporaryDirectory(prefix="novamas-clip-")
+        out = Path(folder.name, f"{table}-{of_session}-{number}.mp4")
+        try:
+            async with self._cutting:
+                await asyncio.to_thread(
+                    _cut, self._settings, out, table, of_session, number, session.language
+                )
+        except (ClipError, ArchiveError, OSError) as error:
+            folder.cleanup()
+            self._log.error("no clip is cut", reason=str(error), table=table, round=number)
+            return pages.plain("page.no_clip", session.language, 404, why=error)
+        except BaseException:
+            folder.cleanup()
+            raise
+        return FileResponse(
+            out, filename=out.name, headers=FRESH, background=BackgroundTask(folder.cleanup)
+        )
+
+    async def _stream(self, request: Request) -> Response:
+        """Says that there is something new, and of which tables."""
+        session = self._session(request)
+        return StreamingResponse(self._new(session), headers=_headers())
+
+    async def _new(self, session: Session) -> AsyncIterator[str]:
+        tables = self._allowed(session.person)
+        newest = Query(sites=(self._settings.site,), tables=tables, order="number", limit=PAGE)
+        last: int | None = None
+        while self._alive() and self._pit.door.goes_on(session):
+            try:
+                if last is None:
+                    last = await self._ask(session, partial(_last, newest))
+                    yield "event: beat\ndata:\n\n"
+                else:
+                    news = await self._ask(session, _finding(newest, last))
+                    if news:
+                        last = news[-1].number
+                        told = {"count": len(news), "tables": _tables_of(news)}
+                        yield f"event: new\ndata: {json.dumps(told)}\n\n"
+                    else:
+                        yield "event: beat\ndata:\n\n"
+            except HTTPException:
+                yield "event: trouble\ndata:\n\n"
+            await asyncio.sleep(LOOK)
+
+    async def _cards(self, request: Request) -> Response:
+        """The sealed cards of a round, for a person with the role who gives the PIN again. Who
+        looks is recorded before anything is shown.
+        """
+        session, given = await self._pit.door.acting(request, Looking)
+        if not may_see(session.person):
+            raise HTTPException(403)
+        if self._settings.cards_key is None or self._settings.archive is None:
+            raise HTTPException(404)
+        self._at(session.person, given.table)
+        why = given.why.strip()
+        if not why or len(why) > 500:
+            raise HTTPException(400)
+        admitted = await self._pit.door.admission.admit(session.person.id, given.pin)
+        if isinstance(admitted, Denied):
+            if admitted.why in ("locked", "not_enrolled"):
+                self._pit.door.sessions.end_of(session.person.id)
+            return denied(admitted, session.language)
+        person, _ = admitted  # as the people file says now
+        if not may_see(person):
+            raise HTTPException(403)
+        self._at(person, given.table)
+        origin = request.client.host if request.client is not None else "unknown"
+        reason = Reason(person=person.id, name=person.name, origin=origin, why=why)
+        where, path = self._settings.archive, Path(self._settings.cards_key)
+        try:
+            shown = await asyncio.to_thread(
+                _look, where, self._settings.site, private_key(path), given, reason
+            )
+        except (NoCardsError, ArchiveError, KeyFileError) as error:
+            self._log.error("no cards are shown", reason=str(error), person=person.id)
+            text = own("page.cards_unrecorded", session.language, why=error)
+            return JSONResponse({"ok": False, "text": text}, headers=FRESH)
+        cards = [
+            {
+                **msgspec.to_builtins(card),
+                "place": None if card.to is None else who(card.to, session.language),
+                "by": own(f"signed.{card.signed}", session.language),
+            }
+            for card in shown.cards
+        ]
+        return _json({"ok": True, "cards": cards, "recorded": shown.look.time})
+
+    def _session(self, request: Request) -> Session:
+        session = self._pit.door.session(request)
+        if session is None:
+            raise HTTPException(401)
+        if not _looks(session.person):
+            raise HTTPException(403)
+        if self._settings.archive is None:
+            raise HTTPException(404)
+        return session
+
+    def _asked(self, request: Request, session: Session) -> Asked:
+        """The filters of a request. Raises ``HTTPException``."""
+        given = request.query_params
+        tables = tuple(filter(None, given.getlist("table")))
+        for table in tables:
+            self._at(session.person, table)
+        words = tuple(filter(None, (given.get(name, "").strip() for name in ("article", "person"))))
+        if any(len(word) > WORD for word in words):
+            raise HTTPException(400)
+        try:
+            return Asked(
+                sites=(self._settings.site,),
+                tables=tables or self._allowed(session.person),
+                since=_time(given.get("from")),
+                until=_time(given.get("to")),
+                what=tuple(filter(None, given.getlist("what"))),
+                words=words,
+                latest=True,
+            )
+        except ValueError:
+            raise HTTPException(400) from None
+
+    def _place(self, request: Request, session: Session) -> tuple[str, int, int]:
+        given = request.query_params
+        table = given.get("table", "")
+        self._at(session.person, table)
+        try:
+            return table, int(given["session"]), int(given["round"])
+        except (KeyError, ValueError):
+            raise HTTPException(400) from None
+
+    def _tables(self, person: Person) -> tuple[str, ...]:
+        """The tables of the configuration at which the person is enrolled."""
+        may = self._pit.door.admission.may_be_at
+        return tuple(each.id for each in self._settings.tables if may(each.id, person))
+
+    def _allowed(self, person: Person) -> tuple[str, ...]:
+        """The tables that are looked at where none is named; empty: whatever there is."""
+        if ALL in person.tables:
+            return ()
+        # one that there is not: nothing, for somebody who has no table here
+        return self._tables(person) or ("/",)
+
+    def _at(self, person: Person, table: str) -> None:
+        if not self._pit.door.admission.may_be_at(table, person):
+            raise HTTPException(404)
+
+    def _printed(self, items: list[Item]) -> dict[str, str]:
+        return {each.law: self._pit.laws[each.law] for each in items if each.law in self._pit.laws}
+
+    async def _ask(self, session: Session, ask: Callable[[Archive], T]) -> T:
+        """Ask the archive beside the event loop. Raises ``HTTPException``."""
+        async with self._one:
+            try:
+                return await asyncio.to_thread(self._asking, ask)
+            except AskedError:
+                raise HTTPException(400) from None
+            except ArchiveError as error:
+                self._log.error("the archive cannot be read", reason=str(error))
+                said = own("page.trouble", session.language, why=error)
+                raise HTTPException(503, said) from None
+
+    def _asking(self, ask: Callable[[Archive], T]) -> T:
+        assert self._settings.archive is not None
+        if self._archive is None:
+            self._archive = open_archive(self._settings.archive, read_only=True)
+        try:
+            return ask(self._archive)
+        except ArchiveError:
+            self._archive.close()
+            self._archive = None
+            raise
+
+
+def _looks(person: Person) -> bool:
+    return any(role in pages.LOOKERS for role in person.roles)
+
+
+def _look(where: str, site: str, key: PrivateKey, given: Looking, reason: Reason) -> Any:
+    archive = open_archive(where)
+    try:
+        rows = round_rows(archive, site, given.table, given.session, given.round)
+        return look(archive, rows, key, reason, time.time())
+    finally:
+        archive.close()
+
+
+def _cut(
+    settings: WebSettings, out: Path, table: str, session: int, number: int, language: str
+) -> None:
+    """Raises :class:`ClipError`, :class:`ArchiveError` and ``OSError``."""
+    from subscribers.video.clips import clip_of
+    from subscribers.video.settings import VideoSettings
+
+    assert settings.archive is not None
+    archive = open_archive(settings.archive, read_only=True)
+    try:
+        clip_of(
+            archive,
+            msgspec.convert(settings.video, VideoSettings),
+            out,
+            site=settings.site,
+            table=table,
+            session=session,
+            round=number,
+            language=language,
+        )
+    finally:
+        archive.close()
+
+
+def _last(query: Query, archive: Archive) -> int:
+    """The number of the newest record; a little before it where records came out of order."""
+    newest = archive.find(msgspec.structs.replace(query, order="latest"))
+    return max((row.number for row in newest), default=0)
+
+
+def _finding(query: Query, after: int) -> Callable[[Archive], list[Row]]:
+    later = msgspec.structs.replace(query, after=after)
+    return lambda archive: list(archive.find(later))
+
+
+def _tables_of(rows: list[Row]) -> list[str]:
+    return sorted({row.record.table for row in rows})
+
+
+def _time(given: str | None) -> str | None:
+    return utc(moment(given)) if given else None
+
+
+def _json(told: Any) -> Response:
+    return Response(msgspec.json.encode(told), media_type="application/json", headers=FRESH)
+
+
+def _headers() -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in STREAM}

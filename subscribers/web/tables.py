@@ -1,0 +1,82 @@
+"""The pictures of all tables and jackpots, each made once for every change and language, whoever
+looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from controller.contract.retained import History
+from subscribers.display import jackpot
+from subscribers.display.picture import Picture, picture
+from subscribers.display.round_store import RoundStore
+from subscribers.display.rounds import KEPT, Ending, Round, put, round_in, round_of
+from subscribers.web.floor import Floor
+
+
+class Pictures:
+    """What browsers are shown. It listens to the floor for rounds that end, and keeps them."""
+
+    def __init__(self, floor: Floor, store: RoundStore) -> None:
+        self._floor = floor
+        self.store = store
+        self._rounds = {table: store.latest(table, KEPT) for table in floor.known}
+        self._made: dict[tuple[str, str | None], tuple[int, bytes]] = {}
+        floor.listeners.append(self._hear)
+
+    def rounds(self, table: str) -> tuple[Round, ...]:
+        """The latest rounds of a table, oldest first."""
+        return self._rounds[table]
+
+    def json(self, table: str, language: str | None) -> bytes:
+        """The picture of a table, or of a jackpot, as one line."""
+        change = self._floor.changed[table]
+        made = self._made.get((table, language))
+        if made is None or made[0] != change:
+            made = change, msgspec.json.encode(self._draw(table, language))
+            self._made[table, language] = made
+        return made[1]
+
+    def _draw(self, table: str, language: str | None) -> Picture | jackpot.JackpotPicture:
+        floor, meter = self._floor, self._floor.meters.get(table)
+        if meter is None:
+            return picture(floor.known[table], self.rounds(table), floor.outdated[table], language)
+        return jackpot.picture(meter, floor.no_broker(meter.simulated), floor.now(), language)
+
+    def of_language(self, language: str | None) -> Callable[[str], bytes]:
+        """The same for one browser's language."""
+        return lambda table: self.json(table, language)
+
+    def _hear(self, table: str, leaf: str, body: bytes) -> None:
+        """Keep what became of a round, also of one long ago."""
+        try:
+            if leaf == "event":
+                found = [round_of(msgspec.json.decode(body, type=Ending))]
+            elif leaf == "history" and body:
+                found = self._missed(table, msgspec.json.decode(body, type=History))
+            else:
+                return
+        except (ValueError, RecursionError):  # another event, or not ours to read
+            return
+        self._keep(table, [each for each in found if each is not None])
+
+    def _missed(self, table: str, history: History) -> list[Round | None]:
+        """The rounds of a table's history that were not heard of as they are there."""
+        known = {(each.session, each.round): each for each in self._rounds[table]}
+        told = [round_in(history.session, line) for line in history.results]
+        return [each for each in told if _differs(known.get((each.session, each.round)), each)]
+
+    def _keep(self, table: str, found: list[Round]) -> None:
+        if not found:
+            return
+        self._rounds[table] = put(self._rounds[table], found)
+        for each in found:
+            self.store.put(table, each)
+        self._floor.touch(table)
+
+
+def _differs(known: Round | None, told: Round) -> bool:
+    """Whether ``history`` knows more of a round than its events that were heard."""
+    return known is None or (known.kind, known.outcome) != (told.kind, told.outcome)

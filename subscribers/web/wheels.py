@@ -1,0 +1,106 @@
+"""The routes of the pages of wheels and shoes, which read the archive of surveillance. They name
+dealers, so only who may look at surveillance's page sees them, or who sits at this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+
+from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from subscribers.console.sessions import Session
+from subscribers.statistics import pages
+from subscribers.statistics.folding import ShoesReport
+from subscribers.statistics.health import WheelReport
+from subscribers.statistics.reading import Reader
+from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.web.files import Files
+from subscribers.web.pit import Pit
+from subscribers.web.settings import WebSettings, on_loopback
+
+LOOKERS = ("surveillance", "inspector", "director")
+"""The roles that may look."""
+FRESH = {"cache-control": "no-store"}
+
+
+class Wheels:
+    """The pages. ``pit``: the console, where people sign in, or why there is none. The archive is
+    read when somebody looks, from where the last look stopped.
+    """
+
+    def __init__(self, settings: WebSettings, pit: Pit | str) -> None:
+        self._settings, self._pit = settings, pit
+        self._reader: Reader | None = None
+        self._one = asyncio.Lock()
+
+    @property
+    def routes(self) -> list[Route | Mount]:
+        """All of them."""
+        return [
+            Mount("/wheels/static", Files(packages=[("subscribers.statistics", "static")])),
+            Route("/wheels", self._all),
+            Route("/wheels/{table}/{number:int}", self._wheel),
+        ]
+
+    async def _all(self, request: Request) -> Response:
+        """``/wheels``: all of them, and all shoes."""
+        language = self._language(request)
+        told = await self._told(request)
+        if isinstance(told, Response):
+            return told
+        return HTMLResponse(pages.all_wheels(*told, language), headers=FRESH)
+
+    async def _wheel(self, request: Request) -> Response:
+        """``/wheels/<table>/<number>``: one wheel."""
+        table, number = request.path_params["table"], request.path_params["number"]
+        language = self._language(request)
+        told = await self._told(request)
+        if isinstance(told, Response):
+            return told
+        wheels, _ = told
+        if number >= len(wheels) or wheels[number].table != table:
+            return HTMLResponse(pages.plain("none", language), 404, FRESH)
+        return HTMLResponse(pages.one_wheel(wheels[number], language), headers=FRESH)
+
+    async def _told(
+        self, request: Request
+    ) -> tuple[list[WheelReport], list[ShoesReport]] | Response:
+        """What the archive tells whoever asks, or why he is told nothing."""
+        language = self._language(request)
+        if isinstance(self._pit, str):
+            if not on_loopback(self._settings.host):
+                return PlainTextResponse(f"{self._pit}\n", 503)
+        else:
+            session = self._pit.door.session(request)
+            if session is None:
+                return self._pit.sign_in(request)
+            if not any(role in LOOKERS for role in session.person.roles):
+                return HTMLResponse(pages.plain("not_you", language), 403, FRESH)
+        where = self._settings.archive
+        if where is None:
+            return HTMLResponse(pages.plain("no_archive", language), 503, FRESH)
+        try:
+            async with self._one:
+                return await asyncio.to_thread(self._read, where)
+        except ArchiveError as error:
+            self._reader = None
+            return HTMLResponse(pages.plain("trouble", language, reason=error), 503, FRESH)
+
+    def _read(self, where: str) -> tuple[list[WheelReport], list[ShoesReport]]:
+        if self._reader is None:
+            self._reader = Reader(open_archive(where, read_only=True))
+        self._reader.read()
+        return self._reader.statistics.wheels(), self._reader.statistics.shoes()
+
+    def _language(self, request: Request) -> str:
+        asked = request.query_params.get("lang")
+        if asked in LANGUAGES:
+            return asked
+        session: Session | None = None
+        if isinstance(self._pit, Pit):
+            session = self._pit.door.session(request)
+        return ENGLISH if session is None else session.language

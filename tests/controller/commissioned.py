@@ -1,0 +1,98 @@
+"""A person at the terminal of ``novamas commission``, who answers what is asked."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from nacl.pwhash import argon2id
+
+from controller.people.private_key import make_private_key
+
+NOVAMAS = Path(sys.executable).with_name("novamas")
+PATIENCE = 60.0
+PASSPHRASE = b"quiet wheel at night"
+
+
+def key(folder: Path) -> tuple[str, ...]:
+    """The words that name the person's key."""
+    made, said = folder / "soler.key", folder / "soler.pass"
+    if not made.exists():
+        make_private_key(made, PASSPHRASE, argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN)
+        said.write_bytes(PASSPHRASE)
+        said.chmod(0o600)
+    return ("--key", str(made), "--passphrase-file", str(said), "--by", "J. Soler")
+
+
+class Person:
+    """Starts the program on a terminal of its own."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self._terminal, side = pty.openpty()
+        self.process = subprocess.Popen(
+            [NOVAMAS, "commission", *words],
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            cwd=folder,
+            start_new_session=True,
+        )
+        os.close(side)
+        self.drawn = ""
+        self._read = 0
+
+    def asked(self, *questions: str) -> str:
+        """Wait until one of these is asked, and say which."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            new = self.drawn[self._read :]
+            found = [(new.index(each), each) for each in questions if each in new]
+            if found:
+                at, question = min(found)
+                self._read += at + len(question)
+                return question
+            assert time.monotonic() < until, f"nobody asks {questions}:\n{self.drawn}"
+            self._hear()
+
+    def answer(self, question: str, said: str) -> None:
+        self.asked(question)
+        self.say(said)
+
+    def say(self, said: str) -> None:
+        os.write(self._terminal, f"{said}\n".encode())
+
+    def ended(self) -> int:
+        """Its exit status."""
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < until, self.drawn
+            self._hear()
+        self._hear()
+        return self.process.returncode
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def kill(self) -> None:
+        """As a power failure does."""
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.kill()
+        os.close(self._terminal)
+
+    def _hear(self) -> None:
+        if select.select([self._terminal], [], [], 0.05)[0]:
+            try:
+                self.drawn += os.read(self._terminal, 65536).decode(errors="replace")
+            except OSError:  # it ended
+                return

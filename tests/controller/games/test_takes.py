@@ -1,0 +1,103 @@
+"""What a table says it takes as it stands: nothing else is ever followed, and each of it is
+followed at some table that says so.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.contract.commands import COMMANDS, Command, tag_of
+from controller.contract.refusals import RejectedError
+from controller.games.games import GAMES, make_game
+from controller.tables.table import is_counted
+from tests.conftest import cases
+from tests.controller.decrees import PAIRS
+from tests.controller.games import scripts
+from tests.controller.games.test_every_input import Trial
+from tests.controller.plausible import accepted
+
+STEPS = cases(8, 40)
+LEAST, MOST = 200, 3000
+"""Steps in which each command must be followed once that the tables of a game say they take: more
+only as long as one is left that chance has not said well.
+"""
+
+
+def commands_of(trial: Trial) -> tuple[type[Command], ...]:
+    game: Any = trial.game
+    return tuple(kind for kind in COMMANDS if kind in game.inputs.takes)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.2])
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_what_a_table_follows_it_said_it_takes(game: str, decree: str, noise: float) -> None:
+    trial = Trial(game, decree, "takes", noise=noise)
+    chance = random.Random(f"{game} {decree} takes")
+    refused = 0
+    for _ in range(STEPS):
+        trial.run(1)
+        takes = trial.game.takes(trial.state)
+        for kind in commands_of(trial):
+            if tag_of(kind) not in takes:
+                given = accepted(trial.game, trial.state, kind, chance, trial.pack)
+                assert given is None, (given, takes)
+                refused += 1
+    assert refused
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_a_table_says_it_takes_it_follows_somewhere(game: str) -> None:
+    chance = random.Random(f"{game} takes")
+    offered: set[str] = set()
+    followed: set[str] = set()
+    for _, decree in (pair for pair in PAIRS if pair[0] == game):
+        trial = Trial(game, decree, "followed", noise=0.05)
+        for step in range(MOST):
+            if step >= LEAST and offered == followed:
+                break
+            trial.run(1)
+            takes = {*trial.game.takes(trial.state)}
+            offered |= takes
+            for kind in commands_of(trial):
+                if tag_of(kind) in takes - followed and accepted(
+                    trial.game, trial.state, kind, chance, trial.pack
+                ):
+                    followed.add(tag_of(kind))
+    assert offered
+    assert offered == followed
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_closed_table_takes_no_bets_and_an_open_one_is_not_opened(game: str, decree: str) -> None:
+    trial = Trial(game, decree, "takes", noise=0.0)
+    assert "session.open" in trial.game.takes(trial.state)
+    for _ in range(40):
+        takes = trial.game.takes(trial.state)
+        assert ("session.open" in takes) == (not trial.state.open)
+        assert ("session.close" in takes) == trial.state.open
+        assert trial.state.open or not {"bets.open", "bets.close", "bet.place"} & {*takes}
+        assert list(takes) == sorted(takes, key=[tag_of(kind) for kind in COMMANDS].index)
+        trial.run(1)
+
+
+@pytest.mark.parametrize("name", sorted(scripts.scripts()))
+def test_a_table_says_it_takes_what_it_follows_in_a_script(name: str) -> None:
+    script = scripts.read(name)
+    game: Any = make_game(script.game, script.decree, script.settings)
+    state, count, unsaid = game.begin(), 0, []
+    for each in script.inputs:
+        given: Any = each
+        if game.face_down and is_counted(each):  # as its table does
+            count += 1
+            given = replace(each, reading=count)
+        takes = game.takes(state)
+        with suppress(RejectedError):
+            state, _ = game.step(state, given)
+            if isinstance(each, Command) and tag_of(type(each)) not in takes:
+                unsaid.append(each)
+    assert unsaid == []

@@ -1,0 +1,284 @@
+"""What the controller of a jackpot says decides whether it is in play at a table: only what is
+plainly so, only as long as it was said for, and before anything else that comes later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nacl.public import PrivateKey
+
+from controller.confidential.boxes import CardCipher
+from controller.contract.commands import BetPlace, BetsOpen, BoxesSet, SessionOpen
+from controller.contract.events import BetPlaced, JackpotInPlay
+from controller.contract.notation import read_event
+from controller.contract.orders import Recall
+from controller.contract.refusals import RejectedError
+from controller.contract.retained import About
+from controller.contract.times import utc
+from controller.contract.topics import Topics
+from controller.games.games import make_game
+from controller.journal.journal import Journal
+from controller.mqtt import jackpots
+from controller.mqtt.jackpots import LONGEST, Jackpots, Link, Standing, standing
+from controller.tables.runner import TableRunner, remembered
+from controller.tables.table import Table
+
+LINK = Link("palma", "carrousel-1", "t1", "ARA02", simulated=False)
+NOW = 1_800_000_000.0
+TOPIC = "novamas/v1/palma/jackpot/carrousel-1/state"
+
+
+def said(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
+    """A statement of this moment, for so long."""
+    whole = {
+        "site": "palma",
+        "jackpot": "carrousel-1",
+        "title": {},
+        "decree": "ARA02",
+        "currency": "EUR",
+        "boot": "7c02aa19",
+        "time": utc(now),
+        "until": utc(now + seconds),
+        "in_play": True,
+        "why": None,
+        "value": 0,
+        "seq": 0,
+        "awards": [],
+        "tables": {"t1": {"in_play": True, "since": utc(now)}},
+        "authorisation": None,
+    }
+    return msgspec.json.encode(whole | fields)
+
+
+def found(body: bytes, now: float = NOW, *, held: bool = False) -> Standing:
+    return standing(LINK, body, now, held=held)
+
+
+# What a statement says
+
+
+def test_what_is_in_play_is_so_until_its_time_is_over() -> None:
+    assert found(said()) == Standing(None, 15.0)
+    assert found(said(), NOW + 14.5) == Standing(None, 0.5)
+    assert found(said(), NOW + 15.0) == Standing("clock")
+    assert found(said(), NOW + 15.0, held=True) == Standing("unheard")
+
+
+@pytest.mark.parametrize("slow", [10.0, 3600.0])
+def test_no_clock_makes_it_hold_for_longer_than_it_was_said(slow: float) -> None:
+    """A daemon whose clock is behind takes what was said for what is to come."""
+    assert found(said(), NOW - slow) == Standing(None, 15.0)
+
+
+def test_nothing_holds_for_long() -> None:
+    assert found(said(seconds=1e8)) == Standing(None, LONGEST)
+
+
+def test_what_a_newer_controller_adds_is_left_out() -> None:
+    assert found(said(more={"of": "it"})).why is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"site": "ibiza"}, "unreadable"),
+        ({"jackpot": "carrousel-2"}, "unreadable"),
+        ({"simulated": True}, "unreadable"),
+        ({"until": "soon"}, "unreadable"),
+        ({"until": None}, "unreadable"),
+        ({"time": utc(NOW + 15)}, "unreadable"),
+        ({"in_play": "yes"}, "unreadable"),
+        ({"why": "because"}, "unreadable"),
+        ({"decree": "EUS96"}, "foreign"),
+        ({"tables": {}}, "not_authorised"),
+        ({"tables": {"t2": {"in_play": True, "since": utc(NOW)}}}, "not_authorised"),
+        ({"in_play": False, "why": "store"}, "store"),
+        ({"in_play": False}, "unheard"),
+        ({"tables": {"t1": {"in_play": False, "why": "gap", "since": utc(NOW)}}}, "gap"),
+    ],
+)
+def test_what_is_not_in_play(fields: dict[str, Any], why: str) -> None:
+    assert found(said(**fields)) == Standing(why)  # type: ignore[arg-type] # one of its words
+
+
+def test_a_table_that_is_simulated_hears_of_simulated_jackpots_alone() -> None:
+    link = msgspec.structs.replace(LINK, simulated=True)
+    assert standing(link, said(), NOW, held=False).why == "unreadable"
+    assert standing(link, said(simulated=True), NOW, held=False).why is None
+
+
+@given(st.binary(max_size=200) | st.recursive(st.none() | st.text(), st.lists).map(repr))
+def test_junk_is_never_in_play(junk: bytes | str) -> None:
+    assert found(junk if isinstance(junk, bytes) else junk.encode()).why is not None
+
+
+@given(st.integers(0, len(said()) - 1), st.binary(min_size=1, max_size=3))
+def test_a_damaged_statement_is_in_play_for_no_longer(place: int, junk: bytes) -> None:
+    """Whatever is overwritten: it is read as it stands, or not at all."""
+    whole = said()
+    damaged = whole[:place] + junk + whole[place + len(junk) :]
+    after = found(damaged)
+    assert after.why is not None or 0 < after.seconds <= LONGEST
+
+
+# A table that is told of it
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as made:
+        yield made
+
+
+def make_runner(journal: Journal, jackpot: str | None = "carrousel-1") -> TableRunner:
+    game = make_game("poker-no-draw", "ARA02", {})
+    cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
+
+    def make() -> Table:
+        return Table(
+            *("palma", "t1", "poker-no-draw", "ARA02", game, "b1"),
+            saved=remembered(journal, "t1", cipher),
+            about=About(jackpot=jackpot),
+        )
+
+    return TableRunner(make, journal, lambda: 1.0, lambda: None, cipher)
+
+
+PERSON: Any = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
+BET = BetPlace(**PERSON, who="box:1", bet="jackpot", amount=100)
+
+
+async def opened(runner: TableRunner) -> None:
+    """Bets are open."""
+    await runner.follow(SessionOpen(**PERSON, minimum=500, currency="EUR"))
+    await runner.follow(BetsOpen(**PERSON))
+    await runner.follow(BoxesSet(**PERSON, boxes=(1, 2)))
+
+
+async def told(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
+    await runner.idle()
+    events = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
+    return [
+        (event.in_play, event.why)
+        for event in map(read_event, events)
+        if isinstance(event, JackpotInPlay)
+    ]
+
+
+UNHEARD, IN_PLAY = (False, "unheard"), (True, None)
+
+
+async def test_a_table_is_told_each_change_once(journal: Journal) -> None:
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    assert heard.topics() == [TOPIC]
+    assert not heard.heard("novamas/v1/palma/t1/command/bets-open", b"{}", held=False)
+    for _ in range(3):
+        assert heard.heard(TOPIC, said(time.time()), held=False)
+        await asyncio.sleep(jackpots.PAUSE * 1.5)
+    assert await told(runner) == [UNHEARD, IN_PLAY]
+
+
+async def test_what_is_over_ends_before_anything_that_comes_later(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process stood still: what comes first then is a bet, and the timer has not run yet."""
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    await opened(runner)
+    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    await runner.follow(BET)
+    present = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: present + 61.0)
+    with pytest.raises(RejectedError, match="controller and table do not hear each other"):
+        await runner.follow(BET)
+    assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
+
+
+async def test_a_clock_that_was_set_forward_ends_it_too(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    present = time.time()
+    monkeypatch.setattr(time, "time", lambda: present + 61.0)
+    runner.take([])
+    assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
+
+
+async def test_of_a_flood_the_latest_counts(journal: Journal) -> None:
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    for _ in range(5000):
+        heard.heard(TOPIC, said(time.time()), held=False)
+        heard.heard(TOPIC, b"junk", held=False)
+    heard.heard(TOPIC, said(time.time(), in_play=False, why="closed"), held=False)
+    await asyncio.sleep(jackpots.PAUSE * 3)
+    events = await told(runner)
+    assert events[-1] == (False, "closed")
+    assert len(events) < 100
+
+
+async def test_a_table_that_was_rebuilt_is_told_again(journal: Journal) -> None:
+    """It may have lost what it was told: it begins without, and the next statement tells it."""
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    await runner.idle()
+    runner._overrun = True  # it ran ahead of what could be stored
+    runner._take_up()
+    await runner.idle()
+    assert runner.table.jackpot is not None
+    assert not runner.table.jackpot.in_play
+    await asyncio.sleep(jackpots.PAUSE * 1.5)
+    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    await runner.idle()
+    assert runner.table.jackpot.in_play
+
+
+async def test_a_table_without_the_setting_is_told_nothing(journal: Journal) -> None:
+    runner = make_runner(journal, None)
+    heard = Jackpots([(Topics("palma"), runner)])
+    assert heard.topics() == []
+    assert not heard.heard(TOPIC, said(time.time()), held=False)
+    assert await told(runner) == []
+    assert runner.table.jackpot is None
+
+
+async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
+    journal: Journal, tmp_path: Path
+) -> None:
+    with closing(Journal(tmp_path / "other.sqlite3")) as other:
+        one, two = make_runner(journal), make_runner(other)
+        two.table.id = "t2"
+        heard = Jackpots([(Topics("palma"), one), (Topics("palma"), two)])
+        heard.heard(TOPIC, said(time.time()), held=False)
+        await asyncio.gather(one.idle(), two.idle())
+        for runner, why in ((one, None), (two, "not_authorised")):
+            assert runner.table.jackpot is not None
+            assert runner.table.jackpot.why == why
+
+
+async def test_bets_follow_it(journal: Journal) -> None:
+    runner = make_runner(journal)
+    heard = Jackpots([(Topics("palma"), runner)])
+    await opened(runner)
+    with pytest.raises(RejectedError, match="controller and table do not hear each other"):
+        await runner.follow(BET)
+    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    await runner.follow(BET)
+    await runner.idle()
+    stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
+    placed = [event for event in map(read_event, stored) if isinstance(event, BetPlaced)]
+    assert [event.amount for event in placed] == [100]

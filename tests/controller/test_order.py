@@ -1,0 +1,89 @@
+"""Which of two events was first, as far as their clocks can tell."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from controller.contract.events import DataLate
+from controller.contract.notation import write
+from controller.contract.order import Stamp, before
+from controller.contract.times import moment, utc
+
+NOON = moment("2026-11-23T12:00:00Z")
+ONE = Stamp("r1", "b1", 7, utc(NOON), 1_000)
+
+
+def at(seconds: float, bound: float | None = 0.0) -> Stamp:
+    """Of another machine."""
+    return Stamp("r2", "b2", 3, utc(NOON + seconds), 5, bound)
+
+
+@pytest.mark.parametrize(
+    ("other", "allowed", "first"),
+    [
+        (at(0.3), 0.1, True),
+        (at(-0.3), 0.1, False),
+        (at(0.2), 0.1, None),
+        (at(-0.1), 0.1, None),
+        (at(0.0), 0.0, None),
+        (at(0.000001), 0.0, True),
+        (at(3.0, 5.0), 0.1, None),
+        (at(6.0, 5.0), 0.1, True),
+        (at(5.1, 5.0), 0.1, None),
+        (at(86_400.0, None), 0.1, None),
+        (at(86_400.0), None, None),
+        (at(86_400.0, 5.0), None, None),
+    ],
+)
+def test_two_machines(other: Stamp, allowed: float | None, first: bool | None) -> None:
+    assert before(ONE, other, allowed) is first
+    assert before(other, ONE, allowed) is (None if first is None else not first)
+
+
+def test_one_run_needs_no_wall_clock() -> None:
+    """An hour back in between changes nothing."""
+    later = replace(ONE, seq=8, time=utc(NOON - 3600), mono_ns=2_000)
+    beside = replace(later, table="r2", seq=1)
+    for other in (later, beside):
+        assert before(ONE, other, None) is True
+        assert before(other, ONE, None) is False
+    assert before(ONE, ONE, None) is None
+    assert before(later, beside, None) is None  # read at the same moment
+
+
+def test_what_is_ordered_is_ordered_for_all() -> None:
+    """Of three events no one is before itself, and true times never contradict the order."""
+    stamps = [
+        (true, at(true + wrong, bound))
+        for true in (0.0, 0.3, 1.0, 4.0)
+        for bound in (0.2, 2.0)
+        for wrong in (-bound, 0.0, bound)
+    ]
+    for (true, one), (later, other) in product(stamps, repeat=2):
+        said = before(one, replace(other, boot="b3"), 0.1)
+        assert said is not (true > later)
+        if said is not None:
+            assert said is (true < later)
+
+
+def test_a_message_and_an_event_are_stamped_alike() -> None:
+    event = DataLate(
+        device="wheel",
+        frames=1,
+        silence=2.0,
+        table="r1",
+        boot="b1",
+        seq=1,
+        time=utc(NOON),
+        mono_ns=1,
+    )
+    body = write(replace(event, time_bound=0.5))
+    stamp = msgspec.json.decode(body, type=Stamp)
+    assert stamp.time_bound == 0.5
+    assert before(event, at(9.0), 0.1) is True
+    assert b"time_bound" not in write(event)
+    assert b'"time_bound":null' in write(replace(event, time_bound=None))

@@ -1,0 +1,252 @@
+"""By how much the clock may be wrong, when it was set, and what is said of it."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.contract.times import moment
+from controller.proof.chrony import Tracking, answer, question
+from controller.proof.kernel_clock import KernelClock, kernel_clock, read_kernel_clock
+from controller.proof.time_bound import (
+    ADRIFT,
+    Stated,
+    TimeKept,
+    crossed,
+    look,
+    stated,
+    unproved,
+)
+
+NOON = moment("2026-11-23T12:00:00Z")
+KEPT = Stated("kernel", None, True, 0.0, 0.001, 0.0001, ADRIFT)
+ADRIFT_NOW = replace(KEPT, synchronised=False, greatest=16.0)
+
+
+class Watched:
+    """A clock that is looked at once a second."""
+
+    def __init__(self, bound: float | None = 0.1) -> None:
+        self.bound = bound
+        self.now: TimeKept | None = None
+        self.wall, self.machine = NOON, 500.0
+        self.steps: list[float] = []
+
+    def look(self, said: Stated | None, *, step: float = 0.0, after: float = 1.0) -> TimeKept:
+        self.wall += after + step
+        self.machine += after
+        self.now, seen = look(self.now, self.wall, self.machine, said, self.bound)
+        self.steps += [] if seen is None else [seen]
+        return self.now
+
+
+def test_the_kernel_is_asked_and_nothing_set() -> None:
+    found = read_kernel_clock()
+    assert found is None or (found.greatest >= 0 and abs(found.offset) < 10)
+
+
+@pytest.mark.parametrize(("status", "unit"), [(0x2001, 1e9), (0x0001, 1e6)])
+def test_what_the_kernel_says(status: int, unit: float) -> None:
+    timex = struct.pack("@Illlli", 0, -2500, 77, 1500, 200, status).ljust(208, b"\0")
+    assert kernel_clock(0, timex) == KernelClock(True, -2500 / unit, 0.0015, 0.0002)
+    assert not kernel_clock(5, timex).synchronised
+
+
+TOLD = bytes.fromhex(
+    "060200000021000500000000000000000000004d0000000000000000"
+    "7f0000017f0000010000000000000000000000000001000000020000"
+    "000000006b03964b3721f3c8"
+    "1ae10000d2e97a89d889fb70ff207814f77d1ee304e5f500e689dbbfe0b3b2c9fc83479b"
+)
+"""What chrony 4.3 answered of a clock that was an hour slow; `chronyc -c tracking` said the same
+figures.
+"""
+
+
+def test_what_chrony_says() -> None:
+    said = answer(TOLD, 77)
+    assert said is not None
+    assert (said.source, said.stratum, said.synchronised, said.slow) == (
+        "127.0.0.1",
+        2,
+        True,
+        3600.0,
+    )
+    assert said.delay == pytest.approx(32.868e-6, rel=1e-3)
+    assert said.dispersion == pytest.approx(5.355e-6, rel=1e-3)
+    assert said.growth == pytest.approx((1.7965 + 0.00799 + 1) * 1e-6, rel=1e-3)
+    assert said.greatest == pytest.approx(3600.00002, abs=1e-5)
+    assert len(question(77)) == len(TOLD)
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        b"",
+        TOLD[:-1],
+        TOLD[:16] + (78).to_bytes(4, "big") + TOLD[20:],
+        b"\x05" + TOLD[1:],
+        TOLD[:1] + b"\x01" + TOLD[2:],
+        TOLD[:9] + b"\x01" + TOLD[10:],
+        question(77),
+    ],
+    ids=["empty", "cut", "another number", "another version", "a question", "refused", "echo"],
+)
+def test_what_is_no_answer_of_chrony(packet: bytes) -> None:
+    assert answer(packet, 77) is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "address", "family", "source"),
+    [
+        (b"PPS\0", bytes(16), 0, "PPS"),
+        (b"\x7f\x7f\x01\x01", bytes(16), 0, "7F7F0101"),
+        (b"abcd", bytes.fromhex("20010db8000000000000000000000001"), 2, "2001:db8::1"),
+    ],
+)
+def test_the_names_of_sources(reference: bytes, address: bytes, family: int, source: str) -> None:
+    packet = TOLD[:28] + reference + address + family.to_bytes(2, "big") + TOLD[50:]
+    said = answer(packet, 77)
+    assert said is not None
+    assert said.source == source
+
+
+def test_chrony_is_believed_where_it_keeps_the_clock() -> None:
+    kernel = KernelClock(True, 0.002, 0.01, 0.001)
+    chrony = Tracking("10.0.0.1", 2, True, -0.25, 0.1, 0.002, 0.001, 3e-6, (1.0,))
+    found = stated(kernel, chrony)
+    assert found is not None
+    assert (found.by, found.offset, found.greatest) == ("chrony", 0.25, 0.252)
+    found = stated(kernel, replace(chrony, synchronised=False))
+    assert found is not None
+    assert (found.by, found.offset, found.greatest) == ("kernel", -0.002, 0.012)
+    found = stated(replace(kernel, synchronised=False), replace(chrony, synchronised=False))
+    assert found is not None
+    assert (found.by, found.synchronised) == ("chrony", False)
+    assert stated(None, None) is None
+
+
+def test_a_plain_machine_is_asked_nothing() -> None:
+    clock = Watched(bound=None)
+    for said in (None, ADRIFT_NOW, KEPT):
+        now = clock.look(said)
+        assert (now.told, now.unproved, crossed(now, None), unproved(now, None)) == (
+            0.0,
+            False,
+            None,
+            None,
+        )
+
+
+def test_without_a_source_nobody_knows() -> None:
+    clock = Watched()
+    now = clock.look(ADRIFT_NOW)
+    assert (now.error, now.told) == (None, None)
+    assert (unproved(now, 0.1) or ("",))[0] == "unknown"
+    now = clock.look(KEPT)
+    assert (now.error, now.told, unproved(now, 0.1)) == (0.001, 0.0, None)
+
+
+@pytest.mark.parametrize("said", [None, ADRIFT_NOW], ids=["silent", "unsynchronised"])
+@pytest.mark.parametrize(("bound", "ahead"), [(0.1, 100), (1.0, 600), (10.0, 600)])
+def test_the_alert_comes_before_the_bound_is_crossed(
+    said: Stated | None, bound: float, ahead: float
+) -> None:
+    """The prediction holds to the second, and the bound in the events is never below the error."""
+    clock = Watched(bound)
+    clock.look(KEPT)
+    raised = predicted = first = None
+    changes = [0.0]
+    while clock.wall < NOON + 30_000 and first is None:
+        now = clock.look(said)
+        assert now.error == pytest.approx(0.001 + (clock.wall - NOON - 1) * ADRIFT)
+        found = unproved(now, bound)
+        if found is not None and raised is None:
+            assert found[0] == "ahead"
+            raised, predicted = clock.wall, crossed(now, bound)
+        if now.told != 0.0:
+            first = clock.wall
+            assert (found or ("",))[0] == "crossed"
+    assert raised is not None
+    assert predicted is not None
+    assert first == pytest.approx(predicted, abs=2)
+    assert predicted - raised == pytest.approx(ahead, abs=2)
+    for _ in range(40_000):
+        now = clock.look(said)
+        assert now.error is not None
+        assert now.told is not None
+        assert bound < now.error < now.told <= 3 * now.error
+        changes += [now.told] if now.told != changes[-1] else []
+    assert (
+        len(changes) <= 9
+    )  # 1, 2 and 5 times a power of ten: seldom, though the error grows each second
+    now = clock.look(KEPT)
+    assert (now.told, unproved(now, bound)) == (0.0, None)
+
+
+def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
+    clock = Watched(1.0)
+    for second in range(1, 2000):
+        now = clock.look(replace(KEPT, greatest=second * ADRIFT))
+        assert now.error == second * ADRIFT
+    assert now.unproved
+    assert clock.look(KEPT).error == 0.001
+    assert clock.now is not None
+    assert clock.now.corrected == clock.machine
+
+
+@pytest.mark.parametrize("by", [3600.0, -3600.0, 0.4, -0.4])
+def test_a_step_is_told_once_and_counts_until_the_next_correction(by: float) -> None:
+    clock = Watched()
+    said = replace(KEPT, correction=(1.0,))
+    clock.look(said)
+    clock.look(said)
+    now = clock.look(said, step=by)
+    assert clock.steps == [pytest.approx(by)]
+    assert now.error == pytest.approx(0.001 + abs(by))
+    assert now.told is not None
+    assert now.told >= abs(by)
+    now = clock.look(said)
+    assert (len(clock.steps), now.steps) == (1, 1)
+    assert now.error == pytest.approx(0.001 + abs(by))
+    now = clock.look(replace(said, correction=(2.0,)))
+    assert (now.error, now.told) == (0.001, 0.0)
+
+
+def test_a_step_of_a_clock_that_nobody_keeps_adds_to_its_error() -> None:
+    clock = Watched()
+    clock.look(KEPT)
+    now = clock.look(ADRIFT_NOW, step=-3600.0)
+    assert now.error == pytest.approx(3600.0015)
+    assert now.told == 5000.0
+
+
+def test_slewing_drifting_and_sleeping_are_no_steps() -> None:
+    clock = Watched(0.05)
+    clock.look(KEPT)
+    for slewed in (0.08, -0.08, 500e-6, 0.0):
+        for _ in range(10):
+            clock.look(KEPT, step=slewed)
+    clock.look(KEPT, after=86_400.0)
+    assert clock.steps == []
+
+
+def test_an_error_at_the_limit_is_not_told_again_and_again() -> None:
+    clock = Watched()
+    told: list[Any] = []
+    for second in range(100):
+        now = clock.look(replace(KEPT, greatest=0.1 + (0.002 if second % 2 else -0.002)))
+        told += [now.told] if not told or told[-1] != now.told else []
+    assert told == [0.0, 0.2]
+    assert clock.look(replace(KEPT, greatest=0.07)).told == 0.0
+
+
+def test_chronys_own_growth_foretells_more_closely() -> None:
+    """A source of 40 ms is no reason for an alert where the site asks for 0.1 s."""
+    clock = Watched()
+    now = clock.look(replace(KEPT, by="chrony", greatest=0.09, growth=4e-6, correction=(1.0,)))
+    assert not now.unproved
+    assert crossed(now, 0.1) == pytest.approx(clock.wall + 0.01 / 4e-6)

@@ -1,0 +1,89 @@
+"""``novamas run`` with six simulated coin acceptors on one ccTalk bus, a pseudo-terminal with its
+echo: coins from the wire to a subscriber, and proved again from the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from controller.confidential.boxes import open_sealed
+from controller.proof.audit import audit
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command, until_open, until_said
+from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_boards import KEY, TABLE, Simulated, told
+
+BOXES = range(1, 7)
+SPEED = 2
+"""Of the table and of its acceptors: an answer has 0.1 s."""
+
+
+def words(heard: Subscriber) -> str:
+    """Everything that was said; what an acceptor reports is for surveillance where cards are face
+    down.
+    """
+    return str([told(one.topic, one.payload) for one in heard.heard])
+
+
+def test_coins_of_six_boxes(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
+) -> None:
+    """Each box takes part with its coin; a counter that jumped is told, and its coins beyond the
+    last five are not made up; a table without an acceptor's answer plays on.
+    """
+    link = tmp_path / "bus"
+    bus = Simulated(
+        link, "slot", "cctalk-acceptor", "--boxes", "6", "--coin", "200", "--speed", str(SPEED)
+    )
+    ending.callback(bus.close)
+    boxes = ", ".join(f"[{box + 1}, {box}]" for box in BOXES)
+    table = f"""
+[surveillance]
+public_key = "{bytes(KEY.public_key).hex()}"
+
+[[table]]
+id = "b1"
+game = "poker-no-draw"
+decree = "EUS96"
+simulated = true
+speed = {SPEED}
+settings = {{ jackpot_stake = 200 }}
+
+[[table.device]]
+id = "slots"
+driver = "cctalk-acceptor"
+link = "serial://{link}?baud=9600"
+options = {{ boxes = [{boxes}], coins = [[5, 100], [6, 200]] }}
+"""
+    heard = subscribe(mosquitto.port)
+    run = daemon(configuration(mosquitto.port, table))
+    run.start()
+    until("the table", lambda: heard.latest("/status"), run.log)
+    until_open(heard, run, "b1", "slots")
+
+    def say(name: str, **fields: Any) -> None:
+        reply = command(heard, name, TABLE, **fields)
+        assert reply["ok"], reply
+
+    bus.say("start")
+    say("session.open", minimum=500, currency="EUR")
+    say("bets.open")
+    say("boxes.set", boxes=list(BOXES))
+    placed = until_said(heard, "bet.placed", 3)
+    assert {(one["bet"], one["amount"]) for one in placed} == {("jackpot", 200)}
+    assert {one["who"] for one in placed} <= {f"box:{box}" for box in BOXES}
+    bus.say("counter_jump 9")
+    until("the jump", lambda: "box 1: up to 4" in words(heard), run.log)
+    bus.say("dead_acceptor 10")
+    until("the silence", lambda: "box 1: silent" in words(heard), run.log)
+    assert run.stop() == 0
+    proved = audit(run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
+    assert proved.differences == []
+    assert proved.proved_readings == proved.readings > 0

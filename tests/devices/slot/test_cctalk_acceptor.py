@@ -1,0 +1,556 @@
+"""What the driver of ccTalk acceptors asks, and what it makes of the answers, echo by echo."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devices.calls import AnyCall, Heard, Lost, Opened, readings
+from devices.drivers import driver
+from devices.readings import (
+    AnyReading,
+    DeviceRefused,
+    DeviceReport,
+    LinkGarbage,
+    LinkLate,
+    LinkStale,
+    SlotCoin,
+)
+from devices.slot import cctalk_frames as frames
+from devices.slot.cctalk_acceptor import ANSWER, LATE_AFTER, CcTalkBus, Options
+from devices.slot.cctalk_box import CHECK, SILENT, TRIES
+from devices.watch import Watch
+from tests.devices.board.pens import of
+
+COINS = {5: "EU100A", 6: "EU200A"}
+
+
+class Bus:
+    """A watch, and one acceptor for each address that answers as a test says. ``asked``: all
+    requests, as address and header.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        found = driver("cctalk-acceptor")
+        self.options = msgspec.convert(options, Options)
+        codec = found.make("slot", self.options)
+        assert isinstance(codec, CcTalkBus)
+        self.codec = codec
+        self.watch = Watch(codec, "slot", 5.0)
+        self.now = 100.0
+        self.asked: list[tuple[int, int]] = []
+        self.at: list[float] = []
+        self.data: list[bytes] = []
+        self.counter: dict[int, int] = {}
+        self.events: dict[int, list[tuple[int, int]]] = {}
+        self.says: dict[int, bytes | None] = {}
+        self.dead: set[int] = set()
+        self.nak: set[int] = set()
+        self.call(Opened(self.now))
+
+    def call(self, call: AnyCall) -> list[AnyReading]:
+        return readings(self.watch, call)
+
+    def hear(self, data: bytes, after: float = 0.01) -> list[AnyReading]:
+        self.now += after
+        return self.call(Heard(self.now, data))
+
+    def request(self) -> tuple[list[AnyReading], bytes]:
+        """Wait until the driver asks something."""
+        said: list[AnyReading] = []
+        for _ in range(1000):
+            due = self.watch.deadline
+            assert due is not None
+            self.now = max(self.now + 0.001, due)
+            said += self.call(Heard(self.now, b""))
+            if raw := self.watch.request():
+                self.asked.append((raw[0], raw[3]))
+                self.at.append(self.now)
+                self.data.append(raw[4:-1])
+                return said, raw
+        raise AssertionError("it asks nothing")
+
+    def answer(self, to: int, header: int, data: bytes) -> bytes:
+        """What the acceptor says; empty: nothing."""
+        if to in self.dead:
+            return b""
+        if header in self.nak:
+            return frames.write_frame(frames.HOST, to, frames.NAK)
+        said: bytes | None = b""
+        if header in self.says:
+            said = self.says[header]
+        elif header == frames.READ_CREDITS:
+            events = [*self.events.get(to, []), *[(0, 0)] * 5][:5]
+            flat = (part for event in events for part in event)
+            said = bytes((self.counter.get(to, 0), *flat))
+        elif header == frames.CATEGORY:
+            said = b"Coin Acceptor"
+        elif header == frames.COIN_ID:
+            said = COINS.get(data[0], "......").encode()
+        elif header == frames.REQUEST_INHIBITS:
+            set_up = (to, frames.MODIFY_INHIBITS)
+            said = self.data[self.asked.index(set_up)] if set_up in self.asked else bytes(2)
+        return b"" if said is None else frames.write_frame(frames.HOST, to, 0, said)
+
+    def turn(self) -> list[AnyReading]:
+        """One request with its echo and its answer."""
+        said, raw = self.request()
+        said += self.hear(raw)
+        if answer := self.answer(raw[0], raw[3], raw[4:-1]):
+            said += self.hear(answer)
+        return said
+
+    def turns(self, count: int) -> list[AnyReading]:
+        return [one for _ in range(count) for one in self.turn()]
+
+    def ready(self) -> list[AnyReading]:
+        """Until every acceptor may take coins and has shown its events since."""
+        boxes = {address for address, _ in self.options.boxes} - self.dead
+        said: list[AnyReading] = []
+        begin = len(self.asked)
+        while not all(
+            (to, frames.READ_CREDITS)
+            in self.asked[self.last(to, frames.MODIFY_MASTER_INHIBIT, begin) :]
+            for to in boxes
+        ):
+            said += self.turn()
+        return said
+
+    def last(self, to: int, header: int, begin: int) -> int:
+        places = [
+            place for place, one in enumerate(self.asked) if one == (to, header) and place >= begin
+        ]
+        return places[-1] if places else len(self.asked)
+
+    def note(self, *events: tuple[int, int], to: int = 2) -> None:
+        for event in events:
+            self.counter[to] = self.counter.get(to, 0) % 255 + 1
+            self.events[to] = [event, *self.events.get(to, [])][:5]
+
+    def look(self, count: int = 2) -> list[AnyReading]:
+        """Until the events of all acceptors have been asked for so often."""
+        said: list[AnyReading] = []
+        wanted = len(self.asked) + count * len(self.options.boxes)
+        while len(self.asked) < wanted:
+            said += self.turn()
+        return said
+
+
+def coins(said: list[AnyReading]) -> list[tuple[int, int, bool]]:
+    return [(one.box, one.amount, one.late) for one in of(SlotCoin, said)]
+
+
+def reports(said: list[AnyReading]) -> list[tuple[str, str]]:
+    return [(one.report, one.value) for one in of(DeviceReport, said)]
+
+
+def ready(**options: Any) -> Bus:
+    bus = Bus(**options)
+    bus.ready()
+    return bus
+
+
+class TestSetUp:
+    def test_it_is_asked_what_it_is_before_it_may_take_coins(self) -> None:
+        bus = Bus(coins=[[5, 100], [6, 200]])
+        said = bus.ready()
+        assert [header for _, header in bus.asked] == [
+            254, 245, 246, 244, 229, 229, 184, 184, 229, 231, 228, 229,
+        ]  # fmt: skip
+        assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
+        assert bus.data[bus.asked.index((2, 228))] == b"\x01"
+        assert ("coins", "box 1: 5: 100, 6: 200") in reports(said)
+
+    def test_without_settings_all_sixteen_coins_are_asked_for(self) -> None:
+        bus = ready()
+        assert bus.asked.count((2, 184)) == 16
+        assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
+
+    def test_a_coin_on_which_they_disagree_is_inhibited_and_told(self) -> None:
+        bus = Bus(coins=[[5, 200], [6, 200]])
+        said = bus.ready()
+        assert bus.data[bus.asked.index((2, 231))] == b"\x20\x00"
+        wrong = "box 1: position 5 is EU100A, the settings say 200"
+        assert ("coin_mismatch", wrong) in reports(said)
+
+    def test_a_hopper_is_never_switched_on(self) -> None:
+        bus = Bus()
+        bus.says[frames.CATEGORY] = b"Payout"
+        said = bus.turns(40)
+        assert ("health", "box 1: no coin acceptor") in reports(said)
+        assert {header for _, header in bus.asked} <= {254, 245}
+        assert reports(said).count(("health", "box 1: no coin acceptor")) == 1
+
+    def test_what_it_need_not_know_is_left_out_and_told(self) -> None:
+        bus = Bus(coins=[[6, 200]])
+        bus.says[frames.MANUFACTURER] = None
+        bus.nak.add(frames.MODIFY_MASTER_INHIBIT)
+        said = bus.ready()
+        assert bus.asked.count((2, frames.MANUFACTURER)) == TRIES
+        assert ("not_supported", "box 1: manufacturer") in reports(said)
+        assert [one.command for one in of(DeviceRefused, said)] == ["box 1: modify master inhibit"]
+        bus.note((6, 1))
+        assert coins(bus.look()) == [(1, 200, False)]
+
+    def test_one_that_names_no_coins_takes_those_of_the_settings(self) -> None:
+        bus = Bus(coins=[[5, 100], [6, 200]])
+        bus.says[frames.COIN_ID] = None
+        bus.ready()
+        assert bus.asked.count((2, 184)) == TRIES
+        assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
+
+    def test_an_answer_that_comes_when_another_was_asked_for_begins_it_anew(self) -> None:
+        """The name of one coin must never be taken for that of another."""
+        bus = Bus(coins=[[5, 100], [6, 200]])
+        while bus.asked[-1:] != [(2, 184)]:
+            _, raw = bus.request()
+            if raw[3] != 184:
+                bus.hear(raw)
+                bus.hear(bus.answer(raw[0], raw[3], raw[4:-1]))
+        bus.hear(raw)
+        bus.now += 1.0
+        bus.turn()
+        before = len(bus.asked)
+        bus.hear(bus.answer(2, 184, b"\x05"))
+        said = bus.ready()
+        assert (2, frames.SIMPLE_POLL) in bus.asked[before:]
+        assert ("coins", "box 1: 5: 100, 6: 200") in reports(said)
+
+    def test_inhibits_that_are_gone_are_set_again(self) -> None:
+        bus = ready(coins=[[6, 200]])
+        bus.says[frames.REQUEST_INHIBITS] = b"\x00\x00"
+        said: list[AnyReading] = []
+        begin = bus.now
+        while bus.now < begin + CHECK + 2.0:
+            said += bus.turn()
+        assert ("inhibits", "box 1: not as set; they are set again") in reports(said)
+        assert bus.asked.count((2, 231)) == 2
+
+
+class TestCoins:
+    def test_a_coin(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        assert coins(bus.look()) == [(1, 200, False)]
+        assert coins(bus.look(3)) == []
+
+    def test_coins_before_the_first_look_are_not_ours(self) -> None:
+        bus = Bus()
+        bus.note(*[(6, 1)] * 7)
+        said = bus.ready()
+        assert coins(said) == []
+        begun = "box 1: begins at 7; coins before are not known here"
+        assert ("counter", begun) in reports(said)
+
+    def test_each_box_has_its_own(self) -> None:
+        bus = ready(boxes=[[2, 3], [7, 1]])
+        bus.note((6, 1), to=7)
+        bus.note((5, 1), to=2)
+        assert sorted(coins(bus.look())) == [(1, 200, False), (3, 100, False)]
+
+    def test_a_copy_of_an_answer_is_no_coin(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        _, raw = bus.request()
+        answer = bus.answer(2, 229, b"")
+        assert coins(bus.hear(raw + answer + answer)) == []
+        assert bus.codec.counters.unknown == 1
+        _, raw = bus.request()
+        assert coins(bus.hear(raw + answer + answer)) == [(1, 200, False)]
+        assert coins(bus.look()) == []
+
+    def test_a_jump_is_told_once_it_was_shown_twice(self) -> None:
+        bus = ready()
+        bus.note(*[(6, 1)] * 9)
+        assert bus.turn() == []
+        said = bus.turn()
+        assert reports(said) == [("coins_missed", "box 1: up to 4")]
+        assert coins(said) == [(1, 200, False)] * 5
+
+    def test_a_jump_that_was_only_read_wrong_is_nothing(self) -> None:
+        bus = ready()
+        bus.note(*[(6, 1)] * 3)
+        bus.look()
+        bus.counter[2] = 200
+        assert bus.turn() == []
+        bus.counter[2] = 3
+        assert bus.look(2) == []
+
+    def test_events_that_do_not_follow_are_no_coins(self) -> None:
+        bus = ready()
+        bus.note(*[(6, 1)] * 6)
+        bus.look(2)
+        bus.counter[2], bus.events[2] = 8, [(6, 1), (6, 1), (5, 1), (5, 1), (5, 1)]
+        said = bus.look(2)
+        assert coins(said) == []
+        assert reports(said) == [("coins_missed", "box 1: unknown")]
+
+    def test_after_a_reset_it_is_set_up_again(self) -> None:
+        bus = ready(coins=[[6, 200]])
+        bus.note((6, 1))
+        bus.look()
+        bus.counter, bus.events = {}, {}
+        said = bus.look(2)
+        assert reports(said) == [
+            ("reset", "box 1: the acceptor counts from 0 again"),
+            ("coins_missed", "box 1: unknown"),
+        ]
+        bus.ready()
+        assert bus.asked.count((2, 231)) == 2
+        bus.note((6, 1))
+        assert coins(bus.look()) == [(1, 200, False)]
+
+    def test_a_coin_whose_amount_is_not_known_is_told_and_not_guessed(self) -> None:
+        bus = ready(coins=[[6, 200]])
+        bus.note((5, 1), (12, 1))
+        said = bus.look()
+        assert coins(said) == []
+        assert reports(said) == [
+            ("coin_unknown", "box 1: position 5"),
+            ("coin_unknown", "box 1: position 12"),
+        ]
+
+    def test_errors(self) -> None:
+        bus = ready()
+        bus.note((0, 2), (0, 14), (0, 200))
+        assert reports(bus.look()) == [
+            ("coin_refused", "box 1: inhibited coin"),
+            ("health", "box 1: credit sensor blocked"),
+            ("health", "box 1: error 200"),
+        ]
+        bus.note((6, 1))
+        assert reports(bus.look()) == [("health", "box 1: ok")]
+
+    def test_a_busy_acceptor_is_asked_again(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        _, raw = bus.request()
+        busy = frames.write_frame(frames.HOST, 2, frames.BUSY)
+        assert bus.hear(raw + busy) == []
+        assert coins(bus.look()) == [(1, 200, False)]
+
+
+class TestLate:
+    def test_coins_of_a_silence_are_late(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        bus.look(20)
+        bus.dead.add(2)
+        begin = bus.now
+        while bus.now < begin + LATE_AFTER + 1.0:
+            bus.turn()
+        bus.dead.clear()
+        bus.note((6, 1))
+        said = bus.ready()
+        assert coins(said) == [(1, 200, True)]
+        bus.note((6, 1))
+        assert coins(after := bus.look()) == [(1, 200, False)]
+        assert len(of(LinkLate, said + after)) == 1
+
+    def test_what_comes_after_an_echo_that_was_missing_may_be_old(self) -> None:
+        bus = ready()
+        _, raw = bus.request()
+        bus.note((6, 1))
+        answer = bus.answer(2, 229, b"")
+        bus.hear(b"", ANSWER + 0.01)
+        bus.request()
+        bus.hear(raw + answer)
+        assert coins(bus.turn()) == [(1, 200, True)]
+        bus.note((5, 1))
+        assert coins(bus.look()) == [(1, 100, True)]
+        bus.look(20)
+        bus.note((5, 1))
+        assert coins(bus.look()) == [(1, 100, False)]
+
+    def test_and_after_the_link_was_opened_again(self) -> None:
+        bus = ready()
+        bus.note((5, 1))
+        bus.look()
+        bus.call(Lost(bus.now, "unplugged"))
+        bus.now += 1.0
+        bus.call(Opened(bus.now))
+        bus.note((6, 1))
+        assert coins(bus.ready()) == [(1, 200, True)]
+
+
+class TestAnotherAcceptor:
+    """Whoever answers after a silence may be another acceptor, with coins of its own past."""
+
+    def test_its_coins_are_not_ours(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        bus.look()
+        bus.dead.add(2)
+        bus.turns(SILENT + 1)
+        bus.dead.clear()
+        bus.counter[2], bus.events[2] = 37, [(5, 1)] * 5
+        said = bus.ready()
+        assert coins(said) == []
+        assert ("coins_missed", "box 1: unknown") in reports(said)
+        bus.note((6, 1))
+        assert coins(bus.look()) == [(1, 200, False)]
+
+    def test_nor_if_the_one_before_had_counted_nothing(self) -> None:
+        bus = ready()
+        bus.call(Lost(bus.now, "unplugged"))
+        bus.now += 1.0
+        bus.call(Opened(bus.now))
+        bus.counter[2], bus.events[2] = 2, [(5, 1)] * 2
+        said = bus.ready()
+        assert coins(said) == []
+        assert ("coins_missed", "box 1: unknown") in reports(said)
+
+
+class TestLine:
+    def test_an_answer_without_its_echo_is_not_taken(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        bus.request()
+        assert bus.hear(bus.answer(2, 229, b"")) == []
+        said, _ = bus.request()
+        assert reports(said) == [("echo", "missing")]
+        assert bus.codec.counters.unknown == 1
+
+    def test_a_damaged_echo_is_asked_again_and_its_answer_not_taken(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        _, raw = bus.request()
+        spoilt = b"\x00" + raw[1:]
+        assert coins(bus.hear(spoilt + bus.answer(2, 229, b""))) == []
+        assert coins(bus.look()) == [(1, 200, False)]
+
+    def test_an_echo_that_is_missing_is_told_and_when_it_is_whole_again(self) -> None:
+        bus = ready()
+        bus.request()
+        said, _ = bus.request()
+        assert reports(said) == [("echo", "missing")]
+        said = bus.turns(80)
+        assert reports(said) == [("echo", "whole")]
+
+    def test_junk_between_the_frames_does_no_harm(self) -> None:
+        bus = ready()
+        bus.note((6, 1))
+        _, raw = bus.request()
+        said = bus.hear(b"\xff" + raw + b"\xfe\x00" + bus.answer(2, 229, b""))
+        assert coins(bus.turn()) == [(1, 200, False)]
+        assert [(one.frame, one.bytes) for one in of(LinkGarbage, said)] == [(r"\xff", 3)]
+
+    def test_an_answer_of_another_box_is_not_taken(self) -> None:
+        bus = ready(boxes=[[2, 1], [3, 2]])
+        bus.note((6, 1), to=3)
+        while True:
+            _, raw = bus.request()
+            if raw[0] == 2:
+                break
+            bus.hear(raw + bus.answer(3, 229, b""))
+        bus.note((6, 1), to=3)
+        for _ in range(2):
+            assert coins(bus.hear(raw + bus.answer(3, 229, b""))) == []
+
+    def test_our_own_echo_is_no_sign_of_the_device(self) -> None:
+        bus = ready()
+        bus.dead.add(2)
+        said: list[AnyReading] = []
+        for _ in range(40):
+            said += bus.turn()
+        assert len(of(LinkStale, said)) == 1
+        assert bus.watch.state == "stale"
+        assert reports(said) == [("health", "box 1: silent")]
+
+    def test_a_dead_acceptor_does_not_hold_the_others(self) -> None:
+        bus = ready(boxes=[[address, address - 1] for address in range(2, 8)])
+        bus.dead |= {2, 5}
+        bus.turns(100)
+        begin = len(bus.asked)
+        bus.turns(200)
+        for address in (3, 4, 6, 7):
+            times = [
+                at
+                for at, one in zip(bus.at[begin:], bus.asked[begin:], strict=True)
+                if one[0] == address
+            ]
+            poll = bus.options.poll
+            assert max(b - a for a, b in pairwise(times)) < poll + 2 * ANSWER
+
+    def test_one_that_is_heard_again_is_set_up_again(self) -> None:
+        bus = ready(boxes=[[2, 1], [3, 2]], coins=[[6, 200]])
+        bus.dead.add(3)
+        said = bus.turns(4 * SILENT)
+        assert reports(said) == [("health", "box 2: silent")]
+        bus.dead.clear()
+        assert ("health", "box 2: ok") in reports(bus.turns(40))
+        assert bus.asked.count((3, 231)) == 2
+
+
+pieces = st.one_of(
+    st.binary(max_size=30),
+    st.builds(
+        frames.write_frame,
+        st.sampled_from([1, 2, 3, 9]),
+        st.sampled_from([1, 2, 3, 9]),
+        st.sampled_from([0, 5, 6, *frames.REQUESTS]),
+        st.binary(max_size=12),
+    ),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.005, 0.3, 7.0]), pieces | st.none())))
+def test_no_bytes_at_any_time_are_a_defect(course: list[tuple[float, bytes | None]]) -> None:
+    """None: the echo of what was asked last, and the right answer."""
+    bus = Bus(boxes=[[2, 1], [3, 2]])
+    raw = b""
+    for pause, data in course:
+        bus.now += pause
+        if data is None:
+            data = raw + (bus.answer(raw[0], raw[3], raw[4:-1]) if raw else b"")
+        bus.watch.tick(bus.now)
+        bus.watch.hear(data, bus.now)
+        raw = bus.watch.request() or raw
+        if raw:
+            bus.asked.append((raw[0], raw[3]))
+            bus.data.append(raw[4:-1])
+
+
+def test_nothing_is_asked_while_the_link_is_closed() -> None:
+    bus = ready()
+    bus.call(Lost(bus.now, "unplugged"))
+    bus.watch.request()
+    for _ in range(5):
+        bus.now += 1.0
+        assert bus.call(Lost(bus.now, "unplugged")) == []
+        assert bus.watch.request() == b""
+
+
+def test_after_a_stall_of_ours_one_request_is_sent_and_not_all_that_were_due() -> None:
+    bus = ready(boxes=[[2, 1], [3, 2]])
+    bus.now += 4.0
+    assert bus.call(Heard(bus.now, b"")) == []
+    assert len(bus.watch.request()) == frames.SHORTEST
+    assert bus.watch.request() == b""
+
+
+def test_it_takes_no_commands() -> None:
+    with pytest.raises(ValueError, match="takes no commands"):
+        Bus().codec.encode("open")
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"boxes": []}, "no acceptor"),
+        ({"boxes": [[2, 1], [2, 2]]}, "address 2 is there twice"),
+        ({"boxes": [[2, 1], [3, 1]]}, "box 1 is there twice"),
+        ({"coins": [[5, 100], [5, 200]]}, "position 5 is there twice"),
+        ({"boxes": [[1, 1]]}, "Expected `int` >= 2"),
+        ({"coins": [[17, 100]]}, "Expected `int` <= 16"),
+        ({"currency": "eu"}, "Expected `str` matching"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=wrong):
+        Bus(**options)

@@ -1,0 +1,49 @@
+"""What a coin is worth: as acceptor and settings both say, or it is not accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from devices.slot.cctalk_coins import FAULTS, REFUSED, Coins, agree, amount_of
+
+
+@pytest.mark.parametrize(
+    ("name", "amount"),
+    [
+        ("EU050A", 50),
+        ("EU200B", 200),
+        ("GB050A", None),
+        ("EU1K0A", None),
+        ("EU000A", None),
+        ("......", None),
+        ("", None),
+    ],
+)
+def test_the_amount_in_a_name(name: str, amount: int | None) -> None:
+    assert amount_of(name, "EU") == amount
+
+
+def test_without_settings_every_coin_of_the_currency_is_accepted() -> None:
+    assert agree({5: "EU100A", 6: "EU200A", 7: "GB100A", 8: "......"}, {}, "EU") == Coins(
+        {5: 100, 6: 200}
+    )
+
+
+def test_with_settings_no_other_coin_is() -> None:
+    assert agree({5: "EU100A", 6: "EU200A"}, {6: 200}, "EU") == Coins({6: 200})
+
+
+def test_settings_say_it_where_the_acceptor_does_not() -> None:
+    assert agree({1: "TK001A", 2: "......"}, {1: 500, 2: 250, 3: 100}, "EU") == Coins(
+        {1: 500, 2: 250, 3: 100}
+    )
+
+
+def test_where_they_disagree_the_coin_is_not_accepted() -> None:
+    assert agree({5: "EU100A", 6: "EU200A"}, {5: 200, 6: 200}, "EU") == Coins(
+        {6: 200}, ("position 5 is EU100A, the settings say 200",)
+    )
+
+
+def test_an_error_is_either_a_refused_coin_or_a_fault() -> None:
+    assert not set(REFUSED) & set(FAULTS)

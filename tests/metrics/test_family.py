@@ -1,0 +1,45 @@
+"""How durations are counted."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.metrics.family import SECONDS, Family, Histogram
+from controller.metrics.text import exposition
+
+
+@given(st.lists(st.floats(0, 100)))
+def test_each_bound_counts_all_that_were_no_longer(durations: list[float]) -> None:
+    histogram = Histogram()
+    for each in durations:
+        histogram.add(each)
+    buckets, total = histogram.told()
+    assert total == sum(durations)
+    for (bound, count), most in zip(buckets, (*SECONDS, float("inf")), strict=True):
+        assert float(bound) == most
+        assert count == sum(each <= most for each in durations)
+
+
+async def test_a_name_is_told_as_what_it_is() -> None:
+    histogram = Histogram()
+    histogram.add(0.3)
+    told = await exposition(
+        (
+            Family("a_total", "counter", "Of a.", ("table",)),
+            Family("b", "gauge", "Of b."),
+            Family("c_seconds", "histogram", "Of c."),
+            Family("d", "gauge", "Unknown."),
+        ),
+        {"a_total": {("t1",): 2}, "b": {(): True}, "c_seconds": {(): histogram}, "d": {}},
+    )
+    lines = told.decode().splitlines()
+    assert lines[:6] == [
+        *("# HELP a_total Of a.", "# TYPE a_total counter", 'a_total{table="t1"} 2.0'),
+        *("# HELP b Of b.", "# TYPE b gauge", "b 1.0"),
+    ]
+    assert 'c_seconds_bucket{le="0.25"} 0.0' in lines
+    assert 'c_seconds_bucket{le="0.5"} 1.0' in lines
+    assert 'c_seconds_bucket{le="+Inf"} 1.0' in lines
+    assert {"c_seconds_count 1.0", "c_seconds_sum 0.3"} <= set(lines)
+    assert lines[-2:] == ["# HELP d Unknown.", "# TYPE d gauge"]

@@ -1,0 +1,232 @@
+"""A jackpot and its postings in memory: facts in, balances out. The state goes through JSON after
+each fact, as it does in the ledger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from controller.contract.command_fields import Role, Signature
+from controller.contract.jackpot import JackpotAward, JackpotOrder
+from controller.contract.times import utc
+from subscribers.carrousel.accounts import END, Cause, Transaction
+from subscribers.carrousel.facts import (
+    Fact,
+    Heard,
+    NotWon,
+    Ordered,
+    PlayStaked,
+    RoundVoided,
+    Served,
+    Staked,
+    Standing,
+    TermsGiven,
+    Won,
+)
+from subscribers.carrousel.jackpot import Shown, begin, shown, take
+from subscribers.carrousel.ledger_state import JackpotLedgerState, Notice, Taken
+
+JACKPOT = "norte"
+DIRECTOR = Signature(id="d1", name="M. Lasa", role="director", token="")
+INSPECTOR = Signature(id="i1", name="A. Vila", role="inspector", token="")
+HEAD = Signature(id="h1", name="J. Oca", role="table_head", token="")
+_STATE = msgspec.json.Decoder(JackpotLedgerState)
+
+
+def at(seconds: float) -> str:
+    """A time of the evening."""
+    return utc(1_774_000_000 + seconds)
+
+
+def terms(
+    decree: str = "BAL05",
+    tables: Sequence[str] = ("a", "b"),
+    percentage: tuple[int, int] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Terms, as the configuration writes them."""
+    own = {"BAL05": (9, 10), "ARA02": (1, 1), "EUS96": (4, 5)}
+    given = {
+        "number": "J-7/2026",
+        "date": "2026-01-15",
+        "authority": "Joko Zuzendaritza",
+        "percentage": percentage or own[decree],
+        "tables": tuple(tables),
+    }
+    base: dict[str, Any] = {
+        "jackpot": JACKPOT,
+        "decree": decree,
+        "games": ("poker-no-draw",),
+        "currency": "EUR",
+        "authorisation": given,
+    }
+    return {**base, **more}
+
+
+class Books:
+    """A jackpot. Tables ``a`` and ``b`` are of one node unless they are served by another."""
+
+    def __init__(self, given: dict[str, Any] | None = None, *, nodes: bool = True) -> None:
+        self.state = begin(JACKPOT)
+        self.transactions: list[Transaction] = []
+        self.notices: list[Notice] = []
+        self.last: Taken
+        self._held: list[tuple[Cause, str, int]] = []
+        self._numbers: Counter[str] = Counter()
+        given = terms() if given is None else given
+        self.take(TermsGiven(time=at(0), terms=given))
+        assert not self.notices, self.notices
+        for table in given["authorisation"]["tables"] if nodes and given["authorisation"] else ():
+            self.take(Served(table=table, node="n1", clock_bound=0.0))
+            self.take(Standing(time=at(0), table=table, why=None))
+
+    def take(self, fact: Fact) -> Taken:
+        """Take a fact in."""
+        self.last = take(self.state, fact, self.held)
+        for made in self.last.transactions:
+            for each in made.postings:
+                if each.account in ("meter", "reserve"):
+                    self._held.append((made.at, each.account, each.amount))
+        self.transactions += self.last.transactions
+        self.notices += self.last.notices
+        self.state = _STATE.decode(msgspec.json.encode(self.last.state))
+        assert self.state == self.last.state
+        assert self.meter >= 0
+        assert self.reserve >= 0
+        return self.last
+
+    def held(self, account: Literal["meter", "reserve"], before: Cause) -> int:
+        return sum(amount for when, name, amount in self._held if name == account and when < before)
+
+    # What tables do
+
+    def cause(self, table: str, seconds: float) -> Cause:
+        self._numbers[table] += 1
+        return Cause(time=at(seconds), table=table, boot="b1", seq=self._numbers[table])
+
+    def stake(
+        self, table: str, seconds: float, amount: int = 100, box: int = 1, **of: int
+    ) -> Taken:
+        return self.take(
+            Staked(
+                cause=self.cause(table, seconds),
+                session=1,
+                round=of.get("round", 1),
+                box=f"box:{box}",
+                amount=amount,
+                coin=True,
+            )
+        )
+
+    def win(
+        self,
+        table: str,
+        seconds: float,
+        share: tuple[int, int] | None,
+        box: int = 1,
+        hand: str = "straight_flush",
+        **of: int,
+    ) -> Taken:
+        return self.take(self.hand(Won, table, seconds, share, box, hand, **of))
+
+    def unwin(
+        self,
+        table: str,
+        seconds: float,
+        share: tuple[int, int] | None,
+        box: int = 1,
+        hand: str = "straight_flush",
+        **of: int,
+    ) -> Taken:
+        return self.take(self.hand(NotWon, table, seconds, share, box, hand, **of))
+
+    def hand(
+        self,
+        kind: type[Won | NotWon],
+        table: str,
+        seconds: float,
+        share: tuple[int, int] | None,
+        box: int,
+        hand: str,
+        **of: int,
+    ) -> Won | NotWon:
+        return kind(
+            cause=self.cause(table, seconds),
+            session=1,
+            round=of.get("round", 1),
+            box=f"box:{box}",
+            hand=hand,
+            cards=("9s", "8s", "7s", "6s", "5s"),
+            share=share,
+        )
+
+    def end(self, table: str, seconds: float, amount: int = 100, **of: int) -> Taken:
+        return self.take(
+            PlayStaked(
+                cause=self.cause(table, seconds),
+                session=1,
+                round=of.get("round", 1),
+                amount=amount,
+                slots=amount,
+            )
+        )
+
+    def void(self, table: str, seconds: float, **of: int) -> Taken:
+        return self.take(
+            RoundVoided(cause=self.cause(table, seconds), session=1, round=of.get("round", 1))
+        )
+
+    def hear(self, seconds: float, *tables: str) -> None:
+        given = self.state.terms
+        assert given is not None
+        assert given.authorisation is not None
+        for table in tables or given.authorisation.tables:
+            self.take(Heard(table=table, time=at(seconds)))
+
+    def order(
+        self, seconds: float, order: JackpotOrder, *signed: Signature, two: bool = True
+    ) -> Taken:
+        persons = signed or ((INSPECTOR, DIRECTOR) if two else (INSPECTOR,))
+        return self.take(Ordered(time=at(seconds), order=order, signed=persons))
+
+    # What the ledger says
+
+    @property
+    def meter(self) -> int:
+        return self.held("meter", END)
+
+    @property
+    def reserve(self) -> int:
+        return self.held("reserve", END)
+
+    def balance(self, account: str, part: str | None = None) -> int:
+        """The sum of an account, or of one part of it."""
+        return sum(
+            posting.amount
+            for made in self.transactions
+            for posting in made.postings
+            if posting.account == account and part in (None, posting.part)
+        )
+
+    def told(self, seconds: float = 3600) -> Shown:
+        return shown(self.state, at(seconds))
+
+    def awards(self) -> list[JackpotAward]:
+        """All awards that are remembered, oldest first."""
+        return list(reversed(self.told().last))
+
+    def values(self) -> list[tuple[str, int | None, str]]:
+        """Of each award its box, what it is worth, and what has become of it."""
+        return [(f"{each.table}/{each.box}", each.value, each.status) for each in self.awards()]
+
+
+def who(role: Role) -> dict[str, Any]:
+    """Who says an order, as its fields."""
+    return {"by": "A. Vila", "role": role}
+
+
+BY = who("inspector")

@@ -1,0 +1,379 @@
+"""What is read from a ledger: exports, books, receipts, and ``novamas carrousel``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date, datetime, time, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.jackpot import AwardPay
+from controller.contract.messages.messages import LANGUAGES, catalogue, text
+from subscribers.carrousel.amounts import plain, said
+from subscribers.carrousel.awards import awards
+from subscribers.carrousel.entry import What
+from subscribers.carrousel.export import COLUMNS, as_csv, as_json, within
+from subscribers.carrousel.payments import payments
+from subscribers.carrousel.reading import Reading
+from subscribers.carrousel.receipt import as_text as receipt_text
+from subscribers.carrousel.receipt import receipt
+from subscribers.carrousel.receipt_escpos import WIDTH, as_escpos
+from subscribers.carrousel.receipt_pdf import as_pdf as receipt_pdf
+from subscribers.carrousel.schema import LedgerError
+from subscribers.carrousel.statement import Statement, statement
+from subscribers.carrousel.statement_page import as_csv as book_csv
+from subscribers.carrousel.statement_page import as_text, sections
+from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
+from subscribers.days import bounds
+from tests.subscribers.carrousel.played import evening, opened
+
+SIX = time(6, 0)
+DAY = date(2026, 3, 20)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ledger of an evening."""
+    made = tmp_path_factory.mktemp("evening") / "carrousel.sqlite3"
+    evening(made)
+    return made
+
+
+@pytest.fixture
+def file(path: Path) -> Iterator[Reading]:
+    with closing(Reading(path)) as reading:
+        yield reading
+
+
+def book(file: Reading, jackpot: str = "j", first: date = DAY, last: date = DAY) -> Statement:
+    begin, end = bounds(first, SIX)[0], bounds(last, SIX)[1]
+    return statement(file, jackpot, first, last, begin, end)
+
+
+def test_the_export_has_every_posting_and_sums_to_zero(file: Reading) -> None:
+    rows = list(csv.DictReader(as_csv(file.entries())))
+    assert tuple(rows[0]) == COLUMNS
+    (count,) = file.connection.execute("SELECT count(*) FROM posting").fetchone()
+    assert len(rows) == count > 100
+    assert sum(int(row["amount"]) for row in rows) == 0
+    coins = [row for row in rows if row["fact"] == "staked"]
+    assert all(row["cause_table"] and row["cause_boot"] and row["cause_seq"] for row in coins)
+    assert {row["fact"] for row in rows} > {"award.pay", "won", "pool.transfer", "received"}
+    of_k = list(csv.DictReader(as_csv(within(file.entries(), None, None, "k"))))
+    assert {row["jackpot"] for row in of_k} == {"k"}
+
+
+def test_an_exported_entry_proves_the_chain_by_the_words_of_the_documentation(
+    file: Reading,
+) -> None:
+    """By nothing of ours: JSON, the order of the fields and SHA-256."""
+    previous = sha256(f"novamas carrousel 1\n{file.id}".encode()).hexdigest()
+    for line in as_json(file.entries()):
+        entry = json.loads(line)
+        assert entry["previous"] == previous
+        cause = entry["cause"] or dict.fromkeys(("time", "table", "boot", "seq"))
+        lines = [
+            dumped([entry["position"], entry["time"], entry["jackpot"], *cause.values()]),
+            re.search(r'"fact":(\{.*\}),"postings":', line)[1],  # type: ignore[index]
+        ]
+        for each in entry["postings"]:
+            of = each["cause"] or dict.fromkeys(("time", "table", "boot", "seq"))
+            names = ("line", "transaction", "what", "jackpot", "account", "part", "amount")
+            values = [each[name] for name in names]
+            lines.append(dumped([*values, *each["at"].values(), *of.values()]))
+        content = "".join(f"{each}\n" for each in lines).encode()
+        previous = sha256(bytes.fromhex(previous) + content).hexdigest()
+        assert entry["hash"] == previous
+
+
+def dumped(values: list[object]) -> str:
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+
+
+def test_a_day_begins_with_what_the_one_before_left(file: Reading) -> None:
+    before = book(file, first=DAY - timedelta(1), last=DAY - timedelta(1))
+    of = book(file)
+    after = book(file, first=DAY + timedelta(1), last=DAY + timedelta(1))
+    assert before.movements == after.movements == {}
+    assert before.after == of.before
+    assert of.after == after.before == after.after
+    assert of.balances
+    assert of.after.meter == file.connection.execute(
+        "SELECT sum(amount) FROM posting WHERE jackpot = 'j' AND account = 'meter'"
+    ).fetchone()[0]  # fmt: skip
+
+
+@pytest.mark.rule("EUS96-199")
+def test_the_book_says_what_happened(file: Reading) -> None:
+    of = book(file)
+    tables = {each.table: each for each in of.tables}
+    assert tables["poker-1"].stakes == 1100
+    assert tables["poker-2"].stakes == 1200
+    for each in of.tables:
+        assert each.rise == each.stakes * 9 // 10
+        assert each.stakes == each.rise + each.reserve + each.house
+    first, second = of.awards
+    assert (first.of.table, first.of.round, first.of.box) == ("poker-2", 1, "box:2")
+    assert first.locked == first.value == first.paid == (50_000 + 1080) // 10
+    assert [each.receipt for each in first.payments] == [1, 2]
+    assert sum(each.amount for each in first.payments) == first.paid
+    assert second.value == 50_000 + 1080 + 450 + 540 - first.value
+    assert second.paid == 0
+    assert tables["poker-2"].awarded == first.value + second.value
+    assert tables["poker-2"].paid == first.paid
+    assert of.after.meter == 50_000 + 125 - 7
+    assert of.late == 0
+
+
+def test_the_csv_of_the_book_adds_up(file: Reading) -> None:
+    page = "".join(
+        line
+        for line in book_csv(book(file), "en").splitlines(keepends=True)
+        if not line.startswith("#")
+    )
+    rows = list(csv.DictReader(io.StringIO(page)))
+
+    def total(section: str, column: str) -> int:
+        return sum(int(row[column] or 0) for row in rows if row["section"] == section)
+
+    for column in ("meter", "reserve"):
+        assert total("begin", column) + total("movement", column) == total("end", column)
+    rise = sum(int(row["meter"]) for row in rows if row["what"] == "stake")
+    assert total("table", "meter") == rise
+    assert total("table", "stakes") == sum(
+        total("table", each) for each in ("meter", "reserve", "house")
+    )
+    assert total("payment", "paid") == total("table", "paid") == total("award", "paid")
+    assert total("award", "awarded") == total("table", "awarded")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_book_in_each_language_has_its_proof(file: Reading, language: str) -> None:
+    of = book(file)
+    assert of.checkpoint is not None
+    page = as_text(of, language)
+    assert text("book.balances", language) in page
+    assert of.checkpoint.signature is not None
+    for wanted in (of.hash, of.checkpoint.hash, of.checkpoint.signature, "Ane Núñez", "J-17/2026"):
+        assert wanted in page
+    shown = pdf_text(book_pdf(of, language))
+    for section in sections(of, language):
+        for row in section.rows:
+            assert said_in(shown, row[-1].replace("’", "'"))
+    assert said_in(shown, of.checkpoint.signature)
+
+
+def test_every_kind_of_transaction_has_its_words() -> None:
+    for what in get_args(What):
+        assert f"book.what.{what}" in catalogue("en")
+
+
+def said_in(shown: str, wanted: str) -> bool:
+    """Whether a text is there; it may go on in the next line."""
+    return "".join(wanted.split()) in "".join(shown.split())
+
+
+def pdf_text(data: bytes) -> str:
+    """The text of a PDF, in the order in which it is drawn."""
+    assert data.startswith(b"%PDF-")
+    return "\n".join(
+        re.sub(rb"\\(.)", rb"\1", shown).decode("latin-1")
+        for stream in re.findall(rb">>\nstream\n(.*?)\nendstream", data, re.DOTALL)
+        for shown in re.findall(rb"\((.*?)(?<!\\)\) Tj", zlib.decompress(stream))
+    )
+
+
+def test_each_sheet_of_a_long_book_has_the_whole_head(tmp_path: Path) -> None:
+    path = tmp_path / "carrousel.sqlite3"
+    with opened(path) as floor:
+        floor.open("j")
+        for _ in range(60):
+            floor.play("j", "poker-1", 2, won=(("box:1", "straight_flush", (1, 10)),))
+            floor.hear("j")
+        floor.commit()
+    with closing(Reading(path)) as file:
+        of = book(file)
+        data = book_pdf(of, "en")
+        assert len(of.awards) == 60
+        assert len(awards(file, "j", {1, 60})) >= 60, "older ones come from the facts"
+        with pytest.raises(LedgerError, match="no award 61"):
+            awards(file, "j", {61})
+    sheets = data.count(b"/Type /Page\n")
+    assert sheets >= 3
+    assert pdf_text(data).count(of.hash) == sheets
+    assert text("book.unproved", "en") in pdf_text(data)
+
+
+def test_what_came_late_belongs_to_its_day_and_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "carrousel.sqlite3"
+    with opened(path) as floor:
+        floor.open("j")
+        floor.play("j", "poker-1")
+        floor.commit()
+    with closing(Reading(path)) as file:
+        (written,) = file.connection.execute(
+            "SELECT time FROM entry WHERE cause_table IS NOT NULL ORDER BY position LIMIT 1"
+        ).fetchone()
+        end = datetime.fromisoformat(written)
+        of = statement(file, "j", DAY, DAY, end - timedelta(hours=1), end)
+        assert of.late == 3, "the coin's postings count before the end, and are written at it"
+        assert of.tables[0].stakes == 100
+        assert text("book.late", "en", count=3) in as_text(of, "en")
+
+
+def test_a_book_that_does_not_balance_says_so(file: Reading) -> None:
+    of = book(file)
+    wrong = msgspec.structs.replace(of, before=msgspec.structs.replace(of.before, meter=1))
+    assert not wrong.balances
+    assert text("book.unbalanced", "en") in as_text(wrong, "en")
+
+
+def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: Reading) -> None:
+    found = list(payments(file, "j"))
+    assert [each.receipt for each in found] == [1, 2]
+    with opened(path.with_name("other.sqlite3")) as floor:
+        floor.open("j")
+        for _ in range(2):
+            floor.play("j", "poker-1", won=(("box:1", "straight_flush", (1, 10)),))
+            floor.hear("j")
+        for award, receipt_ in ((2, 1), (1, 2), (2, 3)):
+            order = AwardPay(by="Ane Núñez", role="inspector", award=award, amount=10)
+            assert floor.order("j", order).receipt == receipt_
+        floor.commit()
+        with closing(Reading(floor.store.path)) as other:
+            assert [(each.receipt, each.award) for each in payments(other, "j")] == [
+                (1, 2),
+                (2, 1),
+                (3, 2),
+            ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_receipt_says_who_paid_what_for_which_hand(file: Reading, language: str) -> None:
+    of = receipt(file, "j", 2)
+    assert (of.before, of.payment.amount, of.left) == (2000, 3108, 0)
+    page = printed(as_escpos(of, language))
+    shown = pdf_text(receipt_pdf(of, language))
+    plain = receipt_text(of, language)
+    for wanted in (
+        text("book.receipt_title", language, number=2),
+        said(3108, "EUR", language),
+        "poker-2",
+        "As Ks Qs Js 10s",
+        "Ane Núñez",
+        "Jordi Plaça",
+        of.payment.hash,
+        of.ledger,
+        "J-17/2026",
+    ):
+        assert said_in(page, wanted), wanted
+        assert said_in(shown, wanted), wanted
+        assert wanted in plain
+    assert all(len(line) <= WIDTH for line in page.splitlines())
+
+
+def printed(data: bytes) -> str:
+    """What a printer of ESC/POS puts on paper. Fails for commands that it does not know."""
+    assert data.startswith(b"\x1b@\x1bt\x13")
+    assert data.endswith(b"\x1dVB\x00")
+    page = bytearray()
+    at = 0
+    lengths = {b"\x1b@": 0, b"\x1bt": 1, b"\x1bE": 1, b"\x1ba": 1, b"\x1d!": 1, b"\x1dV": 2}
+    while at < len(data):
+        if data[at] in b"\x1b\x1d":
+            at += 2 + lengths[data[at : at + 2]]
+        else:
+            assert data[at] == 10 or data[at] >= 32
+            page.append(data[at])
+            at += 1
+    return page.decode("cp858")
+
+
+def test_nothing_that_a_person_is_called_commands_the_printer(file: Reading) -> None:
+    of = receipt(file, "j", 1)
+    wild = msgspec.structs.replace(of.payment.signed[0], name="\x1bp\x00Ane ’ç 你\n\x1d")
+    of = msgspec.structs.replace(of, payment=msgspec.structs.replace(of.payment, signed=(wild,)))
+    assert "?p?Ane 'ç ?" in printed(as_escpos(of, "en"))
+    assert pdf_text(receipt_pdf(of, "en"))
+
+
+def test_there_is_no_receipt_and_no_jackpot_that_is_not_there(file: Reading) -> None:
+    with pytest.raises(LedgerError, match="no receipt 3; it has 2"):
+        receipt(file, "j", 3)
+    with pytest.raises(LedgerError, match="no jackpot x; there is: j, k"):
+        book(file, "x")
+
+
+@given(st.integers(-(10**14), 10**14), st.sampled_from(["EUR", "JPY", "KWD"]))
+def test_an_amount_is_the_same_in_every_writing(amount: int, currency: str) -> None:
+    digits = {"EUR": 2, "JPY": 0, "KWD": 3}[currency]
+    number = plain(amount, currency)
+    assert round(float(number) * 10**digits) == amount
+    english, spanish = said(amount, currency, "en"), said(amount, currency, "es")
+    assert english.replace(",", "") == f"{number} {currency}"
+    assert spanish.translate(str.maketrans(",.", ".,")) == english
+
+
+def run(*words: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "controller.cli", "carrousel", *map(str, words)],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
+    held = run("verify", path)
+    assert held.returncode == 0, held.stderr
+    assert held.stdout.startswith(b"HOLDS: 48 entries")
+    assert json.loads(run("verify", "--json", path).stdout)["holds"] is True
+    published = path.with_name(f"{path.name}.checkpoint")
+    assert run("verify", path, "--checkpoint", published, "--key", "0" * 64).returncode == 1
+    assert run("export", path).stdout.count(b"\n") == 102
+    assert len(run("export", path, "--format", "json").stdout.splitlines()) == 48
+    made = run("statement", path, "--jackpot", "j", "--day", "2026-03-20", "--language", "eu")
+    assert made.returncode == 0, made.stderr
+    assert text("book.balances", "eu") in made.stdout.decode()
+    paper = tmp_path / "receipt.pdf"
+    assert run("receipt", path, "--jackpot", "j", "--number", 1, "--output", paper).returncode == 0
+    assert paper.read_bytes().startswith(b"%PDF-")
+    plain = run("receipt", path, "--jackpot", "j", "--number", 1, "--format", "text")
+    assert plain.stdout.startswith(text("book.receipt_title", "en", number=1).encode())
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said_"),
+    [
+        (("verify", "/nowhere/x"), 3, "COULD NOT BE JUDGED: /nowhere/x"),
+        (("verifi",), 1, "verifi: "),
+        (("novamas.toml", "--day", "x"), 2, "no options after novamas.toml"),
+        (("verify",), 2, "required: FILE"),
+        (("statement", "{}", "--jackpot", "x"), 1, "there is no jackpot x"),
+        (("statement", "{}", "--jackpot", "j", "--day", "20.3."), 2, "write it as 2026-11-19"),
+        (("statement", "{}", "--jackpot", "j", "--day-begins", "6"), 2, "write 06:00"),
+        (("export", "{}", "--jackpot", "x"), 1, "there is no jackpot x"),
+        (("export", "{}", "--from", "2026-03-20", "--to", "2026-03-19"), 1, "is before"),
+        (("receipt", "{}", "--jackpot", "j", "--number", "9"), 1, "no receipt 9; it has 2"),
+        (("receipt", "{}", "--jackpot", "j", "--number", "1", "--output", "/no/p"), 1, "/no/p: No"),
+    ],
+)
+def test_what_is_wrong_is_said(path: Path, words: tuple[str, ...], status: int, said_: str) -> None:
+    made = run(*(word.format(path) for word in words))
+    assert made.returncode == status
+    assert said_ in (made.stdout + made.stderr).decode()
+    assert b"Traceback" not in made.stderr

@@ -1,0 +1,295 @@
+"""Hits over several tables: which was first, what is still to be heard, what a correction moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
+from subscribers.carrousel.facts import Served, Standing
+from subscribers.carrousel.ledger_state import RefusedError
+from tests.subscribers.carrousel.books import BY, Books, at, terms
+
+
+def apart(*, bound: float = 1.0) -> Books:
+    """Two tables of two nodes, whose clocks are true within ``bound`` seconds."""
+    books = Books(terms("ARA02", seed=10_000))
+    for table in ("a", "b"):
+        books.take(Served(table=table, node=f"node-{table}", clock_bound=bound))
+        books.stake(table, 5 if table == "a" else 6, 1_000)
+    return books
+
+
+def test_a_second_hit_of_the_same_period_takes_of_what_the_first_has_left() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.win("b", 30, (1, 10))
+    books.end("b", 30, 1_000)
+    # b has told all it did until 30, so that the hit at 20 is final
+    assert books.values() == [("a/box:1", 1_200, "payable"), ("b/box:1", 1_080, "pending")]
+    books.hear(60)
+    assert [each[2] for each in books.values()] == ["payable", "payable"]
+    assert books.meter == 12_000 - 1_200 - 1_080
+
+
+def test_an_earlier_hit_that_is_heard_later_makes_the_later_one_worth_less() -> None:
+    books = apart()
+    books.win("b", 30, (1, 10))
+    books.end("b", 30, 1_000)
+    assert books.values() == [("b/box:1", 1_200, "pending")]
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    assert books.values() == [("b/box:1", 1_080, "pending"), ("a/box:1", 1_200, "payable")]
+    # nothing was rewritten: the difference was posted
+    assert [
+        each.amount
+        for made in books.transactions
+        for each in made.postings
+        if (each.account, each.part) == ("award", "1")
+    ] == [1_200, -120]
+    assert books.meter == 12_000 - 1_200 - 1_080
+
+
+def test_a_coin_that_was_before_a_hit_and_is_heard_later_counts_for_it() -> None:
+    books = apart()
+    books.win("a", 20, (1, 1), hand="royal_flush")
+    books.end("a", 20, 1_000)
+    assert books.values() == [("a/box:1", 12_000, "pending")]
+    books.stake("b", 19, 1_500)
+    books.stake("b", 21, 1_700)
+    assert books.values() == [("a/box:1", 12_500, "pending")]
+    assert books.meter == 10_200
+    books.hear(22, "b")  # its clock may be one second off, and a's too: after 22 is not enough
+    assert books.values() == [("a/box:1", 12_500, "pending")]
+    assert books.told().awards[0].why == "tables"
+    books.hear(22.000001, "b")
+    assert books.values() == [("a/box:1", 12_500, "payable")]
+
+
+def test_a_hit_waits_until_its_own_play_has_ended() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.hear(60)
+    assert books.values()[0][2] == "pending"
+    books.end("a", 20, 1_000)
+    assert books.values()[0][2] == "payable"
+
+
+def test_tables_of_one_node_need_no_bound() -> None:
+    books = Books(terms("ARA02"))
+    books.stake("a", 10, 1_000)
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.hear(20, "b")
+    assert books.values()[0][2] == "pending"
+    books.stake("b", 20.000001, 100)
+    assert books.values() == [("a/box:1", 100, "payable")]
+
+
+@pytest.mark.parametrize("why", ["gap", "foreign", "not_authorised"])
+def test_a_table_that_can_tell_nothing_is_not_waited_for(why: str) -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.take(Standing(time=at(30), table="b", why="unheard"))
+    assert books.values()[0][2] == "pending"
+    books.take(Standing(time=at(31), table="b", why=why))  # type: ignore[arg-type]
+    assert books.values()[0][2] == "payable"
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(22.0, True), (22.000001, False)])
+def test_hits_closer_than_the_clocks_are_true_are_a_question(
+    seconds: float, *, asked: bool
+) -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.win("b", seconds, (1, 10))
+    books.end("b", seconds, 1_000)
+    books.hear(60)
+    assert ("hits.order" in books.told().asks) == asked
+    assert [each.why for each in books.awards()] == (["order"] * 2 if asked else [None] * 2)
+    if not asked:
+        return
+    with pytest.raises(RefusedError, match="the hits whose order is not known are: 1, 2"):
+        books.order(70, HitsOrder(hits=(1, 3), **BY))
+    with pytest.raises(RefusedError, match="the value of award 1 is not final yet"):
+        books.order(70, AwardPay(award=1, amount=1, **BY))
+    books.order(70, HitsOrder(hits=(2, 1), **BY))
+    assert books.values() == [("a/box:1", 1_080, "payable"), ("b/box:1", 1_200, "payable")]
+    assert books.meter == 12_000 - 1_200 - 1_080
+    assert books.told().asks == ("award.pay",)
+
+
+def test_a_hit_that_was_taken_back_as_a_whole_is_no_question() -> None:
+    """Nobody sees it any more. The other one keeps its place: after it, of 90 % of the meter."""
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.win("b", 21, (1, 10))
+    books.end("b", 21, 1_000)
+    books.hear(60)
+    assert "hits.order" in books.told().asks
+    books.unwin("a", 61, (1, 10))
+    assert books.told().asks == ("award.pay",)
+    assert books.values() == [("a/box:1", 1_200, "withdrawn"), ("b/box:1", 1_080, "payable")]
+    assert books.meter == 12_000 - 1_080
+
+
+def test_two_hits_of_one_table_are_in_its_own_order_even_if_its_clock_was_put_back() -> None:
+    books = Books(terms("ARA02", seed=10_000, tables=("a",)))
+    books.stake("a", 10, 1_000)
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.stake("a", 12, 1_000, round=2)
+    books.win("a", 13, (1, 10), round=2)
+    books.end("a", 13, 1_000, round=2)
+    # 10 % of 11,000; then 10 % of 9,900 + 1,000
+    assert [each[1] for each in books.values()] == [1_100, 1_090]
+
+
+def test_persons_make_a_value_final_and_what_is_heard_later_counts_from_there() -> None:
+    books = apart()
+    books.win("a", 20, (1, 1), hand="royal_flush")
+    books.end("a", 20, 1_000)
+    assert books.told().asks == ("hit.fix",)
+    books.order(50, HitFix(hit=1, **BY))
+    assert books.values() == [("a/box:1", 12_000, "payable")]
+    books.stake("b", 19, 1_500)
+    assert books.values() == [("a/box:1", 12_000, "payable")]
+    assert books.meter == 10_500
+    books.win("b", 19.5, (1, 10))
+    books.end("b", 19.5, 1_500)
+    books.hear(60)
+    assert books.values()[1] == ("b/box:1", 1_050, "payable")
+    with pytest.raises(RefusedError, match="the value of hit 1 is final"):
+        books.order(70, HitFix(hit=1, **BY))
+
+
+def test_what_one_table_tells_late_stays_in_its_own_order() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.order(50, HitFix(hit=1, **BY))
+    books.win("b", 18, (1, 10))
+    books.end("b", 18, 1_000)
+    books.stake("b", 19, 500, round=2)
+    assert [each[1] for each in books.values()] == [1_200, 1_080]  # of 10,800, and not of 11,300
+
+
+def test_a_hand_taken_back_before_a_payment_goes_back_to_the_meter_from_then_on() -> None:
+    """What a hit between the award and its correction took, was of the meter as it was then."""
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.win("b", 30, (1, 10))
+    books.end("b", 30, 1_000)
+    books.unwin("a", 40, (1, 10))
+    assert books.values() == [("a/box:1", 1_200, "withdrawn"), ("b/box:1", 1_080, "payable")]
+    assert books.meter == 12_000 - 1_080
+    books.win("b", 50, (1, 10), round=2)
+    assert [each.what for each in books.notices] == ["award_without_bet"]
+    books.unwin("a", 60, (1, 10))
+    assert books.meter == 12_000 - 1_080
+
+
+def test_a_royal_taken_back_takes_the_new_seed_with_it() -> None:
+    books = apart()
+    books.win("a", 20, (1, 1), hand="royal_flush")
+    books.end("a", 20, 1_000)
+    assert books.meter == 10_000
+    books.stake("b", 25, 1_300)
+    books.unwin("a", 30, (1, 1), hand="royal_flush")
+    assert books.meter == 12_300
+    assert books.balance("seed") == -10_000
+    # it was a straight flush: a tenth of the meter as it was at the hit
+    books.win("a", 30, (1, 10))
+    assert books.values()[1][1] == 1_200
+    assert books.meter == 12_300 - 1_200
+
+
+def test_a_straight_flush_that_was_a_royal_takes_the_meter_as_it_was_at_the_hit() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.hear(60)
+    books.stake("b", 70, 1_000, round=2)
+    books.unwin("a", 80, (1, 10))
+    books.win("a", 80, (1, 1), hand="royal_flush")
+    assert books.values() == [("a/box:1", 1_200, "withdrawn"), ("a/box:1", 12_000, "payable")]
+    assert books.meter == 11_000  # the new seed, and the coin since
+
+
+def test_a_hand_that_only_a_correction_finds_takes_the_meter_as_it_is_then() -> None:
+    books = apart()
+    books.end("a", 20, 1_000)
+    books.stake("b", 30, 2_000)
+    books.win("a", 40, (1, 10))
+    assert books.values() == [("a/box:1", 1_300, "pending")]
+    books.hear(60)
+    assert books.values() == [("a/box:1", 1_300, "payable")]
+
+
+def test_after_a_payment_a_hand_taken_back_is_a_claim_and_nothing_moves() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.hear(60)
+    books.order(70, AwardPay(award=1, amount=500, **BY))
+    before = len(books.transactions)
+    books.unwin("a", 80, (1, 10))
+    assert len(books.transactions) == before
+    assert books.values() == [("a/box:1", 1_200, "claimed")]
+    assert "claim.settle" in books.told().asks
+
+
+def test_a_void_round_gives_back_its_stakes_and_its_awards() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.void("a", 30)
+    assert books.values() == [("a/box:1", 1_200, "withdrawn")]
+    assert books.meter == 11_000
+    assert books.balance("stakes", "a") == 0
+
+
+def test_a_bet_is_withdrawn_and_lowered_with_what_it_brought() -> None:
+    books = Books(terms("BAL05"))
+    books.stake("a", 10, 55)
+    books.stake("a", 11, 110)
+    assert (books.meter, books.balance("house")) == (49 + 49, 12)
+    books.stake("a", 12, 33)
+    assert (books.meter, books.balance("house"), books.balance("stakes")) == (29, 4, -33)
+    books.stake("a", 13, 0)
+    assert (books.meter, books.balance("house"), books.balance("stakes")) == (0, 0, 0)
+
+
+def test_what_the_play_proves_beyond_its_coins_is_posted_and_what_it_lacks_is_asked() -> None:
+    books = Books(terms("BAL05"))
+    books.stake("a", 10, 100)
+    books.end("a", 20, 150)
+    assert (books.meter, books.transactions[-1].what) == (135, "stakes_told")
+    books.stake("a", 30, 100, round=2)
+    books.end("a", 40, 50, round=2)
+    assert books.meter == 225
+    assert [each.what for each in books.notices] == ["stakes_differ"]
+    books.end("a", 41, 100, round=2)
+    assert [each.what for each in books.notices] == ["stakes_differ"] * 2
+    assert books.meter == 225
+
+
+def test_the_last_25_awards_are_remembered_newest_first() -> None:
+    books = Books(terms("ARA02", seed=100_000, tables=("a",)))
+    for number in range(1, 31):
+        books.stake("a", 10 * number, 100, round=number)
+        books.win("a", 10 * number + 5, (1, 20), round=number)
+        books.end("a", 10 * number + 5, round=number)
+        award = books.awards()[-1]
+        assert award.value is not None
+        books.order(10 * number + 6, AwardPay(award=number, amount=award.value, **BY))
+    assert [each.award for each in books.told().last] == list(range(30, 5, -1))
+    assert {each.status for each in books.told().last} == {"paid"}
+    assert books.told().awards == ()
+    assert len(books.state.hits) == 25
+    books.unwin("a", 400, (1, 20), round=1)
+    assert [each.what for each in books.notices] == ["award_unknown"]

@@ -1,0 +1,344 @@
+"""Events of a table become facts: each once, in order, without gaps, whatever the delivery."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
+from subscribers.carrousel.intake import Ask, Got, Intake, Memory, Notice, Rules
+from tests.subscribers.carrousel.told import (
+    RULES,
+    TABLE,
+    changed,
+    recall,
+    renumbered,
+    script_events,
+)
+
+LATER = "2026-03-20T03:00:00.000000Z"
+BOUND = 0.5
+
+
+@cache
+def played(*runs: int) -> list[bytes]:
+    """A round with a jackpot bet, and one whose result is corrected."""
+    return renumbered(script_events("poker-no-draw/correction"), *runs)
+
+
+class Taker:
+    """An intake at a table, with what came of it."""
+
+    def __init__(self, journal: list[bytes], rules: Rules = RULES) -> None:
+        self.journal, self.intake = journal, Intake(TABLE, rules)
+        first = msgspec.json.decode(journal[0])
+        self.intake.link(first["boot"], 0, "2026-03-20T02:00:00.000000Z", None)
+        self.facts: list[Any] = []
+        self.notices: list[Notice] = []
+
+    def put(self, got: Got) -> bool:
+        self.facts += [fact for fact in got.facts if not isinstance(fact, Heard)]
+        self.notices += got.notices
+        return got.ask
+
+    def told(self, body: bytes) -> bool:
+        return self.put(self.intake.told(body))
+
+    def ask(self) -> Ask | None:
+        return self.intake.question(LATER)
+
+    def answer(self, asked: Ask, limit: int = 100, known: int | None = None) -> bool:
+        """Its answer, of a journal that had so many events then."""
+        found = recall(self.journal[:known], asked.at.boot, asked.first, limit)
+        return self.put(self.intake.answered(found, asked, BOUND))
+
+    def ask_on(self, limit: int = 100) -> None:
+        """Until nothing more comes."""
+        for _ in range(1000):
+            asked = self.ask()
+            if asked is None or not self.answer(asked, limit):
+                return
+        pytest.fail("the table is asked for ever")
+
+
+def orderly(journal: list[bytes]) -> list[Any]:
+    taker = Taker(journal)
+    runs = 0
+    for body in journal:
+        if taker.told(body):
+            runs += 1
+            taker.ask_on()
+    assert taker.notices == []
+    return taker.facts
+
+
+def test_a_round_with_a_correction() -> None:
+    facts = orderly(played())
+    assert [type(fact) for fact in facts].count(Staked) >= 1
+    assert {type(fact) for fact in facts} >= {Staked, PlayStaked, Won, NotWon}
+    bodies = [msgspec.json.decode(body) for body in played()]
+    told = [each for each in bodies if each["type"] == "bet.placed" and each["bet"] == "jackpot"]
+    staked = [fact for fact in facts if isinstance(fact, Staked)]
+    assert [(fact.box, fact.amount, fact.coin) for fact in staked] == [
+        (each["who"], each["amount"], "by" not in each) for each in told
+    ]
+
+
+@given(
+    runs=st.lists(st.integers(1, 60), max_size=3),
+    data=st.data(),
+    limit=st.integers(1, 20),
+)
+def test_any_delivery_gives_the_facts_of_the_orderly_one(
+    runs: list[int], data: st.DataObject, limit: int
+) -> None:
+    """Doubles, losses, any order, answers that come late, and restarts of the controller."""
+    journal = played(*runs)
+    taker = Taker(journal)
+    asked: list[tuple[Ask, int]] = []
+    told = 0
+    for _ in range(data.draw(st.integers(0, 60))):
+        match data.draw(st.sampled_from(["next", "some", "ask", "answer", "restart"])):
+            case "next":
+                told = min(len(journal), told + data.draw(st.integers(1, 12)))
+                for body in journal[max(0, told - 12) : told]:
+                    if data.draw(st.booleans()):
+                        taker.told(body)
+            case "some" if told:
+                taker.told(journal[data.draw(st.integers(0, told - 1))])
+            case "ask" if (question := taker.ask()) is not None:
+                asked.append((question, told))
+            case "answer" if asked:
+                taker.answer(*asked.pop(data.draw(st.integers(0, len(asked) - 1))), known=None)
+            case "restart":
+                kept = msgspec.json.decode(msgspec.json.encode(taker.intake.memory), type=Memory)
+                taker.intake = Intake(TABLE, RULES, kept)
+            case _:
+                pass
+    taker.ask_on(limit)
+    assert taker.notices == []
+    assert taker.facts == orderly(journal)
+    assert taker.intake.question(LATER) is not None
+
+
+def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
+    once, again = script_events("poker-no-draw/correction"), 9
+    journal = renumbered([*once, *(changed(body, session=2) for body in once)], len(once), again)
+    taker = Taker(journal)
+    taker.intake = Intake(TABLE, RULES)
+    before = msgspec.json.decode(journal[len(once) - 1])["time"]
+    taker.intake.link("boot-1", 0, before, "EUR")
+    taker.ask_on(limit=7)
+    whole = orderly(journal)
+    assert taker.facts == [fact for fact in whole if fact.session == 2] != whole
+    assert taker.notices == []
+
+
+def test_a_table_whose_run_has_told_nothing_yet_is_heard() -> None:
+    taker = Taker(played(40))
+    taker.intake = Intake(TABLE, RULES)
+    taker.intake.link("boot-9", 0, LATER, "EUR")
+    taker.ask_on(limit=7)
+    assert (taker.facts, taker.notices) == ([], [])
+    first = changed(played()[0], boot="boot-9", seq=1, time="2026-03-20T03:00:01.000000Z")
+    taker.journal = [*played(40), first]
+    taker.told(first)
+    taker.ask_on()
+    assert taker.notices == []
+    at = taker.intake.memory.at
+    assert at is not None
+    assert (at.boot, at.seq) == ("boot-9", 1)
+
+
+def test_one_number_that_says_two_things_is_told() -> None:
+    taker = Taker(played())
+    for body in played():
+        taker.told(body)
+    facts = list(taker.facts)
+    stake = next(body for body in played() if b'"bet":"jackpot"' in body)
+    assert not taker.told(stake)
+    assert not taker.told(changed(stake, historical=True))
+    assert taker.notices == []
+    taker.told(changed(stake, amount=400))
+    assert [notice.alert for notice in taker.notices] == ["contradiction"]
+    assert taker.facts == facts
+
+
+def test_of_two_that_wait_and_differ_the_table_says_which_is_true() -> None:
+    taker = Taker(played())
+    at = next(n for n, body in enumerate(played()) if b'"bet":"jackpot"' in body)
+    taker.told(changed(played()[at], amount=400))
+    taker.told(played()[at])
+    assert [notice.alert for notice in taker.notices] == ["contradiction"]
+    taker.ask_on()
+    assert taker.facts == orderly(played())
+
+
+def test_what_the_table_never_told_is_not_taken() -> None:
+    journal = played()
+    taker = Taker(journal)
+    forged = changed(journal[-1], seq=len(journal) + 5, time=LATER)
+    for body in (*journal, forged):
+        taker.told(body)
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["contradiction"]
+    assert taker.facts == orderly(journal)
+
+
+@pytest.mark.parametrize("restored", [10, 45])
+def test_a_restored_journal_is_a_gap_until_persons_settle_it(restored: int) -> None:
+    journal = played()
+    taker = Taker(journal)
+    for body in journal[:60]:
+        taker.told(body)
+    facts = list(taker.facts)
+    again = [
+        changed(body, boot="boot-r", seq=seq, time=f"2026-03-20T02:30:{seq:02}.000000Z")
+        for seq, body in enumerate(journal[restored:60], 1)
+    ]
+    taker.journal = [*journal[:restored], *again]
+    taker.told(again[-1])
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    assert taker.intake.memory.gap is not None
+    assert "restored" in taker.intake.memory.gap
+    taker.told(again[0])
+    assert taker.ask() is None
+    assert taker.facts == facts
+
+    taker.intake.restart("boot-r", len(again), LATER)
+    taker.ask_on()
+    assert taker.facts == facts, "rounds that had begun are for persons to settle"
+    assert {notice.alert for notice in taker.notices[1:]} <= {"refused"}
+    stake = next(body for body in journal if b'"bet":"jackpot"' in body)
+    new = changed(stake, boot="boot-r", seq=len(again) + 1, round=9, time=LATER)
+    taker.told(new)
+    assert [type(fact) for fact in taker.facts[len(facts) :]] == [Staked]
+
+
+def test_a_table_that_does_not_know_its_own_run_is_a_gap_again() -> None:
+    taker = Taker(played())
+    taker.intake.restart("boot-7", 12, LATER)
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    assert taker.facts == []
+
+
+def test_events_that_the_journal_no_longer_has_are_a_gap() -> None:
+    taker = Taker(played())
+    for body in played()[:20]:
+        taker.told(body)
+    taker.journal = played()[25:]
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    taker = Taker(played())
+    for body in played()[:20]:
+        taker.told(body)
+    taker.journal = played()[20:]
+    taker.ask_on()
+    assert taker.notices == []
+    assert taker.facts == orderly(played())
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("bet.placed", {"amount": 0}, "a stake of no amount at box:"),
+    ("bet.placed", {"amount": None}, "a stake of no amount at box:"),
+    ("bet.placed", {"amount": -100}, "amount"),
+    ("bet.placed", {"amount": "100"}, "amount"),
+    ("bet.placed", {"decree": "ARA02"}, "under ARA02; EUS96 is authorised"),
+    ("bet.placed", {"game": "poker-draw-house"}, "authorised: poker-no-draw"),
+    ("bet.placed", {"simulated": True}, "of a simulated table"),
+    ("bet.placed", {"session": None}, "session"),
+    ("bet.placed", {"round": -1}, "round"),
+    ("award.qualified", {"share": [0, 10]}, "share"),
+    ("award.qualified", {"share": [1, 0]}, "share"),
+    ("jackpot.staked", {"amount": -5}, "amount"),
+]
+
+
+@pytest.mark.parametrize(("kind", "fields", "words"), WRONG)
+def test_what_is_not_authorised_is_refused_and_told(
+    kind: str, fields: dict[str, Any], words: str
+) -> None:
+    journal = list(played())
+    at = next(n for n, body in enumerate(journal) if f'"type":"{kind}"'.encode() in body)
+    right = [fact for fact in orderly(journal) if fact.cause.seq == at + 1]
+    assert len(right) == 1
+    journal[at] = changed(journal[at], **fields)
+    taker = Taker(journal)
+    for body in journal[: at + 1]:
+        taker.told(body)
+    assert right[0] not in taker.facts
+    assert [fact for fact in taker.facts if fact.cause.seq == at + 1] == []
+    assert [notice.alert for notice in taker.notices] == ["refused"]
+    assert f"{kind} boot-0 {at + 1}: " in taker.notices[0].detail
+    assert words in taker.notices[0].detail
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (replace(RULES, tables=("poker-2",)), "the table is not authorised"),
+        (replace(RULES, currency="GBP"), "in EUR; the jackpot is in GBP"),
+        (replace(RULES, simulated=True), "of a table that is not simulated"),
+    ],
+)
+def test_other_terms_take_nothing_of_the_table(rules: Rules, words: str) -> None:
+    taker = Taker(played(), rules)
+    for body in played():
+        taker.told(body)
+    assert taker.facts == []
+    assert all(notice.alert == "refused" for notice in taker.notices)
+    assert any(words in notice.detail for notice in taker.notices)
+
+
+@given(st.binary(max_size=200) | st.sampled_from(played()).map(lambda body: body[:-9]))
+def test_garbage_is_no_event(body: bytes) -> None:
+    taker = Taker(played())
+    taker.told(body)
+    assert taker.facts == []
+    assert [notice.alert for notice in taker.notices] == ["refused"]
+
+
+def test_a_void_round_gives_its_stakes_back() -> None:
+    stake = next(body for body in played() if b'"bet":"jackpot"' in body)
+    event = msgspec.json.decode(stake)
+    void = {
+        **{key: event[key] for key in ("site", "table", "game", "decree", "boot", "session")},
+        "type": "round.void",
+        "reason": "misdeal",
+        "law": "x",
+        "article": "x",
+        "last_number": None,
+        "time": event["time"],
+        "seq": 2,
+        "round": event["round"],
+    }
+    taker = Taker([changed(stake, seq=1), msgspec.json.encode(void)])
+    for body in taker.journal:
+        taker.told(body)
+    assert [type(fact) for fact in taker.facts] == [Staked, RoundVoided]
+    taker.told(msgspec.json.encode({**void, "seq": 3, "round": 44}))
+    assert len(taker.facts) == 2
+
+
+def test_an_answer_says_until_when_everything_is_known() -> None:
+    intake = Intake(TABLE, RULES)
+    intake.link("boot-0", 0, "2026-03-20T02:00:00.000000Z", None)
+    asked = intake.question(LATER)
+    assert asked is not None
+    got = intake.answered(played()[:3], asked, BOUND)
+    last = msgspec.json.decode(played()[2])["time"]
+    assert got.facts[-1] == Heard(table=TABLE, time=last)
+    assert got.ask
+    asked = intake.question(LATER)
+    assert asked is not None
+    got = intake.answered([], asked, BOUND)
+    assert got.facts == [Heard(table=TABLE, time="2026-03-20T02:59:59.500000Z")]
+    assert not got.ask

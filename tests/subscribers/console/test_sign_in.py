@@ -1,0 +1,191 @@
+"""Who is let in: PINs, the pepper, counts of wrong ones, sessions."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from nacl.signing import SigningKey
+
+from controller.people.pin_key import (
+    LANES,
+    MEMORY,
+    PASSES,
+    PinKeyError,
+    WrongPinError,
+    check_pin,
+    make_pepper,
+    nobody,
+    read_pepper,
+    read_pin_keys,
+    seal,
+    unseal,
+    write_pin_key,
+)
+from subscribers.console.admission import Admission, Denied, NobodyError
+from subscribers.console.attempts import LOCKED, MOST, STRANGERS, Attempts
+from subscribers.console.sessions import Limits, Sessions, same
+from subscribers.console.settings import PitSettings
+from tests.controller.people.staff import LASA, RIERA, SITE, secret
+from tests.web.pit import PINS, console
+
+KEY = SigningKey(secret("lasa"))
+PEPPER = b"p" * 32
+
+
+def settings(folder: Path) -> PitSettings:
+    return msgspec.convert(console(folder, SITE), PitSettings)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_sealed_key_opens_with_its_pin_and_its_pepper_alone() -> None:
+    sealed = seal(KEY, "m-lasa", "4711", "271828", PEPPER)
+    assert (sealed.passes, sealed.memory, sealed.lanes) == (PASSES, MEMORY, LANES) == (3, 65536, 4)
+    assert unseal(sealed, "271828", PEPPER) == KEY
+    for pin, pepper in (("271829", PEPPER), ("271828", b"q" * 32), ("", PEPPER)):
+        with pytest.raises(WrongPinError):
+            unseal(sealed, pin, pepper)
+    other = msgspec.structs.replace(sealed, person="a-riera")
+    with pytest.raises(WrongPinError):
+        unseal(other, "271828", PEPPER)
+    assert KEY.encode() not in msgspec.json.encode(sealed)
+
+
+def test_what_nobody_has_costs_as_much_as_a_key() -> None:
+    sealed, unknown = seal(KEY, "m-lasa", "", "271828", PEPPER), nobody()
+    for name in ("passes", "memory", "lanes"):
+        assert getattr(sealed, name) == getattr(unknown, name)
+    assert (len(sealed.box), len(sealed.salt)) == (len(unknown.box), len(unknown.salt))
+
+
+@pytest.mark.parametrize(
+    "pin", ["12345", "1234567890123", "123456", "987654", "111111", "121212", "27182a", "٢٧١٨٢٨"]
+)
+def test_a_pin_that_everybody_tries_first_is_not_taken(pin: str) -> None:
+    with pytest.raises(PinKeyError):
+        check_pin(pin)
+
+
+def test_files_that_others_may_read_are_refused(tmp_path: Path) -> None:
+    pepper = make_pepper(tmp_path / "pepper")
+    path = write_pin_key(tmp_path / "keys", seal(KEY, "m-lasa", "", "271828", pepper, memory=64))
+    assert read_pin_keys(tmp_path / "keys")[0].person == "m-lasa"
+    assert read_pepper(tmp_path / "pepper") == pepper
+    for file in (path, tmp_path / "pepper"):
+        assert file.stat().st_mode & 0o777 == 0o600
+        file.chmod(0o644)
+    with pytest.raises(PinKeyError, match="can be read by others"):
+        read_pin_keys(tmp_path / "keys")
+    with pytest.raises(PinKeyError, match="can be read by others"):
+        read_pepper(tmp_path / "pepper")
+
+
+async def test_badge_id_and_name_open_the_same_person(tmp_path: Path) -> None:
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    for typed in ("4711", "m-lasa", "M-Lasa", "M. Lasa", " m. lasa "):
+        found = await door.admit(typed, PINS["m-lasa"])
+        assert not isinstance(found, Denied)
+        assert (found[0].id, found[1]) == ("m-lasa", secret("lasa"))
+
+
+async def test_who_was_revoked_is_not_let_in(tmp_path: Path) -> None:
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    assert await door.admit("j-gone", PINS["j-gone"]) == Denied("not_enrolled")
+    assert await door.admit("j-gone", "000000") == Denied("wrong")
+
+
+async def test_a_wrong_pin_and_an_unknown_name_have_the_same_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    answers = [
+        [await door.admit(typed, "000000") for _ in range(MOST + 1)]
+        for typed in ("m-lasa", "x-nobody")
+    ]
+    assert answers[0] == answers[1]
+    assert [each.why for each in answers[0] if isinstance(each, Denied)] == [
+        *["wrong"] * (MOST - 1),
+        "locked",
+        "locked",
+    ]
+
+
+async def test_a_lock_holds_against_the_right_pin_and_a_restart_and_then_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    given, clock = settings(tmp_path), Clock()
+    door = Admission(given, SITE, tmp_path, clock)
+    for _ in range(MOST):
+        await door.admit("4711", "000000")
+    again = Admission(given, SITE, tmp_path, clock)
+    locked = await again.admit("M. Lasa", PINS["m-lasa"])
+    assert isinstance(locked, Denied)
+    assert (locked.why, locked.seconds) == ("locked", int(LOCKED) + 1)
+    assert not isinstance(await again.admit("a-riera", PINS["a-riera"]), Denied)
+    clock.now += LOCKED
+    assert not isinstance(await again.admit("m-lasa", PINS["m-lasa"]), Denied)
+
+
+def test_each_wrong_pin_doubles_the_wait_and_a_right_one_ends_it(tmp_path: Path) -> None:
+    attempts = Attempts(tmp_path / "wrong", b"salt")
+    delays = []
+    for _ in range(MOST - 1):
+        delays.append(attempts.delay("m-lasa"))
+        attempts.wrong("m-lasa", 0.0)
+    assert delays == [0.0, 0.5, 1.0, 2.0]
+    attempts.right("m-lasa")
+    assert attempts.delay("m-lasa") == 0.0
+
+
+def test_unknown_names_are_counted_in_a_bounded_number_of_counts(tmp_path: Path) -> None:
+    attempts = Attempts(tmp_path / "wrong", b"salt")
+    counts = {attempts.stranger(f"name {number}") for number in range(5000)}
+    assert len(counts) == STRANGERS
+    assert counts != {Attempts(tmp_path / "wrong", b"other").stranger("name 1")}
+    assert attempts.stranger("Name 1") == attempts.stranger("name 1")
+
+
+def test_counts_that_cannot_be_read_let_nobody_in(tmp_path: Path) -> None:
+    (tmp_path / "wrong-pins.json").write_text("{cut off")
+    with pytest.raises(NobodyError):
+        Admission(settings(tmp_path / "pit"), SITE, tmp_path, time.time)
+
+
+def test_a_session_ends_untouched_or_at_last_and_its_key_with_it() -> None:
+    clock = Clock()
+    sessions = Sessions(Limits(idle=300, longest=1800), clock)
+    cookie, session = sessions.begin(LASA, b"k" * 32, "es")
+    other, _ = sessions.begin(RIERA, b"r" * 32, "es")
+    assert len(cookie) >= 43  # 256 bits
+    assert len({cookie, other, session.token, session.tag}) == 4
+    for _ in range(7):
+        clock.now += 250
+        assert sessions.find(cookie) is session
+        sessions.touch(session)
+    assert sessions.find(other) is None  # nobody touched it
+    clock.now += 50  # 1800 in all
+    assert sessions.find(cookie) is None
+    assert (session.alive, session.key) == (False, b"")
+
+
+def test_signing_out_forgets_the_key_and_another_cookie_is_nobody() -> None:
+    sessions = Sessions(Limits(), Clock())
+    cookie, session = sessions.begin(LASA, b"k" * 32, "es")
+    assert sessions.find(cookie[:-1]) is sessions.find(None) is None
+    sessions.end(cookie)
+    assert sessions.find(cookie) is None
+    assert (session.alive, session.key) == (False, b"")
+    assert same("a", "a")
+    assert not same("a", "b")
+    assert not same(None, "b")

@@ -1,0 +1,285 @@
+"""What waits for a person and what may be done, made of what is known; and its words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.contract.commands import COMMANDS, tag_of
+from controller.contract.messages.messages import LANGUAGES
+from controller.contract.refusals import Refusal
+from controller.people.register import Person
+from subscribers.console.evidence import KEPT, Evidence, heard
+from subscribers.console.forms import GRAVE, GROUPS, ORDERS, OTHER, forms, readable
+from subscribers.console.sending import Touch, Waits
+from subscribers.console.words import words
+from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, who_text
+from subscribers.known import Known, Outdated, fold
+from tests.controller.people.staff import LASA, RIERA, VIDAL
+from tests.subscribers.table import ENVELOPE
+
+IN_CHARGE = ["table_head", "inspector", "director"]
+LEAF = {**ENVELOPE, "site": "casino-mayor", "simulated": False}
+TAKES = ["session.close", "round.void", "round.confirm", "result.correct", "alert.acknowledge"]
+AT = "2026-03-20T02:10:16Z"
+WITH_ROTOR = {
+    **LEAF,
+    "type": "irregularity",
+    "seq": 3,
+    "time": AT,
+    "session": 1,
+    "round": 3,
+    "what": "ball_with_rotor",
+    "law": "ARA02-007",
+    "article": "art. 3",
+    "asks": ["round.void", "round.confirm"],
+    "frames": [{"at": 1.0, "frame": "*X;3;001", "device": "wheel"}],
+}
+
+
+def roulette(**shown: Any) -> dict[str, Any]:
+    seen = {
+        "view": "roulette",
+        "phase": "decision",
+        "session": 1,
+        "round": 3,
+        "asks": [],
+        "minimum": 500,
+        "currency": "EUR",
+        "settings": {},
+        "spin": 3,
+        "relaunch": False,
+        "last_of_session": False,
+        "unresolved": [],
+        "bets": [],
+        "last_number": 17,
+        "last_rounds": None,
+        "rounds_at_this_minimum": None,
+        "last_colour": "black",
+        "zeros": 0,
+        "zero_choices": [],
+        **shown,
+    }
+    told = {"status": "open", "seq": 3, "time": AT, "fault": None, "staff": {}, "takes": TAKES}
+    return {**LEAF, **told, "devices": {}, "alerts": [], "shown": seen}
+
+
+def known(state: dict[str, Any], *more: tuple[str, Any]) -> Known:
+    about = {"commands": {name: {"roles": IN_CHARGE} for name in TAKES}}
+    found = Known(table="ruleta-1")
+    for leaf, body in (("info", {**LEAF, "about": about}), ("state", state), *more):
+        found = fold(found, leaf, msgspec.json.encode(body), AT)
+    assert found.unread == {}
+    return found
+
+
+def seen(table: Known, person: Person = LASA, events: tuple[Any, ...] = (), **more: Any) -> Seen:
+    evidence = Evidence()
+    for event in events:
+        evidence = heard(evidence, "event", msgspec.json.encode(event))
+    given: dict[str, Any] = {
+        "outdated": None,
+        "language": "es",
+        "touches": (),
+        "waits": (),
+        "laws": {"ARA02-007": "lanzar la bola"},
+        **more,
+    }
+    return Seen(known=table, evidence=evidence, person=person, **given)
+
+
+def touch(**more: Any) -> Touch:
+    given: dict[str, Any] = {
+        "number": "n" * 16,
+        "person": LASA,
+        "table": "ruleta-1",
+        "command": "result.correct",
+        "fields": {"round": 2, "number": 12},
+        "role": "table_head",
+        "how": "waiting",
+        "at": 0.0,
+    }
+    return Touch(**{**given, **more})
+
+
+def test_a_question_has_its_evidence_and_the_answer_that_it_suggests() -> None:
+    table = known(roulette(asks=["round.void", "round.confirm"]))
+    (item,) = place(seen(table, events=(WITH_ROTOR,))).items
+    assert (item.what, item.title, item.round) == ("ask", "bola en el sentido del cilindro", 3)
+    assert (item.article, item.printed) == ("ARA02-007, art. 3", "lanzar la bola")
+    assert item.frames[0].frame == "*X;3;001"
+    first = item.answers[0]
+    assert (first.command, first.fields, first.grave, first.open) == (
+        "round.void",
+        {"round": 3, "reason": "ball_with_rotor"},
+        True,
+        False,
+    )
+
+
+def test_evidence_of_another_round_or_session_is_not_shown_for_this_one() -> None:
+    table = known(roulette(asks=["round.void"]))
+    for other in ({"round": 2}, {"session": 2}, {"asks": ["shoe.start"]}):
+        (item,) = place(seen(table, events=({**WITH_ROTOR, **other},))).items
+        assert item.article is None
+        assert item.answers[0].fields == {"round": 3, "reason": "inspector"}
+
+
+def test_who_may_not_answer_sees_whose_it_is() -> None:
+    table = known(roulette(asks=["round.void"]))
+    (item,) = place(seen(table, RIERA)).items
+    assert item.answers == ()
+    assert "jefe de mesa" in item.others
+    assert place(seen(table, RIERA)).offers == ()
+
+
+def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -> None:
+    event = {
+        **LEAF,
+        "type": "round.unresolved",
+        "session": 1,
+        "round": 2,
+        "why": "restart",
+        "candidate": 22,
+        "time": AT,
+    }
+    history = {
+        **LEAF,
+        "session": 1,
+        "results": [{"kind": "unresolved", "round": 2, "candidate": 22}],
+    }
+    for given in (
+        seen(known(roulette(unresolved=[2])), events=(event,)),
+        seen(known(roulette(unresolved=[2]), ("history", history))),
+    ):
+        (item,) = place(given).items
+        assert item.answers[0].fields == {"round": 2, "number": 22}
+    (unseen,) = place(seen(known(roulette(unresolved=[2])))).items
+    assert all(each.open for each in unseen.answers if each.command == "round.confirm")
+
+
+def test_the_gravest_stands_first_and_then_the_oldest() -> None:
+    def alert(name: str, severity: str, raised: str) -> tuple[str, Any]:
+        return f"alert/{name}", {
+            "alert": name,
+            "what": "link.stale",
+            "severity": severity,
+            "raised": raised,
+        }
+
+    table = known(
+        roulette(asks=["round.void"], unresolved=[2]),
+        alert("new", "fault", "2026-03-20T03:00:00Z"),
+        alert("old", "fault", "2026-03-20T01:00:00Z"),
+        alert("soft", "warning", "2026-03-20T00:00:00Z"),
+    )
+    waits = Waits(touch=touch(), roles=("director",), until=120.0)
+    found = place(seen(table, VIDAL, waits=(waits,))).items
+    assert [each.what for each in found] == [
+        "second",
+        "fault",
+        "fault",
+        "ask",
+        "unresolved",
+        "warning",
+    ]
+    assert "old" in found[1].id
+
+
+def test_an_alert_that_somebody_has_seen_waits_for_nobody() -> None:
+    alert = {"alert": "a", "what": "link.stale", "severity": "fault", "raised": AT}
+    table = known(roulette(), ("alert/a", {**alert, "acknowledged_by": "M. Lasa"}))
+    assert place(seen(table)).items == ()
+
+
+def test_the_second_person_is_another_one_who_may() -> None:
+    waits = Waits(touch=touch(), roles=("director", "table_head"), until=120.0)
+    table = known(roulette())
+    (called,) = place(seen(table, VIDAL, waits=(waits,))).items
+    assert called.answers[0].fields == {"round": 2, "number": 12}
+    assert [each.text for each in called.says] == ["2", "12"]
+    for person in (LASA, RIERA):  # who said it first, and who may not
+        (told,) = place(seen(table, person, waits=(waits,))).items
+        assert told.answers == ()
+        assert told.others
+
+
+def test_nothing_can_be_done_at_a_table_that_is_not_heard() -> None:
+    table = known(roulette(asks=["round.void"]))
+    found = place(seen(table, outdated=Outdated("daemon_offline", AT)))
+    assert (found.items, found.offers) == ((), ())
+    assert found.trouble is not None
+    unknown = place(seen(Known(table="ruleta-1"), outdated=Outdated("no_table", AT)))
+    assert (unknown.items, unknown.offers) == ((), ())
+
+
+def test_a_refusal_is_told_in_the_persons_language_and_a_strange_one_in_english() -> None:
+    table = seen(known(roulette()))
+    said = Refusal("signed_before_start", {"seconds": 7})
+    told = done(table, touch(how="refused", refusal=said, error="english"))
+    assert told.why == said.told("es") != "english"
+    assert told.wait == 7
+    strange = done(table, touch(how="refused", refusal=Refusal("of_next_year"), error="english"))
+    assert (strange.why, strange.wait) == ("english", None)
+
+
+def test_what_a_table_takes_back_has_a_button_until_it_does_not() -> None:
+    back = {"roles": IN_CHARGE, "undone_by": {"command": "hand.act", "fields": {"valid": False}}}
+    about = {"commands": {"hand.act": back}}
+    state = roulette()
+    table = known({**state, "takes": ["hand.act"]}, ("info", {**LEAF, "about": about}))
+    act = {"who": "box:1", "action": "go"}
+    given = touch(command="hand.act", fields=act, how="followed")
+    undo = done(seen(table), given).undo
+    assert undo is not None
+    assert (undo.command, undo.fields) == ("hand.act", {**act, "valid": False})
+    taken_back = touch(command="hand.act", fields={**act, "valid": False}, how="followed")
+    assert done(seen(table), taken_back).undo is None
+    assert done(seen(table), touch(command="hand.act", fields=act, how="refused")).undo is None
+    over = known(state, ("info", {**LEAF, "about": about}))
+    assert done(seen(over), given).undo is None
+
+
+def test_hands_are_named_as_people_say_them_and_others_as_on_the_wire() -> None:
+    found = {who: who_text(who, "es") for who in ("box:3", "banker", "right:4", "dont_win")}
+    assert found["box:3"].endswith("3")
+    assert not found["box:3"].startswith("box")
+    assert found["banker"] == "banca"
+    assert (found["right:4"], found["dont_win"]) == ("right 4", "dont win")
+
+
+def test_only_the_latest_evidence_is_kept() -> None:
+    evidence = Evidence()
+    for seq in range(KEPT + 5):
+        evidence = heard(evidence, "event", msgspec.json.encode({**WITH_ROTOR, "seq": seq}))
+    assert len(evidence.irregularities) == KEPT
+    assert heard(evidence, "event", b'{"irregularity": 1}') is evidence
+    assert heard(evidence, "event", b"irregularity round.unresolved {") is evidence
+
+
+def test_every_command_has_its_form_and_its_place_on_the_page() -> None:
+    names = {tag_of(kind) for kind in COMMANDS} | ORDERS.keys()
+    assert forms("eu").keys() == names
+    assert {name for name in names if forms("en")[name].group == OTHER} == {"alert.acknowledge"}
+    assert {name for group in GROUPS.values() for name in group} <= names
+    assert set(GRAVE) <= names
+    assert set(REASON_OF.values()) <= REASONS
+
+
+def test_fields_that_no_command_has_are_not_sent() -> None:
+    assert readable("round.void", {"reason": "ball_out"})
+    for fields in ({}, {"reason": "x"}, {"reason": "ball_out", "by": "x"}, {"reason": 7}):
+        assert not readable("round.void", fields)
+    assert not readable("command.refused", {})
+    assert not readable("device.command", {"device": "wheel", "command": "x"})
+
+
+@pytest.mark.parametrize("key", sorted(words()))
+def test_each_word_is_in_five_languages_with_the_same_fields(key: str) -> None:
+    texts = words()[key]
+    assert texts.keys() == set(LANGUAGES)
+    assert len({frozenset(re.findall(r"\{(\w+)\}", text)) for text in texts.values()}) == 1
+    assert all(text.strip() for text in texts.values())

@@ -1,0 +1,109 @@
+"""What the keys mean at each game: only commands of that game, in every language."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.commands import AnyCommand
+from controller.contract.messages.messages import LANGUAGES, text
+from controller.contract.shown import AnyShown
+from subscribers.keypad.keys import (
+    FREE,
+    KEYS,
+    SLOTS,
+    TypedError,
+    comes_or_leaves,
+    fields,
+    meanings,
+)
+
+VIEWS = [str(view.__struct_config__.tag) for view in get_args(AnyShown)]
+COMMANDS = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyCommand)}
+ALL = [
+    (view, slot, meaning)
+    for view, slots in KEYS.items()
+    for slot, each in slots.items()
+    for meaning in each
+]
+TYPED = {"nothing": "", "box": "3", "seat": "4", "dice": "52", "count": "2"}
+
+
+def test_every_view_has_keys_and_no_other() -> None:
+    assert KEYS.keys() == set(VIEWS)
+    assert {slot for _, slot, _ in ALL} <= set(SLOTS)
+
+
+@pytest.mark.parametrize(("view", "slot", "meaning"), ALL)
+def test_a_key_gives_a_command_that_can_be_read(view: str, slot: str, meaning: object) -> None:
+    meaning = next(each for one, other, each in ALL if (one, other) == (view, slot))
+    body = {**fields(meaning, TYPED[meaning.needs]), "by": "M. Lasa", "role": "croupier", "at": 0}
+    kind = COMMANDS[meaning.command]
+    read = msgspec.convert({**body, "type": meaning.command}, kind)
+    assert read.by == "M. Lasa"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_key_and_every_answer_has_its_text(language: str) -> None:
+    for _, _, meaning in ALL:
+        assert text(meaning.text, language)
+        assert text(f"keypad.needs_{meaning.needs}", language)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_key_means_the_first_command_that_is_taken_and_allowed(view: str) -> None:
+    commands = sorted({meaning.command for each in KEYS[view].values() for meaning in each})
+    for taken in commands:
+        found = meanings(view, [taken], commands)
+        assert {each.command for each in found.values()} == {taken}
+        assert meanings(view, [taken], []) == {}
+    assert meanings("unheard-of", commands, commands) == {}
+    for slot, each in KEYS[view].items():
+        assert meanings(view, commands, commands)[slot] == each[0]
+        assert all(one.command != other.command for one, other in pairwise(each))
+
+
+@given(st.sampled_from(ALL), st.text("0123456789", max_size=4))
+def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -> None:  # type: ignore[type-arg]
+    _, _, meaning = entry
+    words = ""
+    try:
+        given_ = fields(meaning, typed)
+    except TypedError as error:
+        words = str(error)
+    if words:
+        assert text(words, "eu")
+        return
+    assert (meaning.needs == "nothing") == (typed == "")
+    if meaning.needs in ("box", "seat"):
+        assert given_["who"] == f"{meaning.needs}:{int(typed)}"
+        assert int(typed) > 0
+    if meaning.needs == "dice":
+        assert all(1 <= each <= 6 for each in given_["values"])
+        assert len(given_["values"]) == 2
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_whoever_has_the_keypad_comes_on_and_leaves(view: str) -> None:
+    may = ("staff.on", "staff.off")
+    there = {"croupier": ("A. Riera",)}
+    comes = comes_or_leaves(view, "M. Lasa", "croupier", there, may)
+    leaves = comes_or_leaves(view, "A. Riera", "croupier", there, may)
+    if view == "blackjack":
+        assert comes == leaves == {}
+        return
+    (slot,) = comes
+    assert slot in FREE
+    assert slot not in KEYS[view]
+    assert (comes[slot].command, leaves[slot].command) == ("staff.on", "staff.off")
+    assert fields(comes[slot], "") == {"person": "M. Lasa", "duty": "croupier"}
+    with pytest.raises(TypedError):
+        fields(comes[slot], "3")
+    assert comes_or_leaves(view, "M. Lasa", "croupier", there, ()) == {}
+    assert comes_or_leaves(view, "M. Lasa", "director", there, may) == {}
+    assert comes_or_leaves(view, "M. Lasa", None, there, may) == {}

@@ -1,0 +1,79 @@
+"""A USB keypad. No test can plug one in, so what the kernel tells is given as the library's own
+events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from evdev import InputEvent, ecodes
+
+from subscribers.keypad.keys import SLOTS
+from subscribers.keypad.pad import DIGITS
+from subscribers.keypad.usb import CODES, KeyPress, pressed, presses
+
+
+def event(code: int, value: int = 1, kind: int = ecodes.EV_KEY) -> InputEvent:
+    return InputEvent(1_700_000_000, 250_000, kind, code, value)
+
+
+def test_every_key_of_a_keypad_has_a_code() -> None:
+    assert set(CODES.values()) == {*DIGITS, *SLOTS, "lock"}
+    assert CODES[ecodes.KEY_KP0] == "0"
+    assert CODES[ecodes.KEY_9] == "9"
+
+
+def test_only_a_key_that_goes_down_is_pressed() -> None:
+    assert pressed(event(ecodes.KEY_KPENTER)) == KeyPress("enter", 1_700_000_000.25)
+    assert pressed(event(ecodes.KEY_KPENTER, 0)) is None
+    assert pressed(event(ecodes.KEY_KPENTER, 2)) is None
+    assert pressed(event(ecodes.KEY_A)) is None
+    assert pressed(event(ecodes.KEY_KPENTER, 1, ecodes.EV_REL)) is None
+
+
+class Plugged:
+    """A keypad that tells what it is given, and is then unplugged. ``grabbed``: taken, and left."""
+
+    def __init__(self, *events: InputEvent) -> None:
+        self.events, self.grabbed = events, [0, 0]
+
+    def grab(self) -> None:
+        self.grabbed[0] += 1
+
+    def close(self) -> None:
+        self.grabbed[1] += 1
+
+    async def async_read_loop(self) -> AsyncIterator[InputEvent]:
+        for each in self.events:
+            yield each
+        raise OSError(19, "No such device")
+
+
+async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_once() -> None:
+    first, second = Plugged(event(ecodes.KEY_KP7)), Plugged(event(ecodes.KEY_KPPLUS))
+    there = iter([first, None, None, second])
+
+    def opened(path: str) -> Plugged:
+        assert path == "/dev/input/by-id/keypad"
+        found = next(there)
+        if found is None:
+            raise FileNotFoundError(2, "No such file or directory")
+        return found
+
+    told: list[object] = []
+    keys = presses("/dev/input/by-id/keypad", opened, again=0)
+    async with asyncio.timeout(5):
+        async for each in keys:
+            told.append(each.key if isinstance(each, KeyPress) else each.errno)
+            if len(told) == 4:
+                break
+    await keys.aclose()
+    assert told == ["7", 19, "plus", 19]
+    assert (first.grabbed, second.grabbed) == ([1, 1], [1, 1])
+
+
+async def test_a_file_that_is_no_keypad_is_an_error_and_no_end() -> None:
+    keys = presses("/dev/null", again=0)
+    assert isinstance(await anext(keys), OSError)
+    await keys.aclose()

@@ -1,0 +1,52 @@
+"""What is found of wheels beside the recorder."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from subscribers.statistics import watch as room
+from subscribers.statistics.reading import Reader
+from subscribers.statistics.watch import keep_findings, watch
+from subscribers.surveillance.archive import Query, Record
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.surveillance.service import Grown
+from tests.daemon.mosquitto import until
+from tests.subscribers.statistics.evenings import evenings
+
+
+def found(path: Path) -> list[Record]:
+    archive = open_archive(str(path), read_only=True)
+    records = [row.record for row in archive.find(Query(kinds=("finding",)))]
+    archive.close()
+    return records
+
+
+async def test_a_biased_wheel_is_a_finding_once_also_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "PAUSE", 0.01)
+    path, random = tmp_path / "archive.sqlite3", Random(6)
+    records = evenings(
+        [random.randrange(4) if random.random() < 0.3 else random.randrange(37) for _ in range(600)]
+    )
+    archive = open_archive(str(path))
+    archive.keep(records[:300])
+    grown = Grown()
+    grown.to(300)
+    task = asyncio.create_task(watch(str(path))(grown))
+    await asyncio.sleep(0)
+    kept = archive.keep(records[300:])
+    grown.to(kept.new[-1].number)
+    await asyncio.to_thread(until, "a finding", lambda: found(path) != [])
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    keep_findings(archive, Reader(archive))
+    (finding,) = found(path)
+    assert (finding.type, finding.table, finding.site) == ("wheel_bias", "R1", "madrid-1")
+    assert "times" in msgspec.json.decode(finding.body)["detail"]
+    archive.close()

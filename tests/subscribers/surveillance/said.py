@@ -1,0 +1,45 @@
+"""Records that tests keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Record
+
+BOOT = "boot-1"
+
+
+def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> Record:
+    """An event of a table, at ``seq`` seconds."""
+    fields: dict[str, Any] = {
+        "site": "madrid-1",
+        "kind": "event",
+        "key": f"{table}:{boot}:{seq}",
+        "time": utc(1_790_000_000 + seq),
+        "heard": utc(1_790_000_000 + seq),
+        "body": b'{"seq":%d}' % seq,
+        "table": table,
+        "node": "floor",
+        "boot": boot,
+        "seq": seq,
+        "type": "round.result",
+        **changes,
+    }
+    return Record(**fields)
+
+
+def finding(number: int, **changes: Any) -> Record:
+    """A finding of the recorder."""
+    fields: dict[str, Any] = {
+        "site": "madrid-1",
+        "kind": "finding",
+        "key": f"finding-{number}",
+        "time": utc(1_790_000_000 + number),
+        "heard": utc(1_790_000_000 + number),
+        "body": b"{}",
+        "node": "floor",
+        "type": "journal_rolled_back",
+        **changes,
+    }
+    return Record(**fields)

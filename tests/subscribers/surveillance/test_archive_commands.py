@@ -1,0 +1,120 @@
+"""Exports and retention, from the configuration on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import closing, suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.contract.times import utc
+from subscribers.feed import BrokerLogin
+from subscribers.surveillance.archive import Query
+from subscribers.surveillance.archive_sqlite import SQLiteArchive
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.surveillance.retention import DAY, STATE, Count, Mark, read
+from subscribers.surveillance.service import Grown
+from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
+from subscribers.surveillance.upkeep import look_after
+from tests.daemon.mosquitto import until
+from tests.subscribers.surveillance.said import event
+
+CONFIGURATION = """
+[site]
+id = "madrid-1"
+
+[archive]
+path = "kept.sqlite3"
+keep_days = { event = 40, sealed = 400 }
+
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "ARA02"
+simulated = true
+[[table.device]]
+id = "wheel-1"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:4001"
+"""
+
+
+def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: v for name, v in os.environ.items() if name != "STATE_DIRECTORY"}
+    return subprocess.run(
+        [sys.executable, "-m", "controller.cli", "surveillance", *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(CONFIGURATION)
+    missing = ran(tmp_path, "export", "--form", "csv", "out.csv")
+    assert missing.returncode == 1
+    assert "kept.sqlite3: No such file or directory; begin it with" in missing.stderr
+    with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
+        archive.keep([event(1), event(2)])
+        marks = (Mark(1, 0, utc(1_790_000_000)),)
+        archive.remember(STATE, msgspec.json.encode(Count(41 * DAY, marks)))
+    written = ran(tmp_path, "export", str(file), "--form", "parquet", "out.parquet")
+    assert (written.returncode, written.stdout) == (0, "")
+    assert "2 records in out.parquet, SHA-256 " in written.stderr
+    looked = ran(tmp_path, "prune", str(file), "--dry-run")
+    assert looked.returncode == 0, looked.stderr
+    assert "event: 1 would be removed" in looked.stdout
+    assert "sealed: nothing is 400 days old" in looked.stdout
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("{ event = 29 }", "keep_days: expected whole days, 30 to 36500"),
+        ("{ removal = 40 }", "keep_days"),
+        ('{ event = "10 years" }', "keep_days: expected whole days, 30 to 36500"),
+    ],
+)
+def test_a_policy_that_is_none(
+    tmp_path: Path, policy: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(CONFIGURATION.replace("{ event = 40, sealed = 400 }", policy))
+    assert main(["surveillance", "prune", str(file)]) == 1
+    assert f"line 7: archive.{said}" in capsys.readouterr().err
+
+
+async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subscribers.surveillance.upkeep.EVERY", 0.01)
+    site = SiteSettings(id="madrid-1", broker=BrokerLogin(url="mqtt://127.0.0.1"))
+    settings = SurveillanceSettings(
+        archive=place, node="recorder", sites=(site,), keep_days={"event": 40}
+    )
+    recorded = Grown()
+    with closing(open_archive(place)) as archive:
+        marks = (Mark(1, 0, utc(1_790_000_000)),)
+        archive.remember(STATE, msgspec.json.encode(Count(41 * DAY, marks)))
+        task = asyncio.create_task(look_after(settings, recorded))
+        archive.keep([event(1), event(2)])
+        recorded.to(2)
+        removed, left = Query(kinds=("removal",)), Query(kinds=("event",))
+        await asyncio.to_thread(
+            until,
+            "the old event is removed",
+            lambda: list(archive.find(removed)) and len(list(archive.find(left))) == 1,
+            patience=60.0,
+        )
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        count = read(archive.recall(STATE))
+        assert (count.counted >= 41 * DAY, len(count.marks)) == (True, 2)
+        assert [row.record.seq for row in archive.find(Query(kinds=("event",)))] == [2]

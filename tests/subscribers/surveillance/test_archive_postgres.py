@@ -1,0 +1,182 @@
+"""What holds of the database of PostgreSQL alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import psycopg
+import pytest
+
+from subscribers.surveillance.archive import Query, Removal
+from subscribers.surveillance.archive_postgres import PostgresArchive
+from subscribers.surveillance.errors import ArchiveError
+from tests.subscribers.surveillance import test_archive as every
+from tests.subscribers.surveillance.postgres import Postgres
+from tests.subscribers.surveillance.said import event
+
+CHANGES = (
+    "UPDATE record SET body = ''",
+    "UPDATE record SET number = 7",
+    "DELETE FROM record",
+    "TRUNCATE record",
+    "DELETE FROM word",
+    "UPDATE word SET word = 'x'",
+    "TRUNCATE word",
+    "INSERT INTO record SELECT * FROM record ON CONFLICT (number) DO UPDATE SET body = ''",
+)
+UNINSTALLED = """
+import sys
+sys.modules["psycopg"] = None
+from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.open_archive import open_archive
+try:
+    open_archive("postgresql://nobody@/nowhere")
+except ArchiveError as error:
+    print(error)
+"""
+
+
+def test_what_is_there_is_never_changed(postgres: Postgres) -> None:
+    where = postgres.database()
+    archive = PostgresArchive(where)
+    archive.keep([event(1, words=("wheel",))])
+    for change in CHANGES:
+        with (
+            psycopg.connect(where, autocommit=True) as other,
+            pytest.raises(psycopg.errors.RaiseException),
+        ):
+            other.execute(change)
+    assert [row.record for row in archive.find(Query(words=("wheel",)))] == [
+        event(1, words=("wheel",))
+    ]
+    archive.close()
+
+
+@pytest.mark.parametrize("spellings", [0, 20], ids=["looked up", "walked"])
+def test_frequent_words_are_found_too(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch, spellings: int
+) -> None:
+    """The other ways to look for a word find the same."""
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.FREQUENT", 10)
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.SPELLINGS", spellings)
+    archive = PostgresArchive(postgres.database())
+    every.test_queries_agree_with_a_list(archive)
+    archive.close()
+
+
+def test_a_server_that_ends_and_comes_back(postgres: Postgres) -> None:
+    archive = PostgresArchive(postgres.database(), recorder=True)
+    archive.keep([event(1)])
+    postgres.kill()
+    with pytest.raises(ArchiveError, match="it is tried again"):
+        archive.keep([event(2)])
+    with pytest.raises(ArchiveError, match="it is tried again"):
+        list(archive.find(Query()))
+    postgres.start()
+    assert len(archive.keep([event(1), event(2)]).new) == 1
+    assert [row.record.seq for row in archive.find(Query())] == [1, 2]
+    with pytest.raises(ArchiveError, match="another recorder"):
+        PostgresArchive(archive._where, recorder=True)
+    archive.close()
+
+
+def test_a_connection_that_was_ended(postgres: Postgres) -> None:
+    where = postgres.database()
+    archive = PostgresArchive(where)
+    with psycopg.connect(where, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'novamas surveillance' AND datname = current_database()"
+        )
+    with pytest.raises(ArchiveError, match="it is tried again"):
+        archive.keep([event(1)])
+    assert len(archive.keep([event(1)]).new) == 1
+    archive.close()
+
+
+def test_a_commit_is_synced_whatever_the_database_says(postgres: Postgres) -> None:
+    where = postgres.database()
+    with psycopg.connect(where, autocommit=True) as other:
+        name = other.info.dbname
+        other.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+    archive = PostgresArchive(where)
+    assert archive._connection is not None
+    assert archive._connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+    archive.close()
+
+
+def test_a_database_that_is_no_archive(postgres: Postgres) -> None:
+    where = postgres.database()
+    with pytest.raises(ArchiveError, match="no archive is there yet; begin it with"):
+        PostgresArchive(where, read_only=True)
+    with psycopg.connect(where, autocommit=True) as other:
+        other.execute("CREATE TABLE chips (colour text)")
+    with pytest.raises(ArchiveError, match="this is no archive of novamas surveillance; name"):
+        PostgresArchive(where)
+
+
+def test_a_later_version(postgres: Postgres) -> None:
+    where = postgres.database()
+    PostgresArchive(where).close()
+    with psycopg.connect(where, autocommit=True) as other:
+        other.execute("UPDATE meta SET value = '9'")
+    with pytest.raises(ArchiveError, match="its version is 9, and this program knows 1; use"):
+        PostgresArchive(where)
+
+
+def test_another_encoding(postgres: Postgres) -> None:
+    with psycopg.connect(postgres.address("postgres"), autocommit=True) as other:
+        other.execute("CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0")
+    with pytest.raises(ArchiveError, match="its encoding is LATIN1; make the database anew"):
+        PostgresArchive(postgres.address("latin"))
+
+
+def test_dropping_goes_on_in_batches(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.BATCH", 3)
+    archive = PostgresArchive(postgres.database())
+    archive.keep([event(n) for n in range(1, 11)])
+    assert archive.drop(Removal("event", 8)) == 8
+    assert [row.record.seq for row in archive.find(Query())] == [9, 10]
+    assert archive.gaps("madrid-1") == []
+    archive.close()
+
+
+def test_a_user_who_may_only_read(postgres: Postgres) -> None:
+    where = postgres.database()
+    archive = PostgresArchive(where)
+    archive.keep([event(1)])
+    with psycopg.connect(where, autocommit=True) as other:
+        other.execute("CREATE ROLE looker LOGIN IN ROLE pg_read_all_data")
+    looker = where.replace(f"//{postgres.user}@", "//looker@")
+    reader = PostgresArchive(looker, read_only=True)
+    assert len(list(reader.find(Query()))) == 1
+    reader.close()
+    writer = PostgresArchive(looker)
+    with pytest.raises(ArchiveError, match=r"permission denied .*docs/surveillance\.md says how"):
+        writer.keep([event(2)])
+    writer.close()
+    archive.close()
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["postgresql://n:s3cret@127.0.0.1:1/x?connect_timeout=2", "postgresql://n:s3cret@%zz/x"],
+)
+def test_no_password_is_told(where: str) -> None:
+    with pytest.raises(ArchiveError) as told:
+        PostgresArchive(where)
+    assert "s3cret" not in str(told.value)
+    assert told.value.__cause__ is None
+
+
+def test_without_psycopg() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", UNINSTALLED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert "psycopg; install it with `pip install novamas[archive]`" in said.stdout

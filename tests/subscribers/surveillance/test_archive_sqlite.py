@@ -1,0 +1,151 @@
+"""What holds of the file of SQLite alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Query, Removal
+from subscribers.surveillance.archive_sqlite import SQLiteArchive
+from subscribers.surveillance.errors import ArchiveError
+from tests.subscribers.surveillance import test_archive as every
+from tests.subscribers.surveillance.said import event
+
+REPLACED = (
+    "INSERT OR REPLACE INTO record SELECT {}, site, kind, key, time, heard, x'00', place, node, "
+    "boot, seq, type, session, round, words FROM record"
+)
+CHANGES = (
+    "UPDATE record SET body = x'00'",
+    "UPDATE record SET number = 7",
+    "DELETE FROM record",
+    "DELETE FROM word",
+    "UPDATE word SET word = 'x'",
+    REPLACED.format("number"),
+    REPLACED.format("number + 5"),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "archive.sqlite3"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
+    archive = SQLiteArchive(path)
+    archive.keep([event(1, words=("wheel",))])
+    other = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError):
+        other.execute(change)
+    other.close()
+    assert [row.record for row in archive.find(Query(words=("wheel",)))] == [
+        event(1, words=("wheel",))
+    ]
+    archive.close()
+
+
+def test_a_commit_is_synced(path: Path) -> None:
+    archive = SQLiteArchive(path)
+    assert archive._connection is not None
+    assert archive._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert archive._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    archive.close()
+
+
+def test_the_file_is_of_its_owner_and_group(path: Path) -> None:
+    SQLiteArchive(path).close()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_is_no_archive(path: Path) -> None:
+    path.write_bytes(b"no database, but a text of some length" * 40)
+    with pytest.raises(ArchiveError, match=r"archive\.sqlite3: file is not a database; name"):
+        SQLiteArchive(path)
+    path.unlink()
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE entry (position INTEGER)")
+    other.close()
+    with pytest.raises(ArchiveError, match="no archive of novamas"):
+        SQLiteArchive(path)
+
+
+def test_a_later_version(path: Path) -> None:
+    SQLiteArchive(path).close()
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE meta SET value = '9'")
+    other.close()
+    with pytest.raises(ArchiveError, match="its version is 9, and this program knows 1"):
+        SQLiteArchive(path, read_only=True)
+
+
+def test_there_is_none_to_read(path: Path) -> None:
+    with pytest.raises(ArchiveError, match=r"No such file .*begin it with `novamas surveillance`"):
+        SQLiteArchive(path, read_only=True)
+    assert not path.exists()
+
+
+def test_a_full_file_keeps_nothing_and_goes_on(path: Path) -> None:
+    archive = SQLiteArchive(path)
+    archive.keep([event(1)])
+    assert archive._connection is not None
+    pages = archive._connection.execute("PRAGMA page_count").fetchone()[0]
+    archive._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArchiveError, match="disk is full; make room on the disk"):
+        archive.keep([event(2), event(3, body=bytes(100_000))])
+    assert [row.record.seq for row in archive.find(Query())] == [1]
+    archive._connection.execute("PRAGMA max_page_count = 1000000")
+    assert len(archive.keep([event(2)]).new) == 1
+    archive.close()
+
+
+def test_frequent_words_are_found_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other way to look for a word finds the same."""
+    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.FREQUENT", 10)
+    archive = SQLiteArchive(path)
+    every.test_queries_agree_with_a_list(archive)
+    archive.close()
+
+
+def test_dropping_goes_on_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.BATCH", 3)
+    archive = SQLiteArchive(path)
+    archive.keep([event(n) for n in range(1, 11)])
+    assert archive.drop(Removal("event", 8)) == 8
+    assert [row.record.seq for row in archive.find(Query())] == [9, 10]
+    assert archive.gaps("madrid-1") == []
+    archive.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query(tables=("R1",), limit=10, order="latest"),
+        Query(tables=("R1", "R2"), since=utc(1_790_000_000)),
+        Query(types=("round.void",), limit=10),
+        Query(kinds=("finding",)),
+        Query(session=1, round=2),
+        Query(since=utc(1_790_000_000), until=utc(1_790_000_009)),
+        Query(words=("ara02-014",), order="number"),
+    ],
+    ids=str,
+)
+def test_no_usual_query_reads_everything(path: Path, query: Query) -> None:
+    """Each walks an index in its order: nothing is sorted, no table is scanned."""
+    archive = SQLiteArchive(path)
+    archive.keep([event(1)])
+    assert archive._connection is not None
+    asked: list[str] = []
+    archive._connection.set_trace_callback(asked.append)
+    list(archive.find(query))
+    archive._connection.set_trace_callback(None)
+    selects = [each for each in asked if each.startswith("SELECT number")]
+    assert selects
+    for each in selects:
+        plan = [row[3] for row in archive._connection.execute(f"EXPLAIN QUERY PLAN {each}")]
+        assert not [step for step in plan if step.startswith("SCAN record")], plan
+        assert not [step for step in plan if "TEMP B-TREE" in step], plan
+    archive.close()

@@ -1,0 +1,101 @@
+"""The archive takes nothing for a while: a server of PostgreSQL that is stopped, a disk that is
+full. Nothing is lost, nothing is kept twice, and the recorder says it.
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.chaos.disk import Full, disk
+from tests.daemon.conftest import daemon as daemon
+from tests.daemon.conftest import ending as ending
+from tests.daemon.conftest import mosquitto as mosquitto
+from tests.daemon.conftest import subscribe as subscribe
+from tests.daemon.conftest import tell as tell
+from tests.daemon.conftest import wheel as wheel
+from tests.daemon.mosquitto import until
+from tests.daemon.play import command, spin
+from tests.subscribers.surveillance.postgres import Postgres
+from tests.subscribers.surveillance.room import Room, told
+from tests.subscribers.surveillance.room import rooms as rooms
+
+STALLED = "archive-stalled"
+
+
+def until_stalled(room: Room, why: str) -> None:
+    """Wait until the recorder says it: at ``/health``, in an alert and in the log."""
+    until("its health says it", lambda: room.health()["trouble"], room.recorder.log)
+    assert room.health()["status"] == 503
+    alert = until("its alert", lambda: room.alert(STALLED), room.recorder.log)
+    assert alert["what"] == "surveillance.archive_stalled"
+    assert alert["severity"] == "fault"
+    assert why in alert["detail"]
+    with urllib.request.urlopen(f"http://127.0.0.1:{room.port}/metrics") as answer:
+        assert "novamas_surveillance_archive_up 0" in answer.read().decode()
+    assert why in room.recorder.logged("the archive takes nothing")[-1]["reason"]
+
+
+def until_well(room: Room) -> None:
+    """Wait until it says that it goes on, and has everything."""
+    room.until_kept()
+    until("its alert is gone", lambda: room.alert(STALLED) is None, room.recorder.log)
+    assert room.health()["trouble"] is None
+    assert room.recorder.logged("the archive takes records again")
+    assert room.recorder.findings() == []
+
+
+def test_postgres_is_stopped_while_events_flow(
+    postgres: Postgres, rooms: Callable[..., Room], long: bool
+) -> None:
+    """Also while nothing is said: the recorder finds out by itself, and goes on by itself."""
+    where = postgres.database()
+    room = rooms(f'database = "{where}"', where)
+    heard, recorder = room.heard, room.recorder
+    recorder.start()
+    command(heard, "session.open")
+    room.until_kept()
+    postgres.kill()
+    until_stalled(room, "it is tried again")
+    before = len(told(room.journal))
+    spin(room.wheel, heard, "17", 2)
+    spin(room.wheel, heard, "32", 3, before="17")
+    assert len(told(room.journal)) > before
+    postgres.start()
+    until_well(room)
+    for number in range(10 if long else 0):
+        postgres.kill()
+        postgres.start()
+        spin(room.wheel, heard, " 0", 4 + number, before="32")
+    room.until_kept()
+    keys = [each.key for each in recorder.found(kinds=("event",))]
+    assert len(keys) == len(set(keys)) == len(told(room.journal))
+    assert recorder.findings() == []
+
+
+def test_a_full_disk_under_the_archive(
+    tmp_path: Path, ending: ExitStack, rooms: Callable[..., Room]
+) -> None:
+    """What is kept stays and can be read; what is not is not acknowledged, also by a recorder that
+    is killed meanwhile.
+    """
+    full = disk(Full, tmp_path / "disk")
+    ending.callback(full.close)
+    path = full.folder / "archive.sqlite3"
+    room = rooms(f'path = "{path}"', str(path))
+    heard, recorder = room.heard, room.recorder
+    recorder.start()
+    ending.callback(recorder.kill)
+    command(heard, "session.open")
+    room.until_kept()
+    full.fail(recorder)
+    kept = recorder.events()
+    spin(room.wheel, heard, "17", 2)
+    until_stalled(room, "archive.sqlite3")
+    spin(room.wheel, heard, "32", 3, before="17")
+    assert kept.items() <= recorder.events().items()
+    assert len(recorder.events()) < len(told(room.journal))
+    full.cure(recorder)
+    until_well(room)

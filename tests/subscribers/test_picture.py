@@ -1,0 +1,233 @@
+"""A picture is current, or it says why not: never both, never neither."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.contract.messages.messages import LANGUAGES, text
+from subscribers.display.picture import Picture
+from subscribers.display.round_store import RoundStore
+from subscribers.display.rounds import Round, put
+from subscribers.feed import Linked, Said
+from subscribers.known import Outdated
+from subscribers.web.floor import Floor
+from subscribers.web.tables import Pictures
+from tests.conftest import LONG
+from tests.controller.games.scripts import scripts
+from tests.subscribers.real import RealTable, after, scripted, spins, spun
+
+NOW = "2026-03-20T02:10:16.215319Z"
+ALL = sorted(name for name in scripts() if name.split("/")[0] in ("roulette", "boule", "craps"))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoundStore]:
+    made = RoundStore(tmp_path_factory.mktemp("rounds"))
+    yield made
+    made.close()
+
+
+def troubled(picture: Picture) -> str | None:
+    assert picture.current == (picture.trouble is None)
+    return None if picture.trouble is None else picture.trouble.why
+
+
+def state_of(table: RealTable) -> dict[str, Any]:
+    body = table.table.retained()["state"]
+    assert body is not None
+    return dict(json.loads(body))
+
+
+@pytest.mark.parametrize("why", ["no_broker", "no_daemon", "daemon_offline", "unreadable"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_current_of_a_table_that_is_not_heard(why: Any, language: str) -> None:
+    picture = spun([17]).shown(language, Outdated(why, NOW))
+    assert troubled(picture) == why
+    assert picture.trouble is not None
+    assert (picture.trouble.since, picture.trouble.text) == (NOW, text(f"trouble.{why}", language))
+    assert picture.call is None
+    assert not picture.closed
+    assert picture.body.last.number == "17"
+
+
+def test_no_more_bets_is_said_as_long_as_it_holds() -> None:
+    for table in scripted("roulette/evening"):
+        picture = table.shown()
+        assert picture.closed == (picture.phase.id == "bets_closed")
+        assert not picture.closed or (picture.call and picture.call.language == "eu")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_number_is_current_only_where_its_round_is_the_last(name: str) -> None:
+    """For every step of the scripts: a silent device, a fault, a round without result, a decision
+    about the round in progress make the picture one of before.
+    """
+    for table in scripted(name):
+        told, picture = state_of(table), table.shown("es")
+        why = troubled(picture)
+        if told["status"] in ("fault", "stale"):
+            assert why == told["status"]
+            continue
+        last = json.loads(table.table.retained()["result"] or b"null")
+        shown = told["shown"]
+        of = last["round"] if last and last["session"] == shown["session"] else 0
+        later = [number for number in shown["unresolved"] if number > of]
+        assert (why == "unresolved") == bool(later)
+        if why is None and shown["phase"] == "decision":
+            assert shown["round"] <= max(
+                (each.round for each in table.rounds if each.session == shown["session"]), default=0
+            )
+
+
+def test_an_unresolved_round_says_which_since_when_and_why() -> None:
+    found = [table.shown("es").trouble for table in scripted("roulette/silence")]
+    trouble = next(each for each in found if each is not None and each.why == "unresolved")
+    assert trouble.text == "jugada 2 sin resolver: no se sabe su resultado"
+    assert trouble.detail == "el aparato no se oyó"
+    assert trouble.since is not None
+    assert found[-1] is None
+
+
+def test_an_unresolved_round_behind_a_later_result_is_a_note() -> None:
+    table = spun([17, 4])
+    shown = {**state_of(table)["shown"], "unresolved": [1]}
+    table.tell("state", json.dumps({**state_of(table), "shown": shown}).encode())
+    assert table.shown().current
+    table.tell(
+        "state", json.dumps({**state_of(table), "shown": shown | {"unresolved": [3]}}).encode()
+    )
+    assert troubled(table.shown()) == "unresolved"
+
+
+def test_a_decision_about_the_round_in_progress_is_waited_for() -> None:
+    pictures = [table.shown("es") for table in scripted("roulette/ball-with-rotor")]
+    [first, *_] = [each for each in pictures if not each.current]
+    assert first.trouble is not None
+    assert (first.trouble.why, first.trouble.text) == (
+        "decision",
+        "la jugada 1 espera una decisión",
+    )
+    assert first.waits
+    assert pictures[-1].current
+
+
+def test_void_and_corrected_rounds_are_notes_with_their_number() -> None:
+    table = after("roulette/null-spin")
+    assert [(note.round, note.kind) for note in table.shown("es").notes] == [(2, "void")]
+    corrected = after("roulette/correction").shown("es").notes
+    assert {note.kind for note in corrected} == {"corrected"}
+    assert corrected[-1].text == "jugada 1: resultado corregido · antes 0"
+
+
+def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> None:
+    """The display was not there when it was told, but had heard the result."""
+    table = after("roulette/correction")
+    corrected = next(each for each in table.rounds if each.corrected)
+    floor = Floor({table.table.id: False}, lambda: NOW)
+    pictures = Pictures(floor, store)
+    first = RealTable("roulette-french", "ARA02", {"phases": "person"}, name=table.table.id)
+    for given_ in spins([1, 1, 1, 1]):
+        for leaf, body in first.hear(given_):
+            floor.hear(False, Said(leaf, body or b"", table.table.id))
+    for leaf, body in table.table.retained().items():
+        floor.hear(False, Said(leaf, body or b"", table.table.id))
+    again = next(each for each in pictures.rounds(table.table.id) if each.round == corrected.round)
+    assert (again.outcome, again.corrected) == (corrected.outcome, True)
+
+
+def test_what_a_round_was_stays_known() -> None:
+    void = Round(session=1, round=1, kind="void", reason="ball_out", time="a")
+    told = Round(session=1, round=1, kind="void", time=None)
+    assert put((void,), [told]) == (void,)
+    result = Round(session=1, round=1, kind="result")
+    assert put((void,), [result]) == (msgspec.structs.replace(result, time="a"),)
+
+
+# Whatever comes, in whatever order
+
+STATUS = st.sampled_from(["open", "closed", "waiting", "stale", "fault"])
+PHASE = st.sampled_from(["closed", "waiting", "bets_open", "bets_closed", "decision"])
+
+
+@st.composite
+def states(draw: st.DrawFn) -> bytes:
+    told = state_of(BASE)
+    told["status"] = draw(STATUS)
+    told["boot"] = draw(st.sampled_from(["b1", "b2"]))
+    told["shown"] |= {
+        "phase": draw(PHASE),
+        "round": draw(st.integers(0, 4)),
+        "session": draw(st.integers(0, 2)),
+        "unresolved": draw(st.lists(st.integers(1, 4), max_size=2)),
+        "last_number": draw(st.none() | st.integers(-1, 40) | st.sampled_from(["00", "joker"])),
+        "last_rounds": draw(st.none() | st.integers(0, 3)),
+        "settings": draw(
+            st.dictionaries(
+                st.sampled_from(["pocket_order", "phases"]), st.lists(st.integers(0, 9)), max_size=1
+            )
+        ),
+    }
+    return json.dumps(told).encode()
+
+
+BASE = spun([17, 4])
+LINKS = st.builds(Linked, st.booleans())
+NODES = st.builds(
+    lambda status, boot: Said(
+        "node/n/status", json.dumps({"status": status, "boot": boot}).encode()
+    ),
+    st.sampled_from(["online", "offline"]),
+    st.sampled_from(["b1", "b2"]),
+)
+OF_TABLE = st.one_of(
+    st.builds(lambda body: Said("state", body, "ruleta-1"), states()),
+    st.builds(
+        lambda leaf, body: Said(leaf, body, "ruleta-1"),
+        st.sampled_from(["state", "result", "history", "info", "event", "alert/a", "shoe"]),
+        st.sampled_from([b"", b"null", b"{", b'{"a":1}', b"\xff"]),
+    ),
+    st.sampled_from(
+        [Said(leaf, body or b"", "ruleta-1") for leaf, body in BASE.table.retained().items()]
+    ),
+)
+
+
+@settings(max_examples=300 if LONG in os.environ else 100)
+@given(st.lists(st.one_of(LINKS, NODES, OF_TABLE), max_size=25))
+def test_whatever_comes_nothing_is_current_that_is_not(
+    store: RoundStore, messages: list[Said | Linked]
+) -> None:
+    floor = Floor({"ruleta-1": False}, lambda: NOW)
+    pictures = Pictures(floor, store)
+    up, online = False, set[str]()
+    unread = set[str]()
+    for message in messages:
+        floor.hear(False, message)
+        if isinstance(message, Linked):
+            up, online = message.up, set()
+        elif message.table is None:
+            told = json.loads(message.body)
+            online = {told["boot"]} if told["status"] == "online" else set()
+        else:
+            known = floor.known["ruleta-1"]
+            unread = {*known.unread}
+        drawn = msgspec.json.decode(pictures.json("ruleta-1", "es"))
+        state = floor.known["ruleta-1"].state
+        assert drawn["current"] == (drawn["trouble"] is None)
+        if drawn["current"]:
+            assert up
+            assert state is not None
+            assert state.boot in online
+            assert not unread
+            assert state.status not in ("fault", "stale")
+        else:
+            assert drawn["call"] is None
+            assert drawn["trouble"]["text"]

@@ -1,0 +1,143 @@
+"""Which events become bookmarks, and with which words: what is public already, and nothing else."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from controller.contract.messages.messages import LANGUAGES
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Record
+from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encoded, line
+from subscribers.video.pos import written
+from subscribers.video.settings import BookmarkSettings
+from tests.controller.games import scripts
+from tests.controller.test_confidential import cards_in
+
+SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
+
+
+def of(told: bytes, **changes: object) -> Record:
+    fields = msgspec.json.decode(told)
+    given = {
+        "site": fields.get("site") or "palma",
+        "kind": "event",
+        "key": str(fields.get("seq", 1)),
+        "time": fields.get("time") or utc(1_790_000_000),
+        "heard": utc(1_790_000_001),
+        "body": told,
+        "table": fields.get("table") or "t1",
+        "boot": fields.get("boot") or "b1",
+        "seq": fields.get("seq") or 1,
+        "type": fields["type"],
+        "session": fields.get("session", 0),
+        "round": fields.get("round", 0),
+        **changes,
+    }
+    return msgspec.convert(given, Record)
+
+
+def spelled(told: str) -> str:
+    """A text with its cards as the wire has them."""
+    for sign, letter in SUITS.items():
+        told = told.replace(f"10{sign}", f"T{letter}").replace(sign, letter)
+    return told
+
+
+@pytest.mark.parametrize("name", sorted(scripts.scripts()))
+def test_a_bookmark_names_no_card_that_its_own_public_event_does_not(name: str) -> None:
+    settings = BookmarkSettings(id="b", kind="pos", address="tcp://h:1", site="palma")
+    for event in scripts.played(scripts.read(name)):
+        if "refused" in event:
+            continue
+        told = msgspec.json.encode(event)
+        record = of(told)
+        for language in LANGUAGES:
+            mark = bookmark(record, language)
+            assert (mark is not None) == (record.type in EVENTS)
+            if mark is None:
+                continue
+            assert mark.text
+            sent = [
+                mark.text,
+                line(mark, late=True),
+                encoded(line(mark, late=False), "ascii").decode(),
+                msgspec.json.encode(body(mark, None, late=False)).decode(),
+                written(mark, settings, late=False).decode(),
+            ]
+            assert cards_in(*map(spelled, sent)) <= cards_in(told), (name, mark.text)
+
+
+def test_a_sealed_box_and_what_else_is_no_event_becomes_none() -> None:
+    told = b'{"type":"round.result","table":"t1"}'
+    for kind in ("sealed", "alert", "reply", "checkpoint", "finding", "access"):
+        assert bookmark(of(told, kind=kind), "en") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "round 17: 0"),
+        ("es", "jugada 17: 0"),
+        ("ca", "jugada 17: 0"),
+    ],
+)
+def test_a_result_is_said_in_the_language_of_its_reader(language: str, said: str) -> None:
+    told = (
+        b'{"type":"round.result","round":17,"session":2,"frames":[],"outcome":{"family":"roulette",'
+        b'"number":0,"colour":null,"parity":null,"half":null,"dozen":null,"column":null,"zeros":1,'
+        b'"last_of_session":false}}'
+    )
+    mark = bookmark(of(told), language)
+    assert mark is not None
+    assert mark.text == said
+
+
+def test_a_void_round_has_its_reason_and_the_article() -> None:
+    told = (
+        b'{"type":"round.void","round":3,"session":1,"reason":"ball_out","law":"ARA02-014",'
+        b'"article":"art. 12.3","last_number":null}'
+    )
+    mark = bookmark(of(told), "en")
+    assert mark is not None
+    assert mark.text == "round 3: void: the ball left the cylinder (art. 12.3)"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        b'{"type":"round.result","outcome":{"family":"a game to come"}}',
+        b'{"type":"round.void","reason":7}',
+    ],
+)
+def test_what_a_newer_daemon_says_is_named_and_not_left_out(told: bytes) -> None:
+    mark = bookmark(of(told, round=4), "en")
+    assert mark is not None
+    assert mark.text == f"round 4: {msgspec.json.decode(told)['type']}"
+
+
+def test_a_body_that_is_no_json_is_named_too() -> None:
+    record = of(b'{"type":"round.void"}', body=b"\xff{", type="round.void")
+    mark = bookmark(record, "en")
+    assert mark is not None
+    assert "round.void" in mark.text
+
+
+def test_one_line_stays_one_line() -> None:
+    mark = marked(text="a\r\nnovamas round.void forged\x00")
+    assert line(mark, late=False).splitlines() == [line(mark, late=False)]
+    assert "\x00" not in line(mark, late=False)
+
+
+def test_an_encoding_without_suits_has_letters() -> None:
+    assert encoded("10♥ niño · ruleta", "ascii") == b"10h nino - ruleta"
+    assert encoded("niño", "latin-1") == "niño".encode("latin-1")
+
+
+def marked(**changes: object) -> Bookmark:
+    given = {
+        "site": "palma", "table": "ruleta-1", "boot": "b1", "seq": 7, "type": "round.void",
+        "time": "2026-11-20T22:31:05.250000Z", "session": 2, "round": 17, "text": "void",
+        "simulated": False, "historical": False, **changes,
+    }  # fmt: skip
+    return msgspec.convert(given, Bookmark)

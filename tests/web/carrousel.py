@@ -1,0 +1,94 @@
+"""A floor with a jackpot for the console's tests: real broker, controller and web server; tables as
+their daemon tells them.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from controller.people.register import enrolled, spelled, write_people
+from tests.controller.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.subscribers.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
+from tests.web.pit import Client, console
+from tests.web.server import WebServer
+
+TABLES = ("poker-1", "poker-2")
+JACKPOT = "jackpot/linked"
+
+
+def staff(director: tuple[str, ...] = ("*",)) -> bytes:
+    """The people file: a table head, an inspector and the director, at these tables."""
+    persons = [
+        replace(LASA, roles=("table_head",), tables=("*",)),
+        replace(RIERA, roles=("inspector",), tables=("*",), pits=()),
+        replace(VIDAL, tables=director),
+    ]
+    return write_people(enrolled(replace(HEAD, site=SITE, pits={}), persons), SITE_KEY)
+
+
+class PayingFloor(Floor):
+    """All of it, in play, and a console that hears it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        ending: ExitStack,
+        *,
+        nodes: int = 1,
+        director: tuple[str, ...] = ("*",),
+        **fields: Any,
+    ) -> None:
+        people = folder / "people.jsonl"
+        people.write_bytes(staff(director))
+        broker = Mosquitto(folder / "mosquitto")
+        ending.callback(broker.kill)
+        broker.start()
+        heard = Subscriber(broker.port, "#")
+        ending.callback(heard.close)
+        self.dealers = [Dealer(broker.port, f"node-{each}", f"b{each}") for each in range(nodes)]
+        for number, dealer in enumerate(self.dealers):
+            ending.callback(dealer.close)
+            dealer.serve(*TABLES[number :: len(self.dealers)])
+        controller = Controller(
+            folder / "carrousel",
+            broker.port,
+            terms(*TABLES, **fields),
+            people_file=str(people),
+            people_key=spelled(SIGNER),
+        )
+        ending.callback(controller.kill)
+        controller.start()
+        super().__init__(broker, heard, self.dealers[0], controller)
+        self.in_play(*TABLES)
+        self.web = WebServer(
+            folder / "web",
+            broker.port,
+            [],
+            jackpots=[{"id": "linked"}],
+            pit=console(folder / "pit", SITE, people),
+        )
+        ending.callback(self.web.kill)
+        until("all is heard", lambda: Client(self.web.address).ask("GET", "/health")[0] == 200)
+
+    def hit(self, table: str = TABLES[0], box: int = 1, round: int = 1) -> int:  # noqa: A002
+        """A straight flush that is payable. Returns what it is worth."""
+        number = self.state()["last"][0]["award"] + 1 if self.state().get("last") else 1
+        self.dealer.coin(table, box, round)
+        self.dealer.award(table, box, round)
+        self.dealer.staked(table, STAKE, round)
+        state = self.until(
+            f"award {number} is payable",
+            lambda state: any(
+                (each["award"], each["status"]) == (number, "payable") for each in state["awards"]
+            ),
+        )
+        return next(int(each["value"]) for each in state["awards"] if each["award"] == number)
+
+    def sent(self, command: str) -> int:
+        """How often an order came to the broker."""
+        return len(self.heard.on(f"{JACKPOT}/command/{command.replace('.', '-')}"))

@@ -1,0 +1,242 @@
+"""The pages in a real browser: what is of before turns grey by itself, nothing needs to be loaded
+again, and everything fits its screen.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterable
+
+from playwright.sync_api import Page, expect
+
+from controller.contract.messages.messages import LANGUAGES, catalogue
+from controller.contract.notation import Input
+from tests.controller.games import scripts
+from tests.daemon.mosquitto import until
+from tests.subscribers.real import RealTable, spins, spun
+from tests.web.conftest import Serve
+from tests.web.raw import ask
+from tests.web.server import Teller, WebServer
+
+SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
+"""A phone, HD, Full HD, 4K, and a marquee that stands upright."""
+
+
+def say(teller: Teller, table: RealTable, inputs: Iterable[Input]) -> None:
+    """The table says at the broker what comes of these."""
+    for given in inputs:
+        for leaf, body in table.hear(given):
+            teller.tell(table.table.id, leaf, body or b"")
+
+
+def retain(teller: Teller, table: RealTable, name: str) -> None:
+    """What is retained of a table, under this name."""
+    for leaf, body in table.table.retained().items():
+        told = json.loads(body or b"null")
+        if told is not None:
+            teller.tell(name, leaf, {**told, "table": name})
+
+
+def open_(page: Page, server: WebServer, path: str) -> None:
+    """Open a page whose tables were heard."""
+    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    page.goto(server.address + path)
+    expect(page.locator("article").first).to_be_visible()
+
+
+def scripted(name: str) -> tuple[RealTable, list[Input]]:
+    script = scripts.read(name)
+    return RealTable(script.game, script.decree, script.settings), list(script.inputs)
+
+
+def test_a_server_that_is_not_heard_greys_its_pictures(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    """Stopped in the middle of everything, it says nothing and closes nothing."""
+    retain(teller, spun([25]), "ruleta-1")
+    server = serve([("ruleta-1", False)])
+    open_(page, server, "/table/ruleta-1")
+    expect(page.locator("article:not(.before) .number")).to_have_text("25")
+    server.signal(signal.SIGSTOP)
+    try:
+        expect(page.locator("article.before .number")).to_have_text("25")
+        expect(page.locator(".trouble")).to_contain_text("sin servidor de pantallas")
+        expect(page.locator(".trouble")).to_contain_text("desde las")
+    finally:
+        server.signal(signal.SIGCONT)
+    expect(page.locator("article:not(.before) .number")).to_have_text("25")
+
+
+def test_each_turn_of_events_has_its_picture_without_a_reload(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    server = serve([("table-1", False)])
+    table, inputs = scripted("roulette/silence")
+    say(teller, table, inputs[:6])
+    open_(page, server, "/table/table-1?lang=es")
+    page.evaluate("window.same = true")
+    current, before = page.locator("article:not(.before)"), page.locator("article.before")
+    expect(current.locator(".number")).to_have_text("17")
+    said = [*inputs[6:]]
+    while not table.shown().trouble or table.shown().trouble.why != "stale":  # type: ignore[union-attr]
+        say(teller, table, [said.pop(0)])
+    expect(before.locator(".strip")).to_contain_text("sin señal")
+    expect(before.locator(".number")).to_have_text("17")
+    while not table.shown().trouble or table.shown().trouble.why != "unresolved":  # type: ignore[union-attr]
+        say(teller, table, [said.pop(0)])
+    expect(before.locator(".strip")).to_contain_text("jugada 2 sin resolver")
+    say(teller, table, said)
+    expect(current.locator(".number")).to_have_text("0")
+
+    table, inputs = scripted("roulette/null-spin")
+    say(teller, table, inputs)
+    expect(current.locator(".below .void")).to_contain_text("jugada 2: nula")
+    expect(page.locator(".lanes .chip.void")).to_have_text("nula")
+
+    table, inputs = scripted("roulette/correction")
+    say(teller, table, inputs)
+    expect(current.locator(".below .corrected").first).to_contain_text("resultado corregido")
+    expect(page.locator(".lanes .star").first).to_be_visible()
+
+    teller.node("status", {"status": "offline", "boot": "b1"})
+    expect(before.locator(".strip")).to_contain_text("el servicio está desconectado")
+    again = RealTable("roulette-french", "ARA02", {"phases": "person"}, boot="b2")
+    say(teller, again, spins([36]))
+    expect(before.locator(".number")).to_have_text("36")
+    teller.online("b2")
+    expect(current.locator(".number")).to_have_text("36")
+    assert page.evaluate("window.same")
+
+
+def test_each_table_speaks_its_own_language(serve: Serve, teller: Teller, page: Page) -> None:
+    """No word of a picture is in another language than the picture, but what the decree says."""
+    decrees = {"es": "ARA02", "ca": "BAL05", "eu": "EUS96", "gl": "GAL07"}
+    for language, decree in decrees.items():
+        retain(teller, spun([7, 0, 32], decree), language)
+    server = serve([(language, False) for language in decrees])
+    open_(page, server, "/floor")
+    for language in decrees:
+        tile = page.locator(f"article[data-table={language}]")
+        expect(tile).to_have_attribute("lang", language)
+        expect(tile.locator(".said")).to_contain_text(catalogue(language)["colour.red"])
+        expect(tile.locator(".phase")).to_have_text(catalogue(language)["phase.waiting"])
+        expect(tile.locator(".limits")).to_contain_text(catalogue(language)["display.minimum"])
+    for language in LANGUAGES:
+        page.goto(f"{server.address}/table/gl?lang={language}")
+        expect(page.locator("article")).to_have_attribute("lang", language)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator(".frequencies caption")).to_have_text(
+            catalogue(language)["display.chances"]
+        )
+        expect(page.locator("summary")).to_have_text(catalogue(language)["display.legend"])
+
+
+def test_a_wall_fills_its_screen_and_a_table_fits_it(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    names = [f"ruleta-{number}" for number in range(1, 25)]
+    long = spun([number % 37 for number in range(120)])
+    for name in names:
+        retain(teller, long, name)
+    server = serve([(name, False) for name in names])
+    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    fits = (
+        "[document.documentElement.scrollHeight - innerHeight,"
+        " document.documentElement.scrollWidth - innerWidth]"
+    )
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{server.address}/table/ruleta-1")
+        expect(page.locator(".number")).to_be_visible()
+        down, across = page.evaluate(fits)
+        assert across <= 0
+        assert down <= 0 or width < 600, (width, height)
+    for width, height in ((1920, 1080), (1080, 1920)):
+        page.set_viewport_size({"width": width, "height": height})
+        for count in (1, 2, 5, 12, 24):
+            page.goto(f"{server.address}/wall?kiosk=1&rotate=600&tables={count}")
+            expect(page.locator(".number:visible")).to_have_count(count)
+            assert page.evaluate(fits) == [0, 0]
+            for number in page.locator(".number:visible").all()[:: max(1, count - 1)]:
+                box = number.bounding_box()
+                assert box is not None
+                assert box["height"] >= 20
+                assert box["y"] >= 0
+                assert box["y"] + box["height"] <= height
+
+
+def test_tables_take_turns_until_somebody_pauses(serve: Serve, teller: Teller, page: Page) -> None:
+    for name in ("a", "b", "c"):
+        retain(teller, spun([7]), name)
+    server = serve([("a", False), ("b", False), ("c", False)])
+    open_(page, server, "/wall?rotate=1&tables=2")
+    one, other = page.locator("article[data-table=a]"), page.locator("article[data-table=c]")
+    expect(other).to_be_visible()
+    expect(one).to_be_hidden()
+    expect(one).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("button")).to_have_text(catalogue("es")["display.go_on"])
+    shown = one.is_visible()
+    page.wait_for_timeout(2500)
+    assert one.is_visible() == shown
+
+
+def test_a_floor_is_walked_with_the_keyboard(serve: Serve, teller: Teller, page: Page) -> None:
+    for name in ("ruleta-1", "ruleta-2"):
+        retain(teller, spun([7]), name)
+    server = serve([("ruleta-1", False), ("ruleta-2", False)])
+    open_(page, server, "/floor?lang=eu")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    retain(teller, spun([8]), "ruleta-2")
+    expect(page.locator("a:focus .number")).to_have_text("8")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/table/ruleta-2?lang=eu")
+    page.goto(f"{server.address}/floor?kiosk=1")
+    expect(page.locator("article").first).to_be_visible()
+    expect(page.locator("a")).to_have_count(0)
+    assert page.evaluate("getComputedStyle(document.querySelector('article')).cursor") == "none"
+
+
+def test_who_hears_the_page_is_told_results_and_troubles_once(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    server = serve([("ruleta-1", False)])
+    table = RealTable("roulette-french", "ARA02", {"phases": "person"}, name="ruleta-1")
+    inputs = list(spins([32, 15]))
+    say(teller, table, inputs[:4])
+    open_(page, server, "/table/ruleta-1")
+    expect(page.locator("#said")).to_have_text("32 rojo, par, pasa, docena 3, columna 2")
+    page.evaluate(
+        """() => { window.heard = [];
+        new MutationObserver(() => window.heard.push(document.getElementById("said").textContent))
+          .observe(document.getElementById("said"), {childList: true}); }"""
+    )
+    say(teller, table, inputs[4:])
+    expect(page.locator("#said")).to_have_text("15 negro, impar, falta, docena 2, columna 3")
+    assert page.evaluate("window.heard") == ["15 negro, impar, falta, docena 2, columna 3"]
+
+
+def test_the_other_wheels_and_the_dice_are_drawn(serve: Serve, teller: Teller, page: Page) -> None:
+    names = {"bola": "boule/evening", "fortuna": "fortune-wheel/jokers", "dados": "craps/series"}
+    server = serve([(name, False) for name in names])
+    bodies = {}
+    for name, script in names.items():
+        table, inputs = scripted(script)
+        for given in inputs:
+            table.hear(given)
+        retain(teller, table, name)
+        bodies[name] = table.shown().body
+    open_(page, server, "/table/bola")
+    expect(page.locator(".number")).to_have_text(bodies["bola"].last.number)
+    expect(page.locator(".bars li")).to_have_count(9)
+    page.goto(f"{server.address}/table/fortuna")
+    last = bodies["fortuna"].last.number
+    expect(page.locator(".number")).to_have_text(bodies["fortuna"].symbols[last])
+    expect(page.locator(".place")).to_have_count(54)
+    page.goto(f"{server.address}/table/dados")
+    expect(page.locator(".dice .die")).to_have_count(2)
+    expect(page.locator(".total b")).to_have_text(str(bodies["dados"].last.total))
+    expect(page.locator(".bars li")).to_have_count(11)

@@ -1,0 +1,343 @@
+"""The meter of a jackpot in a real browser, told through a real broker."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from controller.contract.jackpot import JackpotState
+from controller.contract.messages.messages import LANGUAGES, catalogue
+from controller.contract.times import moment
+from subscribers.feed import Linked, Said
+from subscribers.money import money
+from subscribers.web.floor import Floor
+from tests.daemon.mosquitto import Mosquitto, until
+from tests.jackpot import AUTHORISED, award, statement, table
+from tests.subscribers.real import spun
+from tests.web.conftest import House, Serve
+from tests.web.raw import ask
+from tests.web.server import SITE, Teller, WebServer
+from tests.web.test_accessible import HD, PHONE, faults
+from tests.web.test_displays import SIZES, retain, scripted
+
+LONG = 3600.0
+JACKPOTS = [{"id": "gran"}, {"id": "menor"}]
+TWENTY = tuple(f"poker-{number}" for number in range(1, 21))
+OVER = """() => [
+  ...[...document.querySelectorAll(".jackpot, .amount, .won, .award, .authorised")]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.className),
+  ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
+  ...[...document.querySelectorAll(".jackpot")]
+    .filter(each => each.scrollHeight > each.clientHeight + 1).map(() => "cut below"),
+]"""
+"""What is wider than its place, or cut below."""
+SITUATIONS: dict[str, dict[str, Any]] = {
+    "in play": {"last": tuple(award(each, status="paid", paid=1_250_000) for each in range(1, 26))},
+    "out": {
+        "in_play": False,
+        "why": "suspended",
+        "tables": {name: table(False, "suspended") for name in AUTHORISED.tables},
+    },
+    "won": {
+        "won": award(3),
+        "awards": (
+            award(3),
+            award(4, status="pending", why="order", value=None, table="poker-1", box="box:6"),
+        ),
+    },
+    "all at once": {
+        "value": 123_456_789_012,
+        "authorisation": msgspec.structs.replace(AUTHORISED, tables=TWENTY),
+        "tables": {
+            **{name: table() for name in TWENTY[1:18]},
+            "poker-1": table(False, "unheard"),
+        },
+        "won": award(7, value=987_654_321_00),
+        "awards": tuple(
+            award(number, status=status, why=why, paid=paid)
+            for number, (status, why, paid) in enumerate(
+                (
+                    ("pending", "tables", 0),
+                    ("payable", None, 100_000),
+                    ("disputed", None, 0),
+                    ("claimed", None, 1_250_000),
+                    ("pending", "amount", 0),
+                    ("pending", "order", 0),
+                ),
+                1,
+            )
+        ),
+        "last": tuple(award(each, status="paid", paid=1_250_000) for each in range(1, 26)),
+        "terms_wait": True,
+    },
+}
+
+
+def say(teller: Teller, state: JackpotState, jackpot: str = "gran") -> None:
+    """The controller's statement."""
+    teller.say(f"novamas/v1/{SITE}/jackpot/{jackpot}/state", msgspec.to_builtins(state))
+
+
+@pytest.fixture
+def still(browser: Browser) -> Iterator[Page]:
+    """A page of somebody who wants nothing to move."""
+    context = browser.new_context(reduced_motion="reduce", bypass_csp=True)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def meters(house: House) -> WebServer:
+    """Two jackpots without a table. A test begins with what it says of them."""
+    return house.serve([], jackpots=JACKPOTS)
+
+
+def heard(server: WebServer) -> None:
+    until("all are heard", lambda: ask(server, "/health")[0] == 200)
+
+
+def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
+    meters: WebServer, house: House, page: Page
+) -> None:
+    say(house.teller, statement(700, LONG), "menor")
+    say(house.teller, statement(1_234_567, LONG))
+    page.goto(f"{meters.address}/jackpot/gran?lang=es")
+    amount = page.locator(".jackpot .amount")
+    expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("12.345,67\u00a0€")
+    expect(page.locator(".strip")).to_have_text("en juego")
+    expect(page).to_have_title("Gran Carrusel de Póquer")
+    page.evaluate("window.same = true")
+    page.evaluate(
+        """() => {
+          window.drawn = [];
+          const look = () => {
+            const said = document.querySelector(".amount")?.textContent;
+            if (said && said !== drawn.at(-1)) drawn.push(said);
+            requestAnimationFrame(look);
+          };
+          look();
+        }"""
+    )
+    say(house.teller, statement(1_999_900, LONG))
+    expect(amount).to_have_text("19.999,00\u00a0€")
+    say(house.teller, statement(2_000_000, 2.0))
+    expect(amount).to_have_text("20.000,00\u00a0€")
+    expect(page.locator(".jackpot.before .amount")).to_have_text("20.000,00\u00a0€")
+    expect(page.locator(".trouble")).to_contain_text("sin noticias del controlador del carrusel")
+    expect(page.locator("#said")).to_contain_text("sin noticias del controlador")
+    assert ask(meters, "/health")[1].endswith(b"jackpot/gran\n")
+    say(house.teller, statement(2_000_100, LONG))
+    expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("20.001,00\u00a0€")
+    page.wait_for_function("drawn.at(-1) === document.querySelector('.amount').textContent")
+    drawn = page.evaluate("window.drawn")
+    said = (1_234_567, 1_999_900, 2_000_000, 2_000_100)
+    assert drawn == [money(each, "EUR", "es") for each in said]
+    assert page.evaluate("window.same")
+
+
+def test_the_page_alone_greys_a_value_whose_server_has_stopped(
+    meters: WebServer, house: House, page: Page
+) -> None:
+    """Before six seconds without the server are over, the statement itself has ended."""
+    say(house.teller, statement(5, LONG))
+    page.goto(f"{meters.address}/jackpot/gran?lang=en")
+    expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€0.05")
+    say(house.teller, statement(500, 3.0))
+    expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€5.00")
+    meters.signal(signal.SIGSTOP)
+    try:
+        expect(page.locator(".trouble")).to_contain_text("the jackpot's controller is not heard")
+        expect(page.locator(".jackpot.before .amount")).to_have_text("€5.00")
+        expect(page.locator(".trouble")).to_contain_text("no display server", timeout=15_000)
+    finally:
+        meters.signal(signal.SIGCONT)
+
+
+def test_a_broker_that_is_gone_greys_it(
+    serve: Serve, teller: Teller, broker: Mosquitto, page: Page
+) -> None:
+    server = serve([], jackpots=JACKPOTS[:1])
+    say(teller, statement(500, LONG))
+    page.goto(f"{server.address}/jackpot/gran?lang=gl")
+    expect(page.locator(".jackpot:not(.before) .amount")).to_be_visible()
+    broker.kill()
+    expect(page.locator(".jackpot.before .trouble")).to_contain_text("sen conexión co broker")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_situation_in_each_language(
+    meters: WebServer, house: House, page: Page, language: str
+) -> None:
+    own = catalogue(language)
+    say(house.teller, statement(seconds=LONG, **SITUATIONS["out"]))
+    page.goto(f"{meters.address}/jackpot/gran?lang={language}")
+    strip = page.locator(".jackpot.out .strip")
+    expect(strip).to_contain_text(own["jackpot.not_in_play"])
+    expect(strip).to_contain_text(own["jackpot.out_of_play.suspended"])
+    expect(page.locator(".authorised .out")).to_have_count(3)
+    expect(page.locator(".facts")).to_contain_text("DGJ-2026/117")
+    say(house.teller, statement(seconds=LONG, **SITUATIONS["won"]))
+    expect(page.locator(".won .prize")).to_have_text(money(1_250_000, "EUR", language))
+    expect(page.locator(".won .whose")).to_contain_text(own["hand.royal_flush"])
+    expect(page.locator(".won .whose")).to_contain_text("poker-2")
+    expect(page.locator(".won .card")).to_have_count(5)
+    expect(page.locator(".award")).to_have_count(1)
+    expect(page.locator(".award")).to_contain_text(own["jackpot.pending.order"])
+    expect(page.locator("#said")).to_contain_text(own["hand.royal_flush"])
+    say(house.teller, statement(seconds=LONG))
+    expect(page.locator(".won")).to_have_count(0)
+
+
+def test_the_meter_stands_on_the_floor_on_the_wall_and_at_its_tables(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    for name in ("poker-1", "ruleta-1"):
+        retain(teller, spun([25]), name)
+    server = serve([("poker-1", False), ("ruleta-1", False)], jackpots=JACKPOTS)
+    say(teller, statement(1_234_567, LONG))
+    say(teller, statement(700, LONG, title={"es": "Menor"}, tables={}, authorisation=None), "menor")
+    heard(server)
+    page.goto(f"{server.address}/floor?lang=es")
+    bar = page.locator(".meter-bar[data-jackpot=gran]")
+    expect(bar).to_contain_text("12.345,67")
+    page.goto(f"{server.address}/wall?lang=es")
+    tile = page.locator(".tile .jackpot.compact[data-jackpot=gran]")
+    expect(tile.locator(".amount")).to_contain_text("12.345")
+    expect(page.locator(".tile")).to_have_count(4)
+    page.goto(f"{server.address}/table/poker-1?lang=es")
+    line = page.locator(".meter-line")
+    expect(line).to_have_count(1)
+    expect(line).to_contain_text("12.345,67")
+    expect(line).to_contain_text("en juego")
+    out = {**{name: table() for name in AUTHORISED.tables}, "poker-1": table(False, "gap")}
+    say(teller, statement(1_234_667, LONG, tables=out))
+    expect(line).to_contain_text("no está en juego en esta mesa: faltan eventos de la mesa")
+    say(teller, statement(1_234_667, 0.2))
+    expect(page.locator(".meter-line.before")).to_contain_text("sin noticias del controlador")
+    page.goto(f"{server.address}/table/ruleta-1?lang=es")
+    expect(page.locator(".number")).to_be_visible()
+    expect(line).to_have_count(0)
+    page.goto(f"{server.address}/floor?lang=es")
+    expect(page.locator(".meter-bar.before[data-jackpot=gran]")).to_be_visible()
+    page.locator(".meters a").first.click()
+    page.wait_for_url("**/jackpot/gran?lang=es")
+
+
+def test_a_table_that_takes_no_bets_on_it_says_so_itself(
+    serve: Serve, teller: Teller, page: Page
+) -> None:
+    """The table knows it before, or other than, the controller does."""
+    poker, inputs = scripted("poker-no-draw/bought")
+    for given in inputs[: len(inputs) // 2]:
+        poker.hear(given)
+    state = json.loads(poker.table.retained()["state"] or b"null")
+
+    def standing(**told: object) -> None:
+        state["shown"]["jackpot_standing"] = {"jackpot": "gran", **told}
+        teller.tell("poker-1", "state", {**state, "table": "poker-1"})
+
+    standing(in_play=True)
+    server = serve([("poker-1", False)], jackpots=JACKPOTS)
+    say(teller, statement(1_234_567, LONG))
+    say(teller, statement(700, LONG), "menor")
+    page.goto(f"{server.address}/table/poker-1?lang=es")
+    line = page.locator(".meter-line[data-jackpot=gran]")
+    expect(line).to_contain_text("en juego")
+    standing(in_play=False, why="clock")
+    expect(line).to_contain_text("no está en juego en esta mesa: los relojes difieren")
+    expect(page.locator(".meter-line[data-jackpot=menor]")).to_contain_text("en juego")
+    standing(in_play=True)
+    expect(line).not_to_contain_text("no está en juego")
+
+
+def test_jackpots_take_turns(meters: WebServer, house: House, page: Page) -> None:
+    say(house.teller, statement(500, LONG))
+    say(house.teller, statement(700, LONG, title={"es": "Menor"}), "menor")
+    page.goto(f"{meters.address}/jackpot/menor?rotate=1&lang=es")
+    expect(page.locator("h1")).to_have_text("Menor")
+    expect(page.locator("h1")).to_have_text("Gran Carrusel de Póquer")
+    expect(page.locator("h1")).to_have_text("Menor")
+    page.locator("button").click()
+    expect(page.locator("button")).to_have_text("Continuar")
+
+
+def test_every_situation_fits_every_screen(
+    meters: WebServer, house: House, still: Page, long: bool
+) -> None:
+    """In the short form each language has two of the five screens for each page of each situation,
+    others for the next one: over all languages each has all of them.
+    """
+    wrong = []
+    for number, language in enumerate(LANGUAGES):
+        for turn, (name, fields) in enumerate(SITUATIONS.items(), number):
+            say(house.teller, statement(seconds=LONG, **fields))
+            say(house.teller, statement(seconds=LONG, **fields), "menor")
+            heard(meters)
+            two = (SIZES[turn % len(SIZES)], SIZES[(turn + 2) % len(SIZES)])
+            for path in ("/jackpot/gran", "/wall"):
+                still.goto(f"{meters.address}{path}?lang={language}")
+                for width, height in SIZES if long else two:
+                    still.set_viewport_size({"width": width, "height": height})
+                    still.locator(".jackpot .amount").first.wait_for()
+                    over = still.evaluate(OVER)
+                    wrong += [(language, name, path, width, each) for each in over]
+    assert wrong == [], wrong
+
+
+def test_axe_finds_nothing(serve: Serve, teller: Teller, still: Page) -> None:
+    retain(teller, spun([25]), "poker-1")
+    server = serve([("poker-1", False)], jackpots=JACKPOTS[:1])
+    found = []
+    for number, (name, fields) in enumerate(SITUATIONS.items()):
+        say(teller, statement(seconds=LONG, **fields))
+        heard(server)
+        language = LANGUAGES[number % len(LANGUAGES)]
+        for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
+            still.goto(f"{server.address}{path}?lang={language}")
+            still.locator(".amount").first.wait_for()
+            found += [(name, *each) for each in faults(still, HD, PHONE)]
+    say(teller, statement(seconds=0.1, won=award(), awards=(award(2),)))
+    for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
+        still.goto(f"{server.address}{path}?lang=eu")
+        still.locator(".before .amount").first.wait_for()
+        found += faults(still, HD)
+    assert found == [], "\n".join(map(str, found))
+
+
+def test_a_jackpot_that_nobody_knows_and_a_stream_of_one(serve: Serve, teller: Teller) -> None:
+    server = serve([("ruleta-1", False)], jackpots=JACKPOTS[:1])
+    status, answer = ask(server, "/jackpot/else?lang=es")
+    assert status == 404
+    assert "ese carrusel no existe en este sitio" in answer.decode()
+    assert ask(server, "/stream?jackpot=else")[0] == 404
+    page = ask(server, "/jackpot/gran")[1].decode()
+    told = page.split('id="page">')[1].split("</script>")[0]
+    assert json.loads(told)["jackpots"] == ["gran"]
+    assert json.loads(told)["tables"] == []
+
+
+def test_a_meter_that_rises_with_each_coin_is_one_change_a_look() -> None:
+    now = ["2026-03-20T02:00:00.000000Z"]
+    floor = Floor({}, lambda: now[0], {"gran": False})
+    floor.hear(False, Linked(up=True))
+    floor.look()
+    before = floor.change
+    for coin in range(200):
+        state = statement(coin * 100, 15.0, moment(now[0]))
+        floor.hear(False, Said("jackpot/gran/state", msgspec.json.encode(state)))
+    assert floor.change == before
+    floor.look()
+    floor.look()
+    assert floor.change == before + 1
+    now[0] = "2026-03-20T02:00:15.000000Z"
+    floor.look()
+    assert (floor.change, floor.silent("jackpot/gran")) == (before + 2, True)
+    floor.hear(True, Said("jackpot/gran/state", msgspec.json.encode(statement())))
+    floor.look()
+    assert floor.change == before + 2

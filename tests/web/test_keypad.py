@@ -1,0 +1,145 @@
+"""The croupier's keypad in a real browser, with the real daemon: nothing is sent twice, and nothing
+is lost without being told.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from subscribers.keypad.keys import SETTLED
+from tests.daemon.play import until_said
+from tests.daemon.signing import give
+from tests.web.floor import Floor
+from tests.web.pit import BADGES, PINS, Client, touch_pin
+
+WHO = "a-riera"
+BY_HAND = 'settings.phases = "person"\n'
+"""The croupier opens and closes the bets, the wheel tells the number alone."""
+
+
+def unlock(page: Page, floor: Floor, language: str = "es") -> None:
+    """The croupier signs in at the keypad, and unlocks it."""
+    page.goto(f"{floor.web.address}/keypad/r1?lang={language}")
+    page.locator("#who").fill(BADGES[WHO])
+    touch_pin(page, PINS[WHO])
+    page.locator("button.main").click()
+    expect(page.locator(".keys.locked")).to_be_visible()
+    page.locator("[data-key=lock]").click()
+    expect(page.locator(".keys.locked")).to_have_count(0)
+
+
+def bets_open(floor: Floor) -> None:
+    floor.open()
+    answer = give(floor.heard, WHO, "bets.open", "croupier")
+    assert answer["ok"], answer
+    until_said(floor.heard, "round.opened", 1)
+
+
+def test_a_key_says_no_more_bets_and_its_answer_is_seen(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    floor = Floor(tmp_path, ending, settings=BY_HAND)
+    unlock(page, floor)
+    enter = page.locator("[data-key=enter]")
+    expect(enter).to_be_disabled()
+    bets_open(floor)
+    expect(enter).to_contain_text("cerrar las apuestas")
+    page.wait_for_timeout(800)  # a meaning must have stood before it is acted on
+    page.keyboard.press("Enter")
+    expect(page.locator(".told")).to_have_text("hecho")
+    [closed] = until_said(floor.heard, "bets.closed", 1)
+    assert closed["by"] == "A. Riera"
+    assert [each["id"] for each in closed["signed_by"]] == [WHO]
+    divide = page.locator("[data-key=divide]")
+    expect(divide).to_contain_text("incorporarse a la mesa")
+    page.wait_for_timeout(800)
+    divide.click()
+    [arrived] = until_said(floor.heard, "staff.arrived", 1)
+    assert (arrived["person"], arrived["duty"], arrived["by"]) == (
+        "A. Riera",
+        "croupier",
+        "A. Riera",
+    )
+    expect(divide).to_contain_text("dejar la mesa")
+    page.locator("[data-key=lock]").click()
+    expect(page.locator(".keys.locked")).to_be_visible()
+    page.keyboard.press("Enter")
+    assert floor.sent() == ["session-open", "bets-open", "bets-close", "staff-on"]
+
+
+def test_a_key_without_an_answer_is_told_and_never_sent_again(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    floor = Floor(tmp_path, ending, settings=BY_HAND, keepalive=60)
+    unlock(page, floor, "en")
+    bets_open(floor)
+    expect(page.locator("[data-key=enter]")).to_be_enabled()
+    page.wait_for_timeout(800)
+    floor.daemon.signal(signal.SIGSTOP)
+    page.locator("[data-key=enter]").click()
+    expect(page.locator(".told")).to_have_text("sent")
+    page.locator("[data-key=enter]").click()
+    expect(page.locator(".told")).to_have_text("wait for the answer")
+    expect(page.locator(".told.unknown")).to_contain_text("no answer")
+    page.locator("[data-key=enter]").click()
+    expect(page.locator(".told.unknown")).to_contain_text("look at the table")
+    floor.daemon.signal(signal.SIGCONT)
+    until_said(floor.heard, "bets.closed", 1)
+    expect(page.locator(".told.done")).to_have_text("done")
+    assert floor.sent() == ["session-open", "bets-open", "bets-close"]
+
+
+def test_a_server_that_is_not_there_takes_no_key(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    floor = Floor(tmp_path, ending, settings=BY_HAND)
+    unlock(page, floor, "en")
+    bets_open(floor)
+    expect(page.locator("[data-key=enter]")).to_be_enabled()
+    floor.web.signal(signal.SIGSTOP)
+    expect(page.locator(".told.unknown")).to_have_text("no display server")
+    expect(page.locator("[data-key=enter]")).to_be_disabled()
+    page.keyboard.press("Enter")
+    floor.web.signal(signal.SIGCONT)
+    expect(page.locator("[data-key=enter]")).to_be_enabled()
+    assert floor.sent() == ["session-open", "bets-open"]
+
+
+def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
+    tmp_path: Path, ending: ExitStack
+) -> None:
+    floor = Floor(tmp_path, ending, settings=BY_HAND)
+    bets_open(floor)
+    croupier, head = Client(floor.web.address), Client(floor.web.address)
+    for client, who in ((croupier, WHO), (head, "m-lasa")):
+        assert client.sign_in(who, PINS[who])[0] == 200
+
+    def ask(client: Client, path: str, body: object, token: str | None = None) -> int:
+        token = client.page["token"] if token is None else token
+        return client.ask("POST", f"/keypad/r1/{path}", body, {"X-Novamas-Token": token})[0]
+
+    key = {"id": "one-press", "key": "enter"}
+    assert ask(croupier, "press", key) == 409  # it is locked
+    assert ask(croupier, "unlock", {}) == 200
+    assert ask(head, "press", key) == 409
+    assert ask(croupier, "press", key, "elsewhere") == 403
+    assert ask(croupier, "press", {"id": "one-press", "key": "explode"}) == 400
+    assert ask(croupier, "press", {"id": "x", "key": "enter"}) == 400
+    assert Client(floor.web.address).ask("POST", "/keypad/r1/press", key)[0] == 401
+    assert croupier.ask("GET", "/keypad/nowhere")[0] == 404
+    for _ in range(20):
+        assert ask(croupier, "press", key) == 200
+    # all twenty are one key, and its meaning had not stood long enough
+    assert "bets-close" not in floor.sent()
+    time.sleep(SETTLED)
+    for _ in range(20):
+        assert ask(croupier, "press", {"id": "two-press", "key": "enter"}) == 200
+    until_said(floor.heard, "bets.closed", 1)
+    assert floor.sent().count("bets-close") == 1
+    assert ask(head, "unlock", {}) == 200
+    assert ask(croupier, "press", {"id": "other-press", "key": "enter"}) == 409

@@ -1,0 +1,227 @@
+"""A jackpot at the pit console: awards are paid, disputed and settled by touching, in a real
+browser, with the real controller and its ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from controller.contract.messages.messages import LANGUAGES
+from subscribers.money import money
+from tests.subscribers.carrousel.floor import STAKE, accounts
+from tests.web.carrousel import JACKPOT, TABLES, PayingFloor
+from tests.web.pit import PINS, Client, confirm, sign_in
+from tests.web.test_accessible import faults
+
+
+@pytest.fixture
+def other(browser: Browser) -> Iterator[Page]:
+    """A second screen: a tablet."""
+    context = browser.new_context(viewport={"width": 1024, "height": 768})
+    yield context.new_page()
+    context.close()
+
+
+def waits(page: Page, text: str) -> Any:
+    """What stands in the list of work."""
+    return page.locator(".work .item", has_text=text)
+
+
+def euros(amount: int, language: str = "en") -> str:
+    return money(amount, "EUR", language)
+
+
+def test_two_persons_pay_an_award_once_though_both_touch_twice(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    floor = PayingFloor(tmp_path, ending)
+    sign_in(page, floor.web.address, "m-lasa")
+    expect(page.locator(".nothing")).to_be_visible()
+    due = floor.hit()
+    award = waits(page, "Award 1: to be paid")
+    expect(award).to_contain_text(euros(due))
+    award.locator("button.main[data-command='award.pay']").click()
+    dialog = page.locator("dialog[open]")
+    expect(dialog).to_contain_text("A second person must say the same.")
+    for digit in "271828":
+        dialog.locator(f".again [data-key='{digit}']").click()
+    dialog.locator("[data-do=send]").dblclick()
+    expect(dialog).to_have_count(0)
+    assert accounts(floor.controller.ledger).get(("paid", "1")) is None
+    expect(waits(page, "asks for a second person").locator("button")).to_have_count(0)
+
+    sign_in(other, floor.web.address, "a-riera", "es")
+    called = waits(other, "M. Lasa pide una segunda persona: pagar un premio")
+    expect(called).to_contain_text(euros(due, "es"))
+    expect(called).to_contain_text("escalera de color")
+    called.locator("button.main").click()
+    dialog = other.locator("dialog[open]")
+    expect(dialog).to_contain_text(f"importe: {euros(due, 'es')} · escalera de color")
+    for digit in "314159":
+        dialog.locator(f".again [data-key='{digit}']").click()
+    dialog.locator("[data-do=send]").dblclick()
+    for screen, said in ((page, "Receipt 1"), (other, "Recibo 1")):
+        expect(screen.locator(".notice.paid")).to_contain_text(said)
+        expect(screen.locator(".notice.paid")).to_contain_text(
+            "novamas carrousel receipt LEDGER --jackpot linked --number 1"
+        )
+        expect(screen.locator(".work .item")).to_have_count(0)
+    assert floor.sent("award.pay") == 2
+    assert accounts(floor.controller.ledger)["paid", "1"] == due
+    page.locator(".notice.paid button").click()
+    expect(page.locator(".notice")).to_have_count(0)
+
+
+def order(page: Page, item: Any, command: str, who: str | None = None, style: str = "") -> None:
+    """The two touches of an order that has nothing to fill in."""
+    item.locator(f"button{style}[data-command='{command}']").click()
+    confirm(page, who)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def amount(page: Page, item: Any, told: str, who: str) -> None:
+    """A part of an award is asked to be paid."""
+    item.locator("button.soft[data-command='award.pay']").click()
+    for digit in told:
+        page.locator(f"[data-field=amount] [data-key='{digit}']").click()
+    confirm(page, who)
+
+
+def test_a_part_is_paid_the_rest_is_disputed_upheld_and_paid(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    floor = PayingFloor(tmp_path, ending)
+    due = floor.hit()
+    sign_in(page, floor.web.address, "m-lasa")
+    sign_in(other, floor.web.address, "a-riera")
+    amount(page, waits(page, "Award 1"), "100", "m-lasa")
+    order(other, waits(other, "asks for a second person"), "award.pay", "a-riera")
+    left = waits(page, "Still due")
+    expect(left).to_contain_text(euros(due - 10_000))
+    assert accounts(floor.controller.ledger)["paid", "1"] == 10_000
+
+    order(page, left, "award.dispute")
+    disputed = waits(page, "Award 1: disputed")
+    expect(disputed).to_contain_text("for: gaming inspector, gaming director")
+    expect(disputed.locator("button")).to_have_count(0)
+    upheld = waits(other, "Award 1: disputed")
+    expect(upheld.locator("[data-command='award.withdraw']")).to_have_count(0)  # a part was paid
+    order(other, upheld, "award.uphold", "a-riera")
+    sign_out(page)
+    sign_in(page, floor.web.address, "t-vidal")
+    order(page, waits(page, "A. Riera asks for a second person"), "award.uphold", "t-vidal")
+
+    order(page, waits(page, "Still due"), "award.pay", "t-vidal", ".main")
+    order(other, waits(other, "T. Vidal asks for a second person"), "award.pay", "a-riera")
+    expect(other.locator(".notice.paid", has_text="Receipt 2")).to_be_visible()
+    expect(other.locator(".work .item")).to_have_count(0)
+    assert accounts(floor.controller.ledger)["paid", "1"] == due
+
+
+def sign_out(page: Page) -> None:
+    page.locator(".out").click()
+    expect(page.locator("#who")).to_be_visible()
+
+
+def test_what_the_controller_refuses_is_told_to_both_in_its_words(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    floor = PayingFloor(tmp_path, ending)
+    due = floor.hit()
+    sign_in(page, floor.web.address, "m-lasa")
+    sign_in(other, floor.web.address, "a-riera", "es")
+    page.locator(".tile").click()
+    amount(page, waits(page, "Award 1"), "9000", "m-lasa")
+    expect(page.locator(".done .waiting")).to_be_visible()
+    called = waits(other, "pide una segunda persona")
+    expect(called).to_contain_text(euros(900_000, "es"))
+    called.locator("button.main").click()
+    confirm(other, "a-riera")
+    told = f"del premio 1 faltan por pagar {euros(due, 'es')}, y no {euros(900_000, 'es')}"
+    expect(other.locator("dialog .told")).to_contain_text(told)
+    told = f"{euros(due)} is due of award 1, and not {euros(900_000)}"
+    expect(page.locator(".done .refused")).to_contain_text(told)
+    expect(waits(page, "asks for a second person")).to_have_count(0)
+    assert accounts(floor.controller.ledger).get(("paid", "1")) is None
+    assert floor.state()["awards"][0]["paid"] == 0
+
+
+def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    floor = PayingFloor(tmp_path, ending, nodes=2)
+    pairs = [*zip(floor.dealers, TABLES, strict=True)]
+    for dealer, table in pairs:
+        dealer.coin(table)
+    for dealer, table in pairs:
+        dealer.award(table)
+    for dealer, table in pairs:
+        dealer.staked(table, STAKE)
+    state = floor.until("both", lambda state: state.get("unordered"))
+    (group,) = state["unordered"]
+    second = next(each for each in state["awards"] if each["hit"] == group[1])
+    for language in LANGUAGES:
+        sign_in(page, floor.web.address, "a-riera", language)
+        page.locator(".tile").click()
+        expect(page.locator(".work .item")).to_have_count(1)
+        expect(page.locator(".panel .item")).to_have_count(2)
+        assert faults(page, (1024, 768), (390, 844)) == []
+        page.locator(".work button.main").first.click()
+        assert faults(page, (1024, 768)) == []
+        page.keyboard.press("Escape")
+        page.locator(".panel [data-command='meter.adjust']").click()
+        assert faults(page, (1024, 768)) == []
+        page.keyboard.press("Escape")
+        sign_out(page)
+    sign_in(page, floor.web.address, "a-riera")
+    sign_in(other, floor.web.address, "t-vidal")
+    first = f"Hit {second['hit']} first: {second['table']}"
+    waits(page, "Which hit was first?").locator("button", has_text=first).click()
+    confirm(page, "a-riera")
+    called = waits(other, "A. Riera asks for a second person: say which hit was first")
+    order(other, called, "hits.order", "t-vidal")
+    state = floor.until(
+        "both are payable",
+        lambda state: {each["status"] for each in state["awards"]} == {"payable"},
+    )
+    value = {each["award"]: each["value"] for each in state["awards"]}
+    assert value[second["award"]] == max(value.values())
+    expect(waits(other, "to be paid")).to_have_count(2)
+
+
+def test_a_client_that_sends_what_it_likes_orders_nothing(
+    tmp_path: Path, ending: ExitStack
+) -> None:
+    floor = PayingFloor(tmp_path, ending, director=("ruleta-9",))
+    due = floor.hit()
+    pay = {"award": 1, "amount": due, "paid": 0}
+    foreign = Client(floor.web.address)
+    assert foreign.sign_in("t-vidal", PINS["t-vidal"])[1]["ok"]
+    assert foreign.page["tables"] == []
+    number = foreign.number("0123456789")
+    assert foreign.command(number, JACKPOT, "award.pay", fields=pay, pin=PINS["t-vidal"])[0] == 404
+    head = Client(floor.web.address)
+    assert head.sign_in("m-lasa", PINS["m-lasa"])[1]["ok"]
+
+    def given(
+        name: str, command: str, fields: dict[str, Any], pin: str = PINS["m-lasa"]
+    ) -> tuple[int, Any]:
+        return head.command(head.number(name), JACKPOT, command, fields=fields, pin=pin)
+
+    assert given("not-of-this-role", "hits.order", {"hits": [1, 2]})[0] == 403
+    assert given("not-of-a-jackpot", "round.void", {"reason": "ball_out"})[0] == 403
+    for fields in ({**pay, "amount": 0}, {**pay, "by": "x"}, {**pay, "at": 1.0}, {"award": 1}):
+        assert given("not-to-be-read", "award.pay", fields)[0] == 400
+    assert given("the-wrong-pin-0", "award.pay", pay, "000000")[1]["denied"] == "wrong"
+    assert floor.sent("award.pay") == 0
+    for _ in range(3):
+        assert given("asked-for-again", "award.pay", pay)[1]["how"] == "waiting"
+    assert given("asked-for-again", "award.pay", {**pay, "amount": 1})[0] == 409
+    assert floor.sent("award.pay") == 1
+    assert accounts(floor.controller.ledger).get(("paid", "1")) is None

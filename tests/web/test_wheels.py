@@ -1,0 +1,106 @@
+"""The pages of wheels and shoes, in Chromium, over an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from controller.contract.messages.messages import LANGUAGES
+from subscribers.statistics.words import words
+from subscribers.surveillance.open_archive import open_archive
+from tests.subscribers.statistics.evenings import DEALERS, evenings
+from tests.web.conftest import House, Serve
+from tests.web.floor import Floor
+from tests.web.pit import sign_in
+from tests.web.raw import ask
+from tests.web.server import WebServer
+from tests.web.test_accessible import HD, PHONE, faults
+
+
+@pytest.fixture
+def examined(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel that favours four pockets, and one that is fair."""
+    random, path = Random(6), tmp_path_factory.mktemp("archive") / "archive.sqlite3"
+    places = [
+        random.randrange(4) if random.random() < 0.25 else random.randrange(37) for _ in range(600)
+    ]
+    opened = open_archive(str(path))
+    opened.keep(evenings(places, table="ruleta-1"))
+    opened.keep(evenings([random.randrange(37) for _ in range(60)], table="ruleta-2"))
+    opened.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(house: House, archive: Path) -> WebServer:
+    return house.serve([("ruleta-1", False)], archive=str(archive))
+
+
+def test_every_word_is_there_in_five_languages() -> None:
+    assert all(set(of) == set(LANGUAGES) for of in words().values())
+
+
+def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
+    server: WebServer, archive: Path, examined: Page
+) -> None:
+    found = []
+    for number, language in enumerate(LANGUAGES):
+        size = (HD, PHONE)[number % 2]
+        examined.goto(f"{server.address}/wheels?lang={language}")
+        expect(examined.locator("tbody tr")).to_have_count(2)
+        expect(examined.locator(".alarm")).to_have_count(1)
+        found += faults(examined, size)
+        examined.get_by_role("link", name="ruleta-1").click()
+        expect(examined.locator("svg rect")).to_have_count(37)
+        expect(examined.locator("main")).to_contain_text(DEALERS[0])
+        expect(examined.locator("html")).to_have_attribute("lang", language)
+        found += faults(examined, size)
+    assert found == [], "\n".join(map(str, found))
+    assert examined.locator("svg rect.suspect").count() > 0
+    kept = open_archive(str(archive))
+    kept.keep(evenings([5] * 10, table="ruleta-3"))
+    kept.close()
+    examined.goto(f"{server.address}/wheels?lang=en")
+    expect(examined.locator("tbody tr")).to_have_count(3)
+
+
+@pytest.mark.parametrize("path", ["/wheels/ruleta-1/7", "/wheels/x/0", "/wheels/%3Cb%3E/1"])
+def test_a_wheel_that_is_not_there(server: WebServer, path: str) -> None:
+    status, body = ask(server, path)
+    assert status == 404
+    assert b"<b>" not in body
+
+
+def test_without_an_archive_the_page_says_so(serve: Serve, tmp_path: Path) -> None:
+    for settings, words_of in (
+        ({}, b"has no archive"),
+        ({"archive": str(tmp_path / "none" / "a.sqlite3")}, b"cannot be read"),
+    ):
+        status, body = ask(serve([("ruleta-1", False)], **settings), "/wheels")
+        assert status == 503
+        assert words_of in body
+
+
+def test_where_people_sign_in_only_some_see_it(
+    tmp_path: Path, ending: ExitStack, examined: Page
+) -> None:
+    floor = Floor(tmp_path, ending)
+    for person, said_to in (("m-lasa", "no tiene archivo"), ("a-riera", "Su función no ve")):
+        examined.context.clear_cookies()
+        examined.goto(f"{floor.web.address}/wheels")
+        expect(examined.locator("#who")).to_be_visible()
+        sign_in(examined, floor.web.address, person, "es")
+        examined.goto(f"{floor.web.address}/wheels")
+        expect(examined.locator("main")).to_contain_text(said_to)
