@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from controller.cli import CommandLineError
+from controller.cli.configured import configuration_at
 from controller.people.broker_access import KINDS, Client, Floor, Kind
 from devices.suggestions import unknown
 
@@ -40,14 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the rules. Returns 1 if the configuration has mistakes."""
     import msgspec
 
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
     from controller.people import broker_access
 
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(arguments.config)
     floor = Floor(
         configuration.site.id,
         configuration.site.node,

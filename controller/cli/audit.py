@@ -13,12 +13,10 @@ import msgspec
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
-    STATUSES,
-    add_jobs,
+    add_journal,
     conclude,
     lacks,
     proof,
-    public_key,
     share,
     witness_wanted,
 )
@@ -34,24 +32,13 @@ HELP = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--unseal KEYFILE] [--json] [--jobs N]."""
-    parser.epilog = STATUSES
-    parser.add_argument(
-        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
-    )
-    parser.add_argument(
-        "--key",
-        type=public_key,
-        metavar="PUBLICKEY",
-        help="the public key to trust, from a checkpoint (64 digits)",
-    )
+    add_journal(parser)
     parser.add_argument(
         "--unseal",
         type=Path,
         metavar="KEYFILE",
         help="the private key of surveillance (64 digits), to prove sealed tables too",
     )
-    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
-    add_jobs(parser)
 
 
 def run(given: argparse.Namespace) -> int:

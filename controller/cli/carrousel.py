@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.cli import CommandLineError
+from controller.cli.configured import config_argument, configuration_at
 from controller.cli.web import address, broker_login
 
 if TYPE_CHECKING:
@@ -38,15 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             "\n'novamas carrousel verify --help' lists the options of verify",
         ]
     )
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon, or one with [site], [broker], [carrousel] and "
-        "[[jackpot]] (default: novamas.toml)",
-    )
+    config_argument(parser, ", or one with [site], [broker], [carrousel] and [[jackpot]]")
     parser.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -71,13 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def carrousel_settings(path: Path) -> dict[str, Any]:
     """What the controller is told. No secret is in it."""
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
-
-    try:
-        configuration = load(path)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(path)
     if not configuration.jackpot:
         raise CommandLineError(f"{path}: no jackpot is configured; add [[jackpot]]")
     return settings_of(configuration)

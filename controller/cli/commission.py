@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
+from controller.cli.configured import config_argument, configuration_at
 
 if TYPE_CHECKING:
     import msgspec
@@ -48,14 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "signed, or an error; 3 incomplete."
     )
     parser.add_argument("table", nargs="?", metavar="TABLE", help="the table's id")
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon (default: novamas.toml)",
-    )
+    config_argument(parser)
     parser.add_argument("--device", help="the device's id, if the table has several")
     parser.add_argument("--by", help="your name (default: as enrolled, if the site has people)")
     parser.add_argument(
@@ -94,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             "people key` makes one)",
             status=2,
         )
-    configuration = _configuration(arguments.config)
+    configuration = configuration_at(arguments.config)
     table, device = _chosen(configuration, arguments.table, arguments.device)
     folder = arguments.out or Path(f"commission-{table.id}-{device.id}")
     if (folder / PROTOCOL).exists():
@@ -467,7 +461,7 @@ def _verify(given: argparse.Namespace) -> int:
     print(f"led by {protocol.by}, signed with the key {signed.key}")
     config = Path(given.table) if given.table is not None else given.config
     if config.exists():
-        owner = _owner(_configuration(config), signed.key)
+        owner = _owner(configuration_at(config), signed.key)
         if owner is None:
             print(f"{config}: no people file has this key: compare it with the person's own")
         else:
@@ -486,16 +480,6 @@ def _tell(protocol: Protocol) -> None:
     for check in protocol.checks:
         print(f"  {check.outcome:9} {check.name}: {check.what}")
     print(protocol.verdict.upper())
-
-
-def _configuration(path: Path) -> Configuration:
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
-
-    try:
-        return load(path)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
 
 
 def _chosen(configuration: Configuration, table: str, device: str | None) -> tuple[Table, Device]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 import msgspec
 
-from controller.cli import CommandLineError
-from controller.configuration.file import load
-from controller.configuration.settings import ConfigurationError
+from controller.cli.configured import config_argument, configuration_at
 from controller.doctor import broker, clock, disk, keys, serial_lines, units
 from controller.doctor.finding import Finding, Level
 
@@ -22,14 +19,7 @@ COLOURS: dict[Level, str] = {"ok": "32", "note": "36", "warning": "33", "fault":
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] --json."""
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon (default: novamas.toml)",
-    )
+    config_argument(parser)
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object per line, for machines"
     )
@@ -38,10 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was found, as it is found. Returns 1 if there is a fault."""
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(arguments.config)
     faults = 0
     for look in LOOKS:
         for finding in look(configuration):

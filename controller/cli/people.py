@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from controller.cli import CommandLineError
+from controller.cli.configured import DEFAULT, configuration_at
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -75,7 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         type=Path,
-        default=Path("novamas.toml"),
+        default=DEFAULT,
         metavar="CONFIG",
         help="for pin: the configuration with [people] and [web] (default: novamas.toml)",
     )
@@ -118,8 +119,6 @@ def _key(arguments: argparse.Namespace) -> int:
 
 def _pin(arguments: argparse.Namespace) -> int:
     from controller.cli.web import pepper_path
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
     from controller.people.pin_key import (
         PinKeyError,
         check_pin,
@@ -133,10 +132,7 @@ def _pin(arguments: argparse.Namespace) -> int:
     from controller.people.register import read_unsigned, spelled, thumbprint
 
     path = _given(arguments, "file")
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(arguments.config)
     web, site = configuration.web, configuration.people
     if web.pin_keys is None or site is None or site.file is None:
         raise CommandLineError(

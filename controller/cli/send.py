@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.cli import CommandLineError
+from controller.cli.configured import DEFAULT, configuration_at
 from controller.cli.numbers import seconds
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         type=Path,
-        default=Path("novamas.toml"),
+        default=DEFAULT,
         metavar="FILE",
         help="the configuration of the daemon, for the site, the broker and TLS (default: "
         "novamas.toml)",
@@ -83,16 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     import msgspec
 
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
     from controller.contract.topics import Topics, level
     from controller.mqtt.command_client import NoAnswerError, ask
     from devices.suggestions import unknown
 
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(arguments.config)
     simulated = {table.id: table.simulated for table in configuration.table} | {
         f"jackpot/{jackpot.id}": jackpot.simulated for jackpot in configuration.jackpot
     }

@@ -9,21 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from controller.cli import CommandLineError
+from controller.cli.configured import config_argument, configuration_at
 
 HELP = "show the meters of jackpots on LED signs"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] ..."""
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon, or one with [site], [broker], [web], a table and "
-        "[[sign]] (default: novamas.toml)",
-    )
+    config_argument(parser, ", or one with [site], [broker], [web], a table and [[sign]]")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,13 +38,8 @@ def sign_settings(path: Path) -> dict[str, Any]:
     import msgspec
 
     from controller.cli.web import web_settings
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
 
-    try:
-        configuration = load(path)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(path)
     if not configuration.sign:
         raise CommandLineError(f"{path}: no sign is configured; add [[sign]]")
     told = web_settings(path)

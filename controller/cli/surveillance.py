@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
 from controller.cli.carrousel import passphrase_path
+from controller.cli.configured import DEFAULT, config_argument, configuration_at
 from controller.cli.web import address, broker_login, pit_settings, video_settings
 
 if TYPE_CHECKING:
@@ -35,15 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             "\n'novamas surveillance ACTION --help' lists the options of each",
         ]
     )
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon, or one with [site], [broker] and [archive] "
-        "(default: novamas.toml)",
-    )
+    config_argument(parser, ", or one with [site], [broker] and [archive]")
     parser.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -58,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandLineError(f"surveillance: no options after {name}", 2)
         program, told = PROGRAM, [_told(arguments.config, settings_of)]
     else:
-        config = Path("novamas.toml")
+        config = DEFAULT
         if options and not options[0].startswith("-"):
             config = Path(options.pop(0))
         program, told = action.module, [name]
@@ -74,13 +67,7 @@ def _told(path: Path, settings: Callable[[Configuration], dict[str, Any]]) -> st
     """The option with the settings of a configuration. No secret is in it."""
     import msgspec
 
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
-
-    try:
-        configuration = load(path)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(path)
     return f"--settings={msgspec.json.encode(settings(configuration)).decode()}"
 
 

@@ -30,8 +30,19 @@ def public_key(text: str) -> str:
     return key
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """The option ``--jobs N``."""
+def add_journal(parser: argparse.ArgumentParser) -> None:
+    """The arguments ``JOURNAL``, ``--key K``, ``--json`` and ``--jobs N``."""
+    parser.epilog = STATUSES
+    parser.add_argument(
+        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
+    )
+    parser.add_argument(
+        "--key",
+        type=public_key,
+        metavar="PUBLICKEY",
+        help="the public key to trust, from a checkpoint (64 digits)",
+    )
+    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
     cores = len(os.sched_getaffinity(0))
     parser.add_argument(
         "--jobs",

@@ -10,12 +10,10 @@ import msgspec
 
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
-    STATUSES,
-    add_jobs,
+    add_journal,
     conclude,
     lacks,
     proof,
-    public_key,
     share,
     witness_wanted,
 )
@@ -28,24 +26,13 @@ HELP = "check the chain of a journal and its sealed days, and name the first wro
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--witness ARCHIVE] [--json] [--jobs N]."""
-    parser.epilog = STATUSES
-    parser.add_argument(
-        "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
-    )
-    parser.add_argument(
-        "--key",
-        type=public_key,
-        metavar="PUBLICKEY",
-        help="the public key to trust, from a checkpoint (64 digits)",
-    )
+    add_journal(parser)
     parser.add_argument(
         "--witness",
         type=Path,
         metavar="ARCHIVE",
         help="a subscriber's archive: events and checkpoints as JSON lines, in any order",
     )
-    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
-    add_jobs(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -5,25 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
+from controller.cli.configured import config_argument, configuration_at
 
 HELP = "show the tables of a configuration on the terminal, or their events as JSON lines"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] [--table TABLE ...] [--username USER --password-file FILE] ..."""
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon, for the site, the tables, the broker and TLS "
-        "(default: novamas.toml)",
-    )
+    config_argument(parser, ", for the site, the tables, the broker and TLS")
     parser.add_argument(
         "--table", action="append", metavar="TABLE", help="a table; may be repeated (default: all)"
     )
@@ -56,14 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 def display_words(arguments: argparse.Namespace) -> list[str]:
     """The command line of the display. No secret is in it."""
     from controller.broker.login import BrokerUnusableError, password_path
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
     from devices.suggestions import unknown
 
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
+    configuration = configuration_at(arguments.config)
     tables = {table.id: table.simulated for table in configuration.table}
     for name in arguments.table or ():
         if name not in tables:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
+from controller.cli.configured import config_argument, configuration_at
 
 if TYPE_CHECKING:
     from controller.configuration.settings import Archive, Broker, Carrousel, Configuration, Web
@@ -19,15 +20,7 @@ HELP = "show the tables of a configuration in the browser"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] [--listen HOST:PORT] ..."""
-    parser.add_argument(
-        "config",
-        nargs="?",
-        type=Path,
-        default=Path("novamas.toml"),
-        metavar="CONFIG",
-        help="the configuration of the daemon, or one with [site], [broker], the tables and [web] "
-        "(default: novamas.toml)",
-    )
+    config_argument(parser, ", or one with [site], [broker], the tables and [web]")
     parser.add_argument(
         "--listen", metavar="HOST:PORT", help="in place of `listen` of [web]; port 0: a free one"
     )
@@ -56,14 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def web_settings(path: Path, listen: str | None = None) -> dict[str, Any]:
     """What the server is told. No secret is in it."""
-    from controller.configuration.file import load
-    from controller.configuration.settings import ConfigurationError
-
-    try:
-        configuration = load(path)
-    except ConfigurationError as mistaken:
-        raise CommandLineError(str(mistaken)) from None
-    return settings_of(configuration, listen)
+    return settings_of(configuration_at(path), listen)
 
 
 def settings_of(configuration: Configuration, listen: str | None = None) -> dict[str, Any]:

@@ -7,21 +7,50 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
 from controller.configuration.settings import (
+    Archive,
+    ArchiveSite,
+    Bookmark,
+    Broker,
+    Carrousel,
     Configuration,
     ConfigurationError,
+    Journal,
     Mistake,
+    People,
+    Recordings,
+    Video,
+    Web,
 )
 from devices import places
 from devices.sections import Notes, read
 
 RENAMED: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `listen` now"}
 """Keys of earlier releases, and what to write instead."""
+
+_LOGIN = "password_file", "broker_cert_file", "broker_key_file"
+_RECALLS = "recall_key", "recall_passphrase_file"
+FILES: Mapping[type, tuple[str, ...]] = {
+    Broker: ("password_file", "ca_file", "cert_file", "key_file"),
+    People: ("file",),
+    Web: (*_LOGIN, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
+    Carrousel: (*_LOGIN, *_RECALLS, "key"),
+    Archive: (*_LOGIN, *_RECALLS, "cards_key"),
+    ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),
+    Bookmark: ("ca_file", "secret_file"),
+    Video: ("folder",),
+}
+"""Keys of each section that name a file of the person who configures."""
+KEPT: Mapping[type, tuple[str, ...]] = dict.fromkeys(
+    (Journal, Recordings, Web, Carrousel, Archive), ("path",)
+)
+"""Keys of each section that name a file of the program."""
 
 
 def load(path: str | Path) -> Configuration:
@@ -54,7 +83,9 @@ def load(path: str | Path) -> Configuration:
         raise ConfigurationError(str(path), (mistake,)) from error
     notes: Notes = []
     folder = file.resolve().parent
-    configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)
+    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
+    configuration: Configuration = _absolute(read(Configuration, given, (), notes), folder, state)
+    configuration = taken(configuration, folder, notes)
     notes = [(at, RENAMED.get(at, what)) for at, what in notes] + flaws(configuration)
     if notes:
         found = places.lines(text)
@@ -72,81 +103,14 @@ def _place(line: int, at: places.Path) -> str:
     return f"line {line}: {places.spell(at)}" if line else places.spell(at) or "file"
 
 
-def _within(folder: Path, name: str | None) -> str | None:
-    return str(folder / name) if name else name
-
-
-def _absolute(configuration: Configuration, folder: Path) -> Configuration:
-    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
-    broker, people, web = configuration.broker, configuration.people, configuration.web
-    carrousel, archive = configuration.carrousel, configuration.archive
-    return msgspec.structs.replace(
-        configuration,
-        journal=msgspec.structs.replace(
-            configuration.journal, path=str(state / configuration.journal.path)
-        ),
-        recordings=msgspec.structs.replace(
-            configuration.recordings, path=str(state / configuration.recordings.path)
-        ),
-        broker=msgspec.structs.replace(
-            broker,
-            password_file=_within(folder, broker.password_file),
-            ca_file=_within(folder, broker.ca_file),
-            cert_file=_within(folder, broker.cert_file),
-            key_file=_within(folder, broker.key_file),
-        ),
-        people=people and msgspec.structs.replace(people, file=_within(folder, people.file)),
-        web=msgspec.structs.replace(
-            web,
-            path=str(state / web.path),
-            theme=_within(folder, web.theme),
-            cert_file=_within(folder, web.cert_file),
-            key_file=_within(folder, web.key_file),
-            password_file=_within(folder, web.password_file),
-            broker_cert_file=_within(folder, web.broker_cert_file),
-            broker_key_file=_within(folder, web.broker_key_file),
-            pin_keys=_within(folder, web.pin_keys),
-            pepper_file=_within(folder, web.pepper_file),
-        ),
-        carrousel=msgspec.structs.replace(
-            carrousel,
-            path=str(state / carrousel.path),
-            password_file=_within(folder, carrousel.password_file),
-            broker_cert_file=_within(folder, carrousel.broker_cert_file),
-            broker_key_file=_within(folder, carrousel.broker_key_file),
-            key=_within(folder, carrousel.key),
-            recall_key=_within(folder, carrousel.recall_key),
-            recall_passphrase_file=_within(folder, carrousel.recall_passphrase_file),
-        ),
-        bookmark=tuple(
-            msgspec.structs.replace(
-                each,
-                ca_file=_within(folder, each.ca_file),
-                secret_file=_within(folder, each.secret_file),
-            )
-            for each in configuration.bookmark
-        ),
-        video=msgspec.structs.replace(
-            configuration.video, folder=_within(folder, configuration.video.folder)
-        ),
-        archive=msgspec.structs.replace(
-            archive,
-            path=str(state / archive.path),
-            password_file=_within(folder, archive.password_file),
-            broker_cert_file=_within(folder, archive.broker_cert_file),
-            broker_key_file=_within(folder, archive.broker_key_file),
-            recall_key=_within(folder, archive.recall_key),
-            recall_passphrase_file=_within(folder, archive.recall_passphrase_file),
-            cards_key=_within(folder, archive.cards_key),
-            site=tuple(
-                msgspec.structs.replace(
-                    each,
-                    password_file=_within(folder, each.password_file),
-                    ca_file=_within(folder, each.ca_file),
-                    cert_file=_within(folder, each.cert_file),
-                    key_file=_within(folder, each.key_file),
-                )
-                for each in archive.site
-            ),
-        ),
-    )
+def _absolute(value: Any, folder: Path, state: Path) -> Any:
+    """The same configuration, or part of it, with the paths of its files made absolute."""
+    if isinstance(value, tuple):
+        return tuple(_absolute(each, folder, state) for each in value)
+    if not isinstance(value, msgspec.Struct):
+        return value
+    given = {name: getattr(value, name) for name in value.__struct_fields__}
+    made = {name: _absolute(each, folder, state) for name, each in given.items()}
+    made |= {name: str(state / given[name]) for name in KEPT.get(type(value), ())}
+    made |= {name: str(folder / given[name]) for name in FILES.get(type(value), ()) if given[name]}
+    return type(value)(**made)

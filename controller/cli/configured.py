@@ -1,0 +1,38 @@
+"""The configuration that a subcommand is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from controller.cli import CommandLineError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from controller.configuration.settings import Configuration
+
+DEFAULT = Path("novamas.toml")
+
+
+def config_argument(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """The argument CONFIG. ``more``: what the help adds to *the configuration of the daemon*."""
+    parser.add_argument(
+        "config",
+        nargs="?",
+        type=Path,
+        default=DEFAULT,
+        metavar="CONFIG",
+        help=f"the configuration of the daemon{more} (default: {DEFAULT})",
+    )
+
+
+def configuration_at(path: Path) -> Configuration:
+    """Read a configuration. Raises :class:`CommandLineError` with every mistake in it."""
+    from controller.configuration.file import load
+    from controller.configuration.settings import ConfigurationError
+
+    try:
+        return load(path)
+    except ConfigurationError as mistaken:
+        raise CommandLineError(str(mistaken)) from None
