@@ -118,6 +118,13 @@ def heard(proof: Proof, said: Checkpoint, node: str) -> tuple[Proof, tuple[Findi
     return proof, tuple(found)
 
 
+def asked(proof: Proof) -> list[int]:
+    """The positions whose hashes a daemon is asked for: those of its marks. At 0, where a new
+    journal is before its first entry, there is none.
+    """
+    return [each.position for each in proof.marks if each.position]
+
+
 def answered(proof: Proof, links: tuple[Link, ...], node: str) -> tuple[Proof, tuple[Finding, ...]]:
     """Hold against the marks what the daemon's file has at their positions. Days that had their
     time are gone from the beginning, and that alone is no finding.

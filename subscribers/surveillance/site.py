@@ -323,10 +323,9 @@ class Site:
                 ),
                 None,
             )
-            marks = self._proofs[node].marks
-            if free is not None and marks:
+            positions = proofs.asked(self._proofs[node])
+            if free is not None and positions:
                 del self._unproved[node]
-                positions = [each.position for each in marks]
                 fields = {"boot": boot, "from": 1, "to": 1, "limit": 1, "positions": positions}
                 self._send(free, None, fields, now, node)
 

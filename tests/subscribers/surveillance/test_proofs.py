@@ -18,6 +18,7 @@ from subscribers.surveillance.proofs import (
     Link,
     Proof,
     answered,
+    asked,
     heard,
     thinned,
     trusting,
@@ -145,6 +146,15 @@ def test_a_forged_entry_is_named_by_the_marks_beside_it() -> None:
 def test_the_same_position_with_another_hash() -> None:
     _, found = told(said(3), said(9), said(9, at=20, fill=77))
     assert names(found) == ["journal_rewritten"]
+
+
+def test_a_new_journal_is_asked_for_what_it_has() -> None:
+    known, found = told(said(0), said(4), said(9))
+    assert asked(known) == [4, 9]
+    assert answered(known, links(said(4), said(9)), "pit-1") == (known, ())
+    assert names(list(answered(known, links(said(4)), "pit-1")[1])) == ["journal_cut"]
+    assert found == []
+    assert asked(told(said(0))[0]) == []
 
 
 def test_a_cut_end_is_found_and_days_whose_time_is_over_are_not() -> None:

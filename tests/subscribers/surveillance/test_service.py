@@ -9,6 +9,7 @@ import sqlite3
 import urllib.request
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from controller.proof.checkpoint import checkpoint_path, key_path
 from subscribers.surveillance.findings import key_of
@@ -92,6 +93,28 @@ def test_bad_messages_end_nothing(room: Room) -> None:
     [told] = recorder.logged("a message cannot be read")
     assert "r1/event" in told["topic"]
     assert recorder.findings() == []
+
+
+def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
+    """The recorder is there first, so the first checkpoint may be of a journal without entries."""
+    heard, recorder, daemon = room.heard, room.recorder, room.daemon
+    assert daemon.stop() == 0
+    for each in daemon.folder.glob("journal.sqlite3*"):
+        each.unlink()
+    heard.say("novamas/v1/palma/node/pit-1/checkpoint", b"", retain=True)
+    recorder.start()
+    recorder.until_logged("connected")
+    heard.heard.clear()
+    daemon.start()
+    until_up(heard, daemon)
+    command(heard, "session.open")
+    room.wheel.unplug()  # whatever changes leads to the next checkpoint at once
+
+    def replies() -> list[dict[str, Any]]:
+        return [each.body for each in heard.heard if "/reply/surveillance-" in each.topic]
+
+    until("the chain", lambda: [each for each in replies() if each.get("chain")], recorder.log, 60)
+    assert [each["error"] for each in replies() if not each["ok"]] == []
 
 
 def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:

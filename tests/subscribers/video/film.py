@@ -113,7 +113,8 @@ class Camera:
 
 def about(film: Sequence[Picture], at: float) -> list[Picture]:
     """The last picture before a moment, and one on each side of it."""
-    index = bisect_right(film, at, key=lambda each: each.at) - 1
+    # pictures have their time in whole milliseconds: in those the moment is compared with them
+    index = bisect_right(film, round(at * 1000), key=lambda each: round(each.at * 1000)) - 1
     assert 0 < index < len(film) - 1, f"no picture was taken at {at}"
     return list(film[index - 1 : index + 2])
 
