@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
 from devices import places
-from devices.suggestions import instead_of
+from devices.suggestions import instead_of, meant
 
 PLAIN = {
     bool: ": write true or false",
@@ -141,17 +141,21 @@ def _unknown(key: str, known: list[str]) -> str:
     return f"unknown key; {instead_of(key, known)}"
 
 
+def _word(value: Any, words: list[str]) -> str:
+    """What to write instead of a word that is not among these."""
+    if not isinstance(value, str):
+        return "; put it in quotes" if str(value) in words else ""
+    near = meant(value, words)
+    return f"; did you mean `{near}`?" if near else ""
+
+
 def _expected(kind: Any, value: Any, error: str) -> str:
     meant = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
     if meant is not None and (description := meant.__metadata__[0].description):
         return f"expected {description}, got {value!r}"
-    if get_origin(kind) is Literal:
-        texts = (
-            "; put it in quotes"
-            if str(value) in get_args(kind) and value not in get_args(kind)
-            else ""
-        )
-        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}{texts}"
-    parts = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+    parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
+    if words := [word for part in parts if get_origin(part) is Literal for word in choices(part)]:
+        told = ", ".join(["true", "false", *words] if bool in parts else words)
+        return f"expected one of {told}, got {value!r}{_word(value, words)}"
     plain = next((words for type_, words in PLAIN.items() if type_ in parts), "")
     return f"{error[0].lower()}{error[1:]}{plain}"

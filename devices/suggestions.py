@@ -18,8 +18,17 @@ def instead_of(word: str, known: Iterable[str]) -> str:
     'there are: bee-tek, cammegh-ss2'
     """
     words = list(known)
-    near = get_close_matches(word[:LONGEST], words, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(words) or 'none'}"
+    near = meant(word, words)
+    return f"did you mean `{near}`?" if near else f"there are: {', '.join(words) or 'none'}"
+
+
+def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The most similar known word, or None if none is as similar as that: 1 is the same.
+
+    >>> meant("camegh-ss2", ["bee-tek", "cammegh-ss2"])
+    'cammegh-ss2'
+    """
+    return next(iter(get_close_matches(word[:LONGEST], list(known), n=1, cutoff=likeness)), None)
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
@@ -29,3 +38,7 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     "no driver 'camegh-ss2'; did you mean `cammegh-ss2`?"
     """
     return f"no {kind} {word!r}; {instead_of(word, known)}"
+
+
+SURE = 0.9
+"""The likeness from which on what follows a misspelt word is read as if it were spelt well."""

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from devices.command_line import CommandLine
 from devices.suggestions import instead_of
 from simulators.device import Device
 from simulators.dice.dice import Dice
@@ -199,7 +200,7 @@ def _topic(text: str) -> tuple[str, int, str]:
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
     faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas simulate",
         description="Simulate a device on a port, with its real protocol.",
         epilog=(

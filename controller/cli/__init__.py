@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import version
 
+from devices.command_line import CommandLine
 from devices.errors import NovamasError
 from devices.suggestions import unknown
 
@@ -127,7 +128,7 @@ def _run(given: list[str]) -> int:
 
 def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
     """The parser of ``novamas`` with these subcommands."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.cli import CommandLineError
-from controller.cli.configured import config_argument, configuration_at
+from controller.cli.configured import config_argument, configuration_at, no_action
 from controller.cli.web import address, broker_login
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         program = [sys.executable, "-m", READS, str(arguments.config), *arguments.options]
         os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted
+    no_action("carrousel", str(arguments.config), ACTIONS)
     if arguments.options:
         raise CommandLineError(f"carrousel: no options after {arguments.config}", 2)
     settings = msgspec.json.encode(carrousel_settings(arguments.config)).decode()

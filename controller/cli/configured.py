@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
+from devices.suggestions import meant, unknown
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from controller.configuration.settings import Configuration
 
@@ -25,6 +27,15 @@ def config_argument(parser: argparse.ArgumentParser, more: str = "") -> None:
         metavar="CONFIG",
         help=f"the configuration of the daemon{more} (default: {DEFAULT})",
     )
+
+
+def no_action(command: str, word: str, actions: Iterable[str]) -> None:
+    """Raises :class:`CommandLineError` if what stands where a configuration may is none, but a
+    misspelt action.
+    """
+    near = meant(word, actions)
+    if near is not None and not Path(word).suffix and not Path(word).exists():
+        raise CommandLineError(f"{command}: {unknown('action', word, actions)}", status=2)
 
 
 def configuration_at(path: Path) -> Configuration:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
 from controller.cli.carrousel import passphrase_path
-from controller.cli.configured import DEFAULT, config_argument, configuration_at
+from controller.cli.configured import DEFAULT, config_argument, configuration_at, no_action
 from controller.cli.web import address, broker_login, pit_settings, video_settings
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     name, options = str(arguments.config), list(arguments.options)
     action = ACTIONS.get(name)
     if action is None:
+        no_action("surveillance", name, ACTIONS)
         if options:
             raise CommandLineError(f"surveillance: no options after {name}", 2)
         program, told = PROGRAM, [_told(arguments.config, settings_of)]

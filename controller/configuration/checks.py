@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -28,20 +29,22 @@ from controller.configuration.settings import (
     Device,
     Table,
 )
+from controller.contract.commands import COMMANDS
+from controller.contract.orders import RECALL
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.mqtt.embedded_broker import NotLoopbackError, loopback
-from controller.people.authority import rights
+from controller.people.authority import HELD, LAUNCH, rights
 from controller.people.register import LARGEST, PeopleError, read_people, unspelled
 from controller.people.two_persons import MARKED
 from controller.rulebooks.rulebook import decrees, rulebook
 from devices.codec import Driver
-from devices.drivers import driver
-from devices.links import check_link
+from devices.drivers import DRIVERS, driver
+from devices.links import link_mistakes
 from devices.places import Path
 from devices.profiles import profile
 from devices.sections import Notes, read
-from devices.suggestions import unknown
+from devices.suggestions import SURE, meant, unknown
 
 Flaws = Iterator[tuple[Path, str]]
 
@@ -273,18 +276,27 @@ def _harmless(configuration: Configuration) -> bool:
 
 
 def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[Table, ...]) -> Flaws:
-    """Whether each command is one of some table, and each role may have it there."""
+    """Whether each command is one of some table, and each role may have it there. Where a table is
+    mistaken, any command that there is may be one of its.
+    """
     known = [table for table in tables if _made(table) is not None]
     of = [rights(table.game, table.decree) for table in known]
+    names = {name for each in of for name in each}
+    if len(known) < len(tables):
+        names |= {str(command.__struct_config__.tag) for command in COMMANDS} | {LAUNCH, RECALL}
     for command, roles in may.items():
         at = ("people", "may", command)
+        if command not in names:
+            yield at, unknown("command", command, sorted(names))
+        for role in set(roles) - set(HELD):
+            yield at, f"{role} may not have it at any table: {unknown('role', role, HELD)}"
         found = [each[command] for each in of if command in each]
-        if not found:
-            yield at, unknown("command", command, sorted({name for each in of for name in each}))
         for role in roles:
-            if found and not any(role in right.roles for right in found):
+            if found and role in HELD and not any(role in right.roles for right in found):
                 law = next((f"; {right.law}" for right in found if right.law), "")
                 yield at, f"{role} may not have it at any table{law}"
+        if not set(roles) <= set(HELD):
+            continue  # which is reported
         for table, each in zip(known, of, strict=True):
             if command in each and not set(roles) & set(each[command].roles):
                 yield (
@@ -362,6 +374,8 @@ def _game(at: Path, table: Table) -> Flaws:
             yield (*at, "decree"), _words(error)
     if not table.game:
         return
+    if table.game not in GAMES and (near := meant(table.game, GAMES, SURE)) is not None:
+        yield from _options(settings_of(near), table.settings, (*at, "settings"))
     key = "game"
     try:
         read(settings_of(table.game), table.settings, (*at, "settings"), notes)
@@ -376,15 +390,27 @@ def _game(at: Path, table: Table) -> Flaws:
     yield from notes
 
 
+def _options(kind: type[msgspec.Struct], given: Mapping[str, Any], at: Path) -> Flaws:
+    """What is wrong in the settings of a game, or the options of a driver, whose name is almost
+    that of one there is.
+    """
+    notes: Notes = []
+    read(kind, given, at, notes)
+    yield from notes
+
+
 def _device(at: Path, device: Device) -> Flaws:
-    if device.link and (wrong := check_link(device.link)):
-        yield (*at, "link"), wrong
+    if device.link:
+        yield from (((*at, "link"), wrong) for wrong in link_mistakes(device.link))
     if not device.driver:
         return
     try:
         known = driver(device.driver)
     except KeyError as error:
         yield (*at, "driver"), _words(error)
+        near = meant(device.driver, DRIVERS, SURE)
+        if near is not None and driver(near).described is None:
+            yield from _options(driver(near).options, device.options, (*at, "options"))
         return
     notes: Notes = []
     options = read(known.options, device.options, (*at, "options"), notes)

@@ -18,7 +18,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
+from devices.links.link import (
+    Address,
+    Link,
+    LinkFailedError,
+    MistakenAddressError,
+    WriteTimedOutError,
+    parse,
+)
 from devices.suggestions import instead_of
 
 __all__ = [
@@ -27,6 +34,7 @@ __all__ = [
     "LinkFailedError",
     "WriteTimedOutError",
     "check_link",
+    "link_mistakes",
     "open_link",
 ]
 
@@ -68,11 +76,18 @@ def check_link(url: str) -> str | None:
     """What is wrong with an address, or None. Opens nothing and does not check that the port
     exists.
     """
+    return "; ".join(link_mistakes(url)) or None
+
+
+def link_mistakes(url: str) -> tuple[str, ...]:
+    """The same, one by one."""
     try:
         _find(url)
+    except MistakenAddressError as error:
+        return error.mistakes
     except ValueError as error:
-        return str(error)
-    return None
+        return (str(error),)
+    return ()
 
 
 def _find(url: str) -> tuple[_Scheme, Address]:

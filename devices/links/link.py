@@ -101,24 +101,34 @@ def parse(url: str) -> Address:
     return Address(url, parts.scheme, host, port, unquote(parts.path), dict(pairs))
 
 
+class MistakenAddressError(NovamasError, ValueError):
+    """An address has several mistakes, each of which ``mistakes`` tells."""
+
+    def __init__(self, mistakes: tuple[str, ...]) -> None:
+        super().__init__("; ".join(mistakes))
+        self.mistakes = mistakes
+
+
 def options(address: Address, kind: type[Options]) -> Options:
-    """The options of an address as a struct ``kind``. Raises ``ValueError`` naming the invalid
-    option.
+    """The options of an address as a struct ``kind``. Raises :class:`MistakenAddressError` naming
+    each invalid option.
     """
     fields = msgspec.structs.fields(kind)
     known = [field.name for field in fields]
-    for key in address.options:
-        if key not in known:
-            raise ValueError(f"unknown option {key!r}; {instead_of(key, known)}")
+    wrong = [
+        f"unknown option {key!r}; {instead_of(key, known)}"
+        for key in address.options
+        if key not in known
+    ]
     for field in fields:
         if field.name in address.options:
             value = address.options[field.name]
             try:
                 msgspec.convert(value, field.type, strict=False)
             except msgspec.ValidationError as error:
-                raise ValueError(
-                    f"{field.name}={value}: {_expected(field.type, str(error))}"
-                ) from None
+                wrong.append(f"{field.name}={value}: {_expected(field.type, str(error))}")
+    if wrong:
+        raise MistakenAddressError(tuple(wrong))
     return msgspec.convert(address.options, kind, strict=False)
 
 

@@ -17,6 +17,7 @@ import msgspec
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import read_checkpoint
+from devices.command_line import CommandLine
 from subscribers.carrousel import export, receipt, statement, statement_page
 from subscribers.carrousel.reading import Reading
 from subscribers.carrousel.receipt_escpos import as_escpos
@@ -65,9 +66,7 @@ def main(words: list[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(
-        prog="novamas carrousel", description="Reads the ledger of a carrousel."
-    )
+    parser = CommandLine(prog="novamas carrousel", description="Reads the ledger of a carrousel.")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
     def action(name: str, what: str, more: str) -> argparse.ArgumentParser:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import closing
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from controller.contract.times import utc
+from devices.command_line import CommandLine
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import Bias, WheelReport
 from subscribers.statistics.reading import Reader
@@ -22,7 +22,7 @@ from subscribers.surveillance.open_archive import open_archive
 
 def main(argv: list[str] | None = None) -> int:
     """Print. Returns the exit status: 1 where the archive cannot be read."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas wheel",
         description="How wheels and shoes behave, from the archive of surveillance. It is advice: "
         "it changes no result. docs/statistics.md says what each figure means.",

@@ -17,6 +17,7 @@ import msgspec
 from controller.confidential.key_file import KeyFileError
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.people.register import Person
+from devices.command_line import CommandLine
 from devices.log import structlog
 from subscribers.cards import short
 from subscribers.console.admission import NobodyError
@@ -76,7 +77,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas surveillance cards",
         description="Show the sealed cards of a round, and record who saw them.",
         epilog=EPILOG,

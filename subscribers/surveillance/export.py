@@ -17,6 +17,7 @@ from typing import IO, get_args
 
 import msgspec
 
+from devices.command_line import CommandLine
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import Archive, Gap, Kind, Query, Row
 from subscribers.surveillance.errors import ArchiveError
@@ -82,7 +83,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas surveillance export",
         description="Write records of the archive to a file.",
         epilog=EPILOG,

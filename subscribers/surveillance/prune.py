@@ -13,6 +13,7 @@ from contextlib import closing
 import msgspec
 
 from controller.contract.times import utc
+from devices.command_line import CommandLine
 from subscribers.surveillance.archive import Archive, Kind
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
@@ -51,7 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas surveillance prune",
         description="Remove from the archive what is older than its policy.",
         epilog=EPILOG,

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from devices.command_line import CommandLine
 from devices.suggestions import unknown
 from subscribers.surveillance.archive import Archive, Query, Record, Row
 from subscribers.surveillance.asked import NOTABLE, Asked, AskedError
@@ -71,7 +72,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="novamas surveillance search",
         description="Find in the archive what was said of the tables.",
         epilog=EPILOG,

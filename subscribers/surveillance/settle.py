@@ -15,6 +15,7 @@ import msgspec
 from controller.contract.messages.messages import ENGLISH
 from controller.contract.times import utc
 from controller.people.register import Person
+from devices.command_line import CommandLine
 from subscribers.console.admission import NobodyError
 from subscribers.console.settings import PitSettings
 from subscribers.surveillance.admitted import RefusedError, admitted
@@ -132,7 +133,7 @@ def _print(found: list[tuple[int, Record]]) -> None:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(prog="novamas surveillance", description=__doc__)
+    parser = CommandLine(prog="novamas surveillance", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
     listed = actions.add_parser("findings", help="list what is open")
     settled = actions.add_parser("settle", help="say that a finding was looked into")

@@ -27,6 +27,7 @@ from rich.text import Text
 from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
+from devices.command_line import CommandLine
 from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
 from subscribers.meter import Meter, hear, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
@@ -322,9 +323,7 @@ def _mistake(arguments: argparse.Namespace) -> str | None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m subscribers.terminal.display", description=__doc__
-    )
+    parser = CommandLine(prog="python -m subscribers.terminal.display", description=__doc__)
     parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt[s]://HOST:PORT")
     parser.add_argument("--username", help="user name for the broker")
     parser.add_argument(

@@ -14,6 +14,7 @@ import msgspec
 
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
+from devices.command_line import CommandLine
 from subscribers.surveillance.archive import Archive, Query
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
@@ -46,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    parser = argparse.ArgumentParser(prog="novamas surveillance", description=__doc__)
+    parser = CommandLine(prog="novamas surveillance", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
     clip = actions.add_parser("clip", help="cut what shows a round from the recordings")
     clip.add_argument("--round", type=int, required=True, metavar="N")

@@ -335,6 +335,67 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_all_mistakes_of_one_table_are_told_at_once(tmp_path: Path) -> None:
+    """Also those below a game or a driver that is misspelt, and in one address."""
+    text = """\
+[site]
+id = "casino"
+[people]
+required = "accept-risk"
+may = { "round.viod" = ["inspektor"], "session.open" = ["inspektor"] }
+[[table]]
+id = "ruleta 1"
+game = "roulete-french"
+decree = "BAL5"
+speed = 3
+settings = { phase = "device", phases = "devise" }
+[[table.device]]
+id = "wheel"
+driver = "camegh-ss2"
+link = "serial:///dev/x?bad=12&parity=X"
+options = { pocket = 37 }
+"""
+    people = (
+        "line 3: people: the key `file` is missing; docs/security.md says how to make it",
+        "line 3: people: the key `key` is missing; docs/security.md says how to make it",
+    )
+    assert mistakes(tmp_path, text) == [
+        *people,
+        (
+            "line 4: people.required: expected one of true, false, accept-the-risk, got "
+            "'accept-risk'; did you mean `accept-the-risk`?"
+        ),
+        "line 5: people.may.round.viod: no command 'round.viod'; did you mean `round.void`?",
+        (
+            "line 5: people.may.round.viod: inspektor may not have it at any table: no role "
+            "'inspektor'; did you mean `inspector`?"
+        ),
+        (
+            "line 5: people.may.session.open: inspektor may not have it at any table: no role "
+            "'inspektor'; did you mean `inspector`?"
+        ),
+        (
+            "line 7: table[0].id: expected 1 to 48 characters a-z, 0-9 and single hyphens between "
+            "them, got 'ruleta 1'"
+        ),
+        "line 8: table[0].game: no game 'roulete-french'; did you mean `roulette-french`?",
+        "line 9: table[0].decree: no decree 'BAL5'; did you mean BAL05 or BAL09?",
+        (
+            "line 10: table[0].speed: only a table with `simulated = true` may have a speed other "
+            "than 1"
+        ),
+        "line 11: table[0].settings.phase: unknown key; did you mean `phases`?",
+        (
+            "line 11: table[0].settings.phases: expected one of device, person, got 'devise'; did "
+            "you mean `device`?"
+        ),
+        "line 14: table[0].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
+        "line 15: table[0].device[0].link: unknown option 'bad'; did you mean `baud`?",
+        "line 15: table[0].device[0].link: parity=X: expected one of N, E, O, M, S",
+        "line 16: table[0].device[0].options.pocket: unknown key; did you mean `pockets`?",
+    ]
+
+
 def test_two_names_of_one_port_are_one_link(tmp_path: Path) -> None:
     (tmp_path / "port").symlink_to("/dev/null")
     first = GOOD.replace("tcp://127.0.0.1:4001", "serial:///dev/null")

@@ -1,0 +1,47 @@
+"""A command line that says what to write instead of an unknown word: an action, a choice or an
+option.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from devices.suggestions import instead_of, meant
+
+UNRECOGNIZED = "unrecognized arguments: "
+"""How ``argparse`` begins what it says of words that it does not know."""
+
+
+class CommandLine(argparse.ArgumentParser):
+    """A parser with suggestions. Parsers of subcommands below it are of the same kind."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, with the options that are meant, and end with status 2."""
+        if message.startswith(UNRECOGNIZED):
+            known = sorted(_options(self))
+            near = [
+                found
+                for word in message.removeprefix(UNRECOGNIZED).split()
+                if word.startswith("-")
+                and (found := meant(word.partition("=")[0], known)) is not None
+            ]
+            if near:
+                message += f"; did you mean {' '.join(f'`{each}`' for each in near)}?"
+        super().error(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(
+                action,
+                f"invalid choice: {value!r}; {instead_of(str(value), map(str, action.choices))}",
+            )
+
+
+def _options(parser: argparse.ArgumentParser) -> set[str]:
+    """The long options of a parser, and of those below it, for which it is the one to complain."""
+    found = {each for each in parser._option_string_actions if each.startswith("--")}  # noqa: SLF001
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            found = found.union(*map(_options, action.choices.values()))
+    return found

@@ -1,0 +1,51 @@
+"""What the program says to a misspelt word on its command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def said(*words: str) -> tuple[int, str]:
+    """The exit status, and the last line on standard error."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "controller.cli", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert ran.stdout == ""
+    return ran.returncode, ran.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("wach",), "novamas: no command 'wach'; did you mean `watch`?"),
+        (("people", "rotat"), "invalid choice: 'rotat'; did you mean `rotate`?"),
+        (("people", "enrol"), "there are: key, pin, add, revoke, rotate, list, sign, may"),
+        (("simulate", "shufler"), "invalid choice: 'shufler'; did you mean `shuffler`?"),
+        (("simulate", "wheel", "--protcol", "saturn"), "did you mean `--protocol`?"),
+        (("watch", "--langage", "es"), "did you mean `--language`?"),
+        (("messages", "--language", "eng"), "invalid choice: 'eng'; did you mean `en`?"),
+        (("carrousel", "verfy"), "novamas: carrousel: no action 'verfy'; did you mean `verify`?"),
+        (("carrousel", "verify", "ledger", "--kye"), "did you mean `--key`?"),
+        (
+            ("surveillance", "serch", "--table", "ruleta-1"),
+            "novamas: surveillance: no action 'serch'; did you mean `search`?",
+        ),
+        (("wheel", "--archive", "x", "--snce", "y"), "did you mean `--since`?"),
+    ],
+)
+def test_what_is_misspelt_is_corrected(words: tuple[str, ...], told: str) -> None:
+    status, line = said(*words)
+    assert (status, told in line) == (2, True), line
+
+
+def test_a_configuration_that_is_missing_is_no_misspelt_action() -> None:
+    status, line = said("carrousel", "verify.toml")
+    assert status == 1
+    assert line == "novamas: verify.toml: file: cannot be read: No such file or directory"
