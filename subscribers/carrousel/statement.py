@@ -123,9 +123,10 @@ _TERMS = (
     "SELECT fact FROM entry WHERE jackpot = ? AND time < ? AND cause_table IS NULL "
     """AND CAST(fact AS TEXT) LIKE '{"fact":"terms_given"%' ORDER BY position"""
 )
-_AWARD = (
-    "SELECT coalesce(sum(amount), 0) FROM posting WHERE jackpot = ? AND account = ? AND part = ? "
-    "AND what IN ({}) AND at_time < ?"
+_AWARDS = (  # all at once: each look goes through the whole ledger
+    "SELECT CAST(part AS INTEGER), account, sum(amount) FROM posting WHERE jackpot = ? AND "
+    "at_time < ? AND (account = 'award' AND what IN ('award', 'award_returned') OR "
+    "account = 'paid' AND what IN ('payment', 'claim')) GROUP BY part, account"
 )
 
 
@@ -154,6 +155,7 @@ def statement(
     paid = [each for each in payments(file, jackpot) if since <= each.at < until]
     numbers = locked.keys() | {each.award for each in paid}
     known = awards(file, jackpot, set(numbers)) if numbers else {}
+    put_to = _of_awards(file, jackpot, until)
     paid_at: defaultdict[str, int] = defaultdict(int)
     for each in paid:
         paid_at[known[each.award].table] += each.amount
@@ -183,8 +185,8 @@ def statement(
             OfAward(
                 of=known[number],
                 locked=locked[number],
-                value=_of_award(file, jackpot, "award", number, LOCKS, until),
-                paid=_of_award(file, jackpot, "paid", number, ("payment", "claim"), until),
+                value=put_to[number, "award"],
+                paid=put_to[number, "paid"],
                 payments=tuple(each for each in paid if each.award == number),
             )
             for number in sorted(numbers)
@@ -224,12 +226,12 @@ def _held(file: Reading, jackpot: str, before: str) -> Sums:
     return Sums(meter=found.get("meter", 0), reserve=found.get("reserve", 0))
 
 
-def _of_award(
-    file: Reading, jackpot: str, account: str, number: int, what: tuple[str, ...], before: str
-) -> int:
-    query = _AWARD.format(", ".join("?" * len(what)))
-    values = (jackpot, account, str(number), *what, before)
-    return int(file.connection.execute(query, values).fetchone()[0])
+def _of_awards(file: Reading, jackpot: str, before: str) -> defaultdict[tuple[int, str], int]:
+    """The value of each award, and what was paid of it, by its number and account."""
+    found: defaultdict[tuple[int, str], int] = defaultdict(int)
+    for number, account, amount in file.connection.execute(_AWARDS, (jackpot, before)):
+        found[number, account] = amount
+    return found
 
 
 def terms_before(file: Reading, jackpot: str, before: str) -> Terms | None:

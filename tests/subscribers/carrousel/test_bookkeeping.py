@@ -360,7 +360,7 @@ def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
     ("words", "status", "said_"),
     [
         (("verify", "/nowhere/x"), 3, "COULD NOT BE JUDGED: /nowhere/x"),
-        (("verifi",), 1, "verifi: "),
+        (("verifi",), 2, "no action 'verifi'; did you mean `verify`"),
         (("novamas.toml", "--day", "x"), 2, "no options after novamas.toml"),
         (("verify",), 2, "required: FILE"),
         (("statement", "{}", "--jackpot", "x"), 1, "there is no jackpot x"),
