@@ -80,7 +80,11 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line(found: dict[Path, int], path: Path) -> int | None:
-    """The line of the path, or of its nearest parent that has one."""
+    """The line of the path, or of the first in a list of that name, or of its nearest parent that
+    has one.
+    """
+    if path not in found and (*path, 0) in found:
+        return found[*path, 0]
     return next((found[path[:end]] for end in range(len(path), 0, -1) if path[:end] in found), None)
 
 

@@ -76,15 +76,7 @@ def _value(
         if _is_section(part) and get_origin(kind) is UnionType:  # an optional section
             return read(part, value, at, notes)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, dict):
-            notes.append(
-                (
-                    at,
-                    (
-                        "there may be several of these; begin each with double brackets: "
-                        f"[[{'.'.join(_keys(at))}]]"
-                    ),
-                )
-            )
+            notes.append((at, several(at)))
             return (read(part, value, at, notes),)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, list):
             return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
@@ -101,6 +93,13 @@ def _value(
     if field.default_factory is not msgspec.NODEFAULT:
         return field.default_factory()
     return () if get_origin(kind) is tuple else ""
+
+
+def several(at: places.Path) -> str:
+    """What is wrong with one section where there may be several."""
+    return (
+        f"there may be several of these; begin each with double brackets: [[{'.'.join(_keys(at))}]]"
+    )
 
 
 def _keys(at: places.Path) -> list[str]:

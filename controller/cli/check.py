@@ -13,9 +13,9 @@ import msgspec
 
 from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
 from controller.cli.carrousel import PROGRAM, jackpot_settings
-from controller.configuration.file import load
+from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
-from controller.configuration.settings import Archive, Clock, Configuration, ConfigurationError
+from controller.configuration.settings import Archive, Clock, Configuration
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
@@ -23,6 +23,8 @@ from controller.service.privacy import exposed, exposed_secrets
 
 ANSWER = 1.0
 """Seconds that chrony has for its answer."""
+OF_JACKPOTS = ("site", "broker", "carrousel", "jackpot")
+"""The sections that decide what the controller of the jackpots is told."""
 HELP = "check a configuration; report every mistake with its line"
 
 
@@ -33,14 +35,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0 with a summary on stdout, or 1 with the mistakes on stderr."""
-    try:
-        configuration = load(arguments.config)
-    except ConfigurationError as mistaken:
-        print(mistaken, file=sys.stderr)
-        return _failed(arguments.config, len(mistaken.mistakes))
-    if wrong := [*unusable(configuration), *against_decrees(configuration)]:
-        for each in wrong:
-            print(f"{arguments.config}: {each}", file=sys.stderr)
+    found = inspected(arguments.config)
+    configuration = found.configuration
+    wrong = [mistake.of(arguments.config) for mistake in found.mistakes]
+    if configuration is not None and "broker" not in found.mistaken:
+        wrong += [f"{arguments.config}: {each}" for each in unusable(configuration)]
+    if configuration is not None and found.mistaken.isdisjoint(OF_JACKPOTS):
+        wrong += [f"{arguments.config}: {each}" for each in against_decrees(configuration)]
+    if wrong or configuration is None:
+        print("\n".join(wrong), file=sys.stderr)
         return _failed(arguments.config, len(wrong))
     print(
         f"ok: site {configuration.site.id}, node {configuration.site.node}, broker "
@@ -65,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
                 else f"authorisation {given.number} of {given.date}: {', '.join(given.tables)}"
             )
         )
+    if len(found.files) > 1:
+        print(f"  read from {', '.join(map(str, found.files))}")
     for warning in warnings(configuration):
         print(f"warning: {warning}")
     for note in notes(configuration):

@@ -8,7 +8,7 @@ the file was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from controller.configuration.settings import (
     Clock,
     Configuration,
     Device,
+    Site,
     Table,
 )
 from controller.contract.commands import COMMANDS
@@ -73,8 +74,10 @@ CREDENTIALS = "/run/credentials/"
 """systemd shows the files below this folder to the running service only."""
 
 
-def flaws(configuration: Configuration) -> Notes:
-    """Every mistake in the whole configuration."""
+def flaws(configuration: Configuration, file: Callable[[Path], str] = lambda _: "") -> Notes:
+    """Every mistake in the whole configuration. ``file``: the name of the file in which a path
+    stands.
+    """
     tables = list(enumerate(configuration.table))
     devices = [
         (("table", t, "device", d), device)
@@ -87,6 +90,7 @@ def flaws(configuration: Configuration) -> Notes:
             if tables or configuration.jackpot
             else [(("table",), "no table is configured; add [[table]]")]
         ),
+        *_site(configuration.site),
         *_broker(configuration.broker),
         *_clock(configuration.clock),
         *_surveillance(configuration),
@@ -97,18 +101,37 @@ def flaws(configuration: Configuration) -> Notes:
         *pictures(configuration),
         *archives(configuration),
         *listening(configuration),
-        *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
+        *_once(
+            [(("table", t, "id"), table.id) for t, table in tables],
+            "another table has the id",
+            file,
+        ),
+        *_once(
+            [(("jackpot", j, "id"), each.id) for j, each in enumerate(configuration.jackpot)],
+            "another jackpot has the id",
+            file,
+        ),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
         *(flaw for t, table in tables for flaw in _served(("table", t), table)),
         *_once(
-            [((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"
+            [((*at, "link"), _line(device.link)) for at, device in devices],
+            "another device is on",
+            file,
         ),
         *_once(
             [(("sign", s, "port"), sign.port) for s, sign in enumerate(configuration.sign)],
             "another sign is at the port",
         ),
     ]
+
+
+def _site(site: Site) -> Flaws:
+    if site.decree is not None and site.decree not in decrees():
+        try:
+            rulebook(site.decree)
+        except KeyError as error:
+            yield ("site", "decree"), _words(error)
 
 
 def _broker(broker: Broker) -> Flaws:
@@ -489,13 +512,16 @@ def _described(device: Device) -> Driver | None:
         return None
 
 
-def _once(values: list[tuple[Path, str]], what: str) -> Flaws:
+def _once(
+    values: list[tuple[Path, str]], what: str, file: Callable[[Path], str] = lambda _: ""
+) -> Flaws:
     """A value that occurs twice is wrong the second time."""
-    seen = set()
+    seen = dict[str, Path]()
     for at, value in values:
         if value and value in seen:
-            yield at, f"{what} {value} too"
-        seen.add(value)
+            first = file(seen[value])
+            yield at, f"{what} {value} too{f', in {first}' if first != file(at) else ''}"
+        seen.setdefault(value, at)
 
 
 def _line(link: str) -> str:

@@ -1,5 +1,5 @@
-"""Reads and checks the configuration file: every mistake in one pass, each with its
-line and key.
+"""Reads and checks the configuration: every mistake in one pass, each with its file, line and
+key.
 """
 
 from __future__ import annotations
@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
@@ -28,6 +29,7 @@ from controller.configuration.settings import (
     Video,
     Web,
 )
+from controller.configuration.sources import UnreadableError, read_sources, with_defaults
 from devices import places
 from devices.sections import Notes, read
 
@@ -53,54 +55,73 @@ KEPT: Mapping[type, tuple[str, ...]] = dict.fromkeys(
 """Keys of each section that name a file of the program."""
 
 
+class Inspected(NamedTuple):
+    """A configuration as far as it can be read, and what is wrong with it."""
+
+    configuration: Configuration | None
+    """None: a file is no TOML. What is mistaken has its default here, or is empty."""
+    mistakes: tuple[Mistake, ...]
+    mistaken: frozenset[str]
+    """The sections that have mistakes."""
+    files: tuple[Path, ...]
+
+
 def load(path: str | Path) -> Configuration:
-    """Read a configuration file. Raises :class:`ConfigurationError` with every mistake in it.
+    """Read a configuration: its file, and those of the folder ``NAME.d`` beside it. Raises
+    :class:`ConfigurationError` with every mistake in it.
 
     Relative paths of the journal, the recordings, the ledger and what the web server keeps start at
     ``$STATE_DIRECTORY`` (systemd sets it), or else at the folder of the file; those of all other
-    files always start at the folder of the file.
+    files always start at the folder of the file in which they stand.
     """
+    found = inspected(path)
+    if found.mistakes or found.configuration is None:
+        raise ConfigurationError(str(path), found.mistakes)
+    return found.configuration
+
+
+def inspected(path: str | Path) -> Inspected:
+    """The same, whatever is wrong."""
     file = Path(path)
     try:
-        text = file.read_bytes().decode(
-            "utf-8-sig"
-        )  # some editors begin every file with a byte order mark
-        given = places.loads(text)
-    except OSError as error:
-        raise ConfigurationError(
-            str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)
-        ) from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a number with too many digits, or brackets nested without end
-        what, _, where = str(error).rpartition(" (at ")
-        mistake = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
-        raise ConfigurationError(str(path), (mistake,)) from error
+        sources, misplaced = read_sources(file)
+    except UnreadableError as error:
+        return Inspected(None, error.mistakes, frozenset(), ())
     notes: Notes = []
-    folder = file.resolve().parent
-    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or folder)
-    configuration: Configuration = _absolute(read(Configuration, given, (), notes), folder, state)
+    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or file.resolve().parent)
+    given = with_defaults(sources.given)
+    read_as: Configuration = read(Configuration, given, (), notes)
+    configuration = _absolute(_with_languages(read_as), file.resolve().parent, state)
+
+    def folder(table: int) -> Path:
+        return sources.place(("table", table))[0].path.resolve().parent
+
     configuration = taken(configuration, folder, notes)
-    notes = [(at, RENAMED.get(at, what)) for at, what in notes] + flaws(configuration)
-    if notes:
-        found = places.lines(text)
-        ordered = sorted(
-            {note: places.line(found, note[0]) or 0 for note in notes}.items(),
-            key=lambda item: item[1],
-        )
-        raise ConfigurationError(
-            str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered)
-        )
-    return configuration
+    notes = [(at, RENAMED.get(at, what)) for at, what in notes]
+    if "decree" in (given["site"] if isinstance(given.get("site"), dict) else {}):
+        # a mistake in it is told there, once
+        notes = [note for note in notes if note[1] != "the key `decree` is missing"]
+    notes += flaws(configuration, lambda at: str(sources.place(at)[0].path))
+    told = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
+    order = {source: index for index, source in enumerate(sources.files)}
+    ordered = sorted(
+        told, key=lambda note: (order[note[0]], places.line(note[0].lines, note[1]) or 0)
+    )
+    return Inspected(
+        configuration,
+        tuple(source.mistake(at, what, file) for source, at, what in ordered),
+        frozenset(str(at[0]) for _, at, _ in told if at),
+        tuple(source.path for source in sources.files),
+    )
 
 
-def _place(line: int, at: places.Path) -> str:
-    return f"line {line}: {places.spell(at)}" if line else places.spell(at) or "file"
+def _with_languages(configuration: Configuration) -> Configuration:
+    """The same with the languages of the site at each table that names none."""
+    of_site = configuration.site.languages
+    table = tuple(
+        replace(each, languages=each.languages or of_site) for each in configuration.table
+    )
+    return replace(configuration, table=table)
 
 
 def _absolute(value: Any, folder: Path, state: Path) -> Any:

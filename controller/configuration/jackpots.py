@@ -28,8 +28,6 @@ def jackpots(configuration: Configuration) -> Flaws:
         if jackpot.id in RESERVED:
             what = f"{jackpot.id!r} is reserved: its topics would be read as a table's"
             yield ("jackpot", j, "id"), f"{what}; choose another id"
-        if jackpot.id in ids[:j]:
-            yield ("jackpot", j, "id"), f"another jackpot has the id {jackpot.id} too"
         if jackpot.authorisation is None:
             continue  # it does not start, and says so
         place: Path = ("jackpot", j, "authorisation", "tables")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +33,25 @@ def is_described(name: str) -> bool:
     return name in DRIVERS and driver(name).described is not None
 
 
-def taken(configuration: Configuration, folder: Path, notes: Notes) -> Configuration:
+def taken(
+    configuration: Configuration, folder: Callable[[int], Path], notes: Notes
+) -> Configuration:
     """The configuration with the text of each profile in its device's options. A relative file name
-    starts at ``folder``.
+    of the table with an index starts at its ``folder``.
     """
 
     def table(index: int, one: Table) -> Table:
         return replace(
             one,
             device=tuple(
-                device(("table", index, "device", d), each) for d, each in enumerate(one.device)
+                device(index, ("table", index, "device", d), each)
+                for d, each in enumerate(one.device)
             ),
         )
 
-    def device(at: tuple[str | int, ...], one: Device) -> Device:
+    def device(index: int, at: tuple[str | int, ...], one: Device) -> Device:
         return (
-            replace(one, options=_options(at, one.options, folder, notes))
+            replace(one, options=_options(at, one.options, folder(index), notes))
             if is_described(one.driver)
             else one
         )

@@ -46,6 +46,11 @@ ResponseTopic = Annotated[
 KeepAlive = Annotated[int, Meta(ge=1, le=65535, description="whole seconds, 1 to 65535")]
 Seconds = Annotated[float, Meta(gt=0, le=86400, description="seconds, above 0 and at most 86400")]
 Speed = Annotated[float, Meta(gt=0, le=1000, description="a factor above 0 and at most 1000")]
+Language = Literal["en", "es", "ca", "eu", "gl"]
+Languages = Annotated[
+    tuple[Language, ...],
+    Meta(max_length=5, description="a list of en, es, ca, eu and gl, the first one before all"),
+]
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,10 +60,14 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Site(_Section, frozen=True):
     """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
     -``.
+
+    ``decree`` and ``languages``: of each table that has none of its own.
     """
 
     id: Slug
     node: Slug = "node-1"
+    decree: Name | None = None
+    languages: Languages = ()
 
 
 class Journal(_Section, frozen=True):
@@ -367,12 +376,14 @@ class Device(_Section, frozen=True):
 
 class Table(_Section, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
-    real table has 1. ``jackpot``: the one that it is linked with.
+    real table has 1. ``jackpot``: the one that it is linked with. ``languages``: those that people
+    read there (default: those of the site, else of the decree).
     """
 
     id: Slug
     game: Name
     decree: Name
+    languages: Languages = ()
     simulated: bool = False
     speed: Speed = 1.0
     settings: dict[str, Any] = {}
@@ -388,7 +399,7 @@ class Sign(_Section, frozen=True):
 
     port: Name
     jackpot: Slug
-    language: Literal["en", "es", "ca", "eu", "gl"] = "es"
+    language: Language = "es"
     baud: Annotated[int, Meta(ge=1200, le=115_200)] = 9600
     format: Literal["7E1", "7E2", "8N1"] = "7E1"
     simulated: bool = False
@@ -427,7 +438,7 @@ class Bookmark(_Section, frozen=True):
         "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
         "alert.raised",
     )  # fmt: skip
-    language: Literal["en", "es", "ca", "eu", "gl"] = "es"
+    language: Language = "es"
     late_after: Seconds = 5.0
     pace: Annotated[float, Meta(ge=0.1, le=1000, description="a second, 0.1 to 1000")] = 20.0
     echo: Literal["none", "all", "statistics"] = "none"
@@ -485,18 +496,23 @@ BROKER_FILES = ("password_file", "ca_file", "cert_file", "key_file")
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """One mistake: its ``place``, such as ``line 12: table[0].device[0].link``, and
-    what is wrong.
+    """One mistake: its ``place``, such as ``line 12: table[0].device[0].link``, and what is wrong;
+    the ``file``, where it is not the main one.
     """
 
     place: str
     what: str
+    file: str = ""
+
+    def of(self, path: object) -> str:
+        """As a line; ``path``: the main file."""
+        return f"{self.file or path}: {self.place}: {self.what}"
 
 
 class ConfigurationError(NovamasError, ValueError):
     """The configuration cannot be used; ``mistakes`` holds every mistake."""
 
     def __init__(self, path: str, mistakes: tuple[Mistake, ...]) -> None:
-        super().__init__("\n".join(f"{path}: {m.place}: {m.what}" for m in mistakes))
+        super().__init__("\n".join(mistake.of(path) for mistake in mistakes))
         self.path = path
         self.mistakes = mistakes

@@ -85,7 +85,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     title: Announcement = {}
     """What the decree calls the game, by language."""
     languages: tuple[str, ...] = ()
-    """The languages of the decree."""
+    """The languages of the decree, or those that the site has set."""
     devices: dict[str, str] = {}
     """Device id to the name of its driver."""
     identities: dict[str, Identity] = {}

@@ -274,7 +274,7 @@ class Daemon:
         book = rulebook(table.decree)
         about = About(
             title=_title(book, table.game),
-            languages=book.languages,
+            languages=table.languages or book.languages,
             devices={device.id: device.driver for device in table.device},
             identities={device.id: each for device in table.device if (each := plate(device))},
             software=self._software,
