@@ -47,12 +47,16 @@ class RoundVoided(_OfRound, frozen=True, kw_only=True, tag="round_voided"):
 
 
 class Won(_OfRound, frozen=True, kw_only=True, tag="won"):
-    """A hand qualifies (``award.qualified``). All of one round are one hit."""
+    """A hand qualifies (``award.qualified``). All of one round are one hit. ``time_bound``: the
+    seconds by which the table says that its time may be wrong, where that is more than its site
+    allows; None: nobody knows.
+    """
 
     box: str
     hand: str
     cards: tuple[str, ...]
     share: Fraction | None
+    time_bound: float | None = 0.0
 
 
 class NotWon(_OfRound, frozen=True, kw_only=True, tag="not_won"):

@@ -189,6 +189,7 @@ def _add_hit(entry: Entry, fact: Won, at: Cause, award: Award, *, ended: bool) -
         session=fact.session,
         round=fact.round,
         time=fact.cause.time,
+        time_bound=fact.time_bound,
         awards=(award,),
         points=(Point(own=at, at=at, what="won", awards=(award.number,)),),
         ended=ended,

@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from controller.contract.bounds import Word
 from controller.contract.times import moment, utc
@@ -165,6 +166,7 @@ class _Award(_Event, frozen=True):
     cards: tuple[Word, ...] = ()
     share: tuple[Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=1)]] | None = None
     valid: bool = True
+    time_bound: Annotated[float, Meta(ge=0)] | None = 0.0
 
 
 class _Sum(_Event, frozen=True):
@@ -418,7 +420,7 @@ class Intake:
         award = _award.decode(body)
         self._fits(award)
         kind = Won if award.valid else NotWon
-        return kind(
+        told = kind(
             cause=cause,
             session=award.session,
             round=award.round,
@@ -427,6 +429,7 @@ class Intake:
             cards=award.cards,
             share=award.share,
         )
+        return replace(told, time_bound=award.time_bound) if isinstance(told, Won) else told
 
     def _ended(self, cause: Cause, body: bytes) -> TableFact:
         told = _sum.decode(body)

@@ -120,6 +120,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: int
     time: str
     """When the table committed it."""
+    time_bound: float | None = 0.0
+    """Seconds by which the table says that this may be wrong; None: nobody knows."""
     awards: tuple[Award, ...]
     points: tuple[Point, ...]
     meter: int = 0

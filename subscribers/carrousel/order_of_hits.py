@@ -92,7 +92,10 @@ def all_heard(state: JackpotLedgerState, hit: Hit) -> bool:
         record = state.tables.get(name, TableRecord())
         if name == hit.table or record.why in NOT_AWAITED:
             continue
-        bound = 0.0 if _same_node(own, record) else own.clock_bound + record.clock_bound
+        wrong = 0.0 if _same_node(own, record) else _wrong(own, hit)
+        if wrong is None:
+            return False
+        bound = 0.0 if _same_node(own, record) else wrong + record.clock_bound
         if record.last.time <= (utc(moment(hit.at.time) + bound) if bound else hit.at.time):
             return False
     return True
@@ -110,5 +113,11 @@ def _close(state: JackpotLedgerState, one: Hit, other: Hit) -> bool:
     first, second = (tables.get(each.table, TableRecord()) for each in (one, other))
     if _same_node(first, second) and one.boot == other.boot:
         return False
+    wrong = _wrong(first, one), _wrong(second, other)
     apart = abs(moment(one.points[0].own.time) - moment(other.points[0].own.time))
-    return apart <= first.clock_bound + second.clock_bound
+    return None in wrong or apart <= sum(each or 0.0 for each in wrong)
+
+
+def _wrong(table: TableRecord, hit: Hit) -> float | None:
+    """By how many seconds the time of a hit may be wrong; None: nobody knows."""
+    return None if hit.time_bound is None else max(table.clock_bound, hit.time_bound)

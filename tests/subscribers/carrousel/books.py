@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.contract.command_fields import Role, Signature
 from controller.contract.jackpot import JackpotAward, JackpotOrder
@@ -35,6 +36,7 @@ DIRECTOR = Signature(id="d1", name="M. Lasa", role="director", token="")
 INSPECTOR = Signature(id="i1", name="A. Vila", role="inspector", token="")
 HEAD = Signature(id="h1", name="J. Oca", role="table_head", token="")
 _STATE = msgspec.json.Decoder(JackpotLedgerState)
+AnyHand = TypeVar("AnyHand", Won, NotWon)
 
 
 def at(seconds: float) -> str:
@@ -129,9 +131,11 @@ class Books:
         share: tuple[int, int] | None,
         box: int = 1,
         hand: str = "straight_flush",
+        bound: float | None = 0.0,
         **of: int,
     ) -> Taken:
-        return self.take(self.hand(Won, table, seconds, share, box, hand, **of))
+        won = self.hand(Won, table, seconds, share, box, hand, **of)
+        return self.take(replace(won, time_bound=bound))
 
     def unwin(
         self,
@@ -146,14 +150,14 @@ class Books:
 
     def hand(
         self,
-        kind: type[Won | NotWon],
+        kind: type[AnyHand],
         table: str,
         seconds: float,
         share: tuple[int, int] | None,
         box: int,
         hand: str,
         **of: int,
-    ) -> Won | NotWon:
+    ) -> AnyHand:
         return kind(
             cause=self.cause(table, seconds),
             session=1,

@@ -121,6 +121,41 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
     assert books.told().asks == ("award.pay",)
 
 
+@pytest.mark.parametrize("unproved", ["a", "b"])
+@pytest.mark.parametrize(
+    ("bound", "asked"), [(0.0, False), (9.0, True), (8.9, False), (None, True)]
+)
+def test_a_table_that_says_how_wrong_its_time_may_be_is_believed(
+    unproved: str, bound: float | None, *, asked: bool
+) -> None:
+    """Both clocks should be true within a second, and one of them is not: 10 seconds apart."""
+    books = apart()
+    for table, seconds in (("a", 20), ("b", 30)):
+        books.win(table, seconds, (1, 10), bound=bound if table == unproved else 0.0)
+        books.end(table, seconds, 1_000)
+    books.hear(600)
+    assert ("hits.order" in books.told().asks) == asked
+
+
+@pytest.mark.parametrize(("until", "why"), [(26.0, "tables"), (26.000001, None)])
+def test_a_hit_whose_time_may_be_wrong_waits_for_that_long(until: float, why: str | None) -> None:
+    books = apart()
+    books.win("a", 20, (1, 10), bound=5.0)
+    books.end("a", 20, 1_000)
+    books.hear(until, "b")
+    assert [each.why for each in books.awards()] == [why]
+
+
+def test_a_hit_whose_time_nobody_knows_waits_until_persons_fix_it() -> None:
+    books = apart()
+    books.win("a", 20, (1, 10), bound=None)
+    books.end("a", 20, 1_000)
+    books.hear(6_000)
+    assert [each.why for each in books.awards()] == ["tables"]
+    books.order(6_001, HitFix(hit=1, **BY))
+    assert books.values() == [("a/box:1", 1_200, "payable")]
+
+
 def test_a_hit_that_was_taken_back_as_a_whole_is_no_question() -> None:
     """Nobody sees it any more. The other one keeps its place: after it, of 90 % of the meter."""
     books = apart()

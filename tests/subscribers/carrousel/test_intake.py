@@ -258,8 +258,18 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("bet.placed", {"round": -1}, "round"),
     ("award.qualified", {"share": [0, 10]}, "share"),
     ("award.qualified", {"share": [1, 0]}, "share"),
+    ("award.qualified", {"time_bound": -1}, "time_bound"),
     ("jackpot.staked", {"amount": -5}, "amount"),
 ]
+
+
+@pytest.mark.parametrize("bound", [2.5, None])
+def test_an_award_has_the_bound_of_its_time(bound: float | None) -> None:
+    journal = list(played())
+    at = next(n for n, body in enumerate(journal) if b'"type":"award.qualified"' in body)
+    journal[at] = changed(journal[at], time_bound=bound)
+    won = [fact for fact in orderly(journal) if isinstance(fact, Won)]
+    assert [each.time_bound for each in won] == [bound, *[0.0] * (len(won) - 1)]
 
 
 @pytest.mark.parametrize(("kind", "fields", "words"), WRONG)
