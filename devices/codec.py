@@ -132,6 +132,10 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """Commands that change the device. They are sent only if the site sets ``commands = true``."""
     make: Callable[[str, msgspec.Struct], Codec]
     """``make(device id, options)`` returns a new codec."""
+    blind: Callable[[msgspec.Struct], str | None] = lambda _: None
+    """``blind(options)``: why no result can ever come of a device with these options, and what to
+    do; None: it can.
+    """
     described: Callable[[msgspec.Struct], Driver] | None = None
     """``described(options)`` returns the driver that these options describe. None: always this
     driver.

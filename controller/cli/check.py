@@ -13,13 +13,17 @@ import msgspec
 
 from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
 from controller.cli.carrousel import PROGRAM, jackpot_settings
+from controller.configuration.blind import blind
 from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
+from controller.configuration.secrets import UNITS, credentials, secret_files
 from controller.configuration.settings import Archive, Clock, Configuration
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
-from controller.service.privacy import exposed, exposed_secrets
+from controller.service.installed_units import passed
+from controller.service.privacy import exposed, readable_by_all
+from devices.places import spell
 
 ANSWER = 1.0
 """Seconds that chrony has for its answer."""
@@ -123,27 +127,43 @@ def against_decrees(configuration: Configuration) -> list[str]:
 
 
 def warnings(configuration: Configuration) -> list[str]:
-    """Secrets that others can read, credentials that systemd does not pass, a clock that is not
-    kept as the site asks, and metrics that other machines can ask.
+    """What cannot work, or not for long: devices of which no result can come, secrets that others
+    can read, credentials that nobody passes, a clock that is not kept as the site asks, and metrics
+    that other machines can ask.
     """
-    passed = os.environ.get("CREDENTIALS_DIRECTORY")
-    missing = [
-        f"{key}: the credential {name!r} cannot be read in {passed}; the unit's LoadCredential= "
-        "names it"
-        for key, name in _credentials(configuration).items()
-        if name is not None and passed and not os.access(Path(passed, name), os.R_OK)
-    ]
     return [
-        *missing,
+        *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
+        *missing_credentials(configuration),
         *unkept(configuration.clock),
         *unnamed_keys(configuration),
         *told_to_others(configuration),
     ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
-        for path in (
-            *exposed(Path(configuration.journal.path), Path(configuration.recordings.path)),
-            *exposed_secrets(configuration.broker),
+        for path in dict.fromkeys(
+            (
+                *exposed(Path(configuration.journal.path), Path(configuration.recordings.path)),
+                *readable_by_all(secret_files(configuration).values()),
+            )
         )
+    ]
+
+
+def missing_credentials(configuration: Configuration) -> list[str]:
+    """Credentials that the service is not passed: as it sees it itself, or by its unit as it is
+    installed.
+    """
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    if folder:
+        return [
+            f"{key}: the credential {name!r} cannot be read in {folder}; the unit's "
+            "LoadCredential= names it"
+            for key, name in _of_daemon(configuration).items()
+            if not os.access(Path(folder, name), os.R_OK)
+        ]
+    return [
+        f"{spell(at)}: nobody provides the credential {name!r}: {why}"
+        for at, name in credentials(configuration).items()
+        if (why := passed(UNITS[str(at[0])], name)) is not None
     ]
 
 
@@ -214,14 +234,14 @@ def notes(configuration: Configuration) -> list[str]:
     return [
         f"{key}: systemd passes the credential {name!r} to the service only; without a unit that "
         "loads it, `novamas run` cannot read it"
-        for key, name in _credentials(configuration).items()
-        if name is not None
+        for key, name in _of_daemon(configuration).items()
     ]
 
 
-def _credentials(configuration: Configuration) -> dict[str, str | None]:
+def _of_daemon(configuration: Configuration) -> dict[str, str]:
+    """The credentials that the daemon itself reads."""
     return {
-        "broker.password_credential": configuration.broker.password_credential,
-        "journal.key_credential": configuration.journal.key_credential,
-        "surveillance.secret_credential": configuration.surveillance.secret_credential,
+        spell(at): name
+        for at, name in credentials(configuration).items()
+        if UNITS[str(at[0])] == "novamas.service"
     }

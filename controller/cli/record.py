@@ -117,6 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
         ) from error
     print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
+    if arguments.driver and (why := (known := named(arguments.driver)).blind(known.options())):
+        print(f"novamas: {arguments.driver}: {why}", file=sys.stderr)
     if not tally.bytes:
         raise CommandLineError(
             f"{arguments.url}: no bytes were received; check power, cable and speed of the device"

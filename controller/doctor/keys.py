@@ -10,10 +10,12 @@ from pathlib import Path
 from cryptography import x509
 
 from controller.broker.login import out_of_date
+from controller.configuration.secrets import UNITS, credentials, secret_files
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.checkpoint import SigningKeyError, key_path, load_key
-from controller.service.privacy import exposed, exposed_secrets
+from controller.service.installed_units import passed
+from controller.service.privacy import exposed, readable_by_all
 
 SOON = 30
 """Days before its end at which a certificate is spoken of."""
@@ -22,8 +24,12 @@ SOON = 30
 def look(configuration: Configuration) -> Iterator[Finding]:
     """All keys that the configuration names, and those beside the journal."""
     yield from _signing(configuration)
+    for at, name in credentials(configuration).items():
+        if (why := passed(UNITS[str(at[0])], name)) is not None:
+            yield Finding("warning", f"credential {name}", f"nobody provides it: {why}")
     journal, recordings = Path(configuration.journal.path), Path(configuration.recordings.path)
-    for path in (*exposed(journal, recordings), *exposed_secrets(configuration.broker)):
+    secrets = secret_files(configuration).values()
+    for path in dict.fromkeys((*exposed(journal, recordings), *readable_by_all(secrets))):
         yield Finding(
             "warning", f"file {path}", "other users of this machine can read it",
             f"chmod go= {path}",

@@ -6,6 +6,7 @@ import ctypes
 import os
 import resource
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from controller.configuration.settings import Broker
@@ -40,15 +41,18 @@ def exposed(journal: Path, recordings: Path) -> list[Path]:
 
 
 def exposed_secrets(broker: Broker) -> list[Path]:
-    """The password and the private key for the broker, if any user of this machine can read them. A
-    group may: one that the daemon is in, where another user owns the file.
+    """The password and the private key for the broker, if any user of this machine can read
+    them.
     """
     named = (broker.password_file, broker.key_file)
-    return [
-        Path(name)
-        for name in named
-        if name is not None and _open_to_others(Path(name), stat.S_IRWXO, stat.S_IXOTH)
-    ]
+    return readable_by_all(Path(name) for name in named if name is not None)
+
+
+def readable_by_all(paths: Iterable[Path]) -> list[Path]:
+    """Those of these files and folders that any user of this machine can read. A group may: one
+    that the daemon is in, where another user owns the file.
+    """
+    return [path for path in paths if _open_to_others(path, stat.S_IRWXO, stat.S_IXOTH)]
 
 
 def _open_to_others(

@@ -11,6 +11,9 @@ from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
 from devices.profiles.profile import parse, shipped
 
+NUMBER = "wheel.number"
+"""The reading without which a wheel gives no result."""
+
 
 class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """No options: everything is set in the profile."""
@@ -38,6 +41,18 @@ def driver_of(profile: Profile) -> Driver:
         options=NoOptions,
         commands=tuple(profile.command),
         make=lambda device, _: ProfileCodec(device, profile),
+        blind=lambda _: _blind(profile),
+    )
+
+
+def _blind(profile: Profile) -> str | None:
+    """A wheel whose profile never says a number is only heard."""
+    said = [*profile.say, *(each for message in profile.message for each in message.say)]
+    if profile.kind != "wheel" or NUMBER in {each.reading for each in said}:
+        return None
+    return (
+        f"no number can come: the profile {profile.name} says no {NUMBER}; write one from the "
+        "maker's document (docs/profiles.md)"
     )
 
 

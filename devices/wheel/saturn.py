@@ -368,6 +368,16 @@ def _make(device: str, options: msgspec.Struct) -> Saturn:
     return Saturn(device, options)
 
 
+def _blind(options: msgspec.Struct) -> str | None:
+    assert isinstance(options, Options)
+    return (
+        "no number can come: where it stands in an answer is not public; give `fields` from the "
+        "vendor's document (docs/devices.md#saturn)"
+        if options.fields is None
+        else None
+    )
+
+
 DRIVER = Driver(
     name="saturn",
     kind="wheel",
@@ -378,4 +388,5 @@ DRIVER = Driver(
     games=("roulette-french", "roulette-american"),
     commands=("fire",),
     make=_make,
+    blind=_blind,
 )

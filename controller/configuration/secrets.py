@@ -1,0 +1,81 @@
+"""Where the secrets of a configuration are: files, and credentials of systemd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.configuration.settings import (
+    Archive,
+    ArchiveSite,
+    Bookmark,
+    Broker,
+    Carrousel,
+    Configuration,
+    Web,
+)
+from devices import places
+from devices.links.link import parse
+
+FILES: Mapping[type, tuple[str, ...]] = {
+    Broker: ("password_file", "key_file"),
+    Web: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
+    Carrousel: ("password_file", "broker_key_file", "key", "recall_key", "recall_passphrase_file"),
+    Archive: (
+        "password_file", "broker_key_file", "recall_key", "recall_passphrase_file", "cards_key",
+    ),
+    ArchiveSite: ("password_file", "key_file"),
+    Bookmark: ("secret_file",),
+}  # fmt: skip
+"""Keys of each section that name a file, or a folder, of what nobody else may read."""
+
+UNITS: Mapping[str, str] = {
+    "broker": "novamas.service",
+    "journal": "novamas.service",
+    "surveillance": "novamas.service",
+    "web": "novamas-web.service",
+    "carrousel": "novamas-carrousel.service",
+    "archive": "novamas-surveillance.service",
+    "bookmark": "novamas-surveillance.service",
+}
+"""The section in which a credential is named -> the unit that must pass it."""
+
+
+def secret_files(configuration: Configuration) -> dict[str, Path]:
+    """The files with secrets, by the place that names each."""
+    found = {
+        places.spell((*at, key)): Path(value)
+        for at, section in _sections(configuration, ())
+        for key in FILES.get(type(section), ())
+        if (value := getattr(section, key)) is not None
+    }
+    for t, table in enumerate(configuration.table):
+        for d, device in enumerate(table.device):
+            link = parse(device.link)
+            if link.scheme == "mqtt" and (name := link.options.get("password_file")):
+                found[places.spell(("table", t, "device", d, "link"))] = Path(name)
+    return found
+
+
+def credentials(configuration: Configuration) -> dict[places.Path, str]:
+    """The credentials of systemd, by the place that names each."""
+    return {
+        (*at, key): value
+        for at, section in _sections(configuration, ())
+        for key in section.__struct_fields__
+        if key.endswith("_credential") and (value := getattr(section, key)) is not None
+    }
+
+
+def _sections(value: Any, at: places.Path) -> Iterator[tuple[places.Path, msgspec.Struct]]:
+    """Each section and the path to it."""
+    if isinstance(value, msgspec.Struct):
+        yield at, value
+        for key in value.__struct_fields__:
+            yield from _sections(getattr(value, key), (*at, key))
+    elif isinstance(value, tuple):
+        for index, each in enumerate(value):
+            yield from _sections(each, (*at, index))
