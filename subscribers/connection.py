@@ -171,7 +171,8 @@ class Connection:
             await asyncio.sleep(AGAIN)
 
     async def _subscribe(self, client: BrokerClient) -> None:
-        await client.subscribe([(each, 1) for each in self._topics], timeout=LATE)
+        if self._topics:
+            await client.subscribe([(each, 1) for each in self._topics], timeout=LATE)
 
     async def _wait(self, client: BrokerClient) -> None:
         async for _ in client.messages:  # none comes: it ends when the connection does

@@ -17,7 +17,7 @@ from controller.configuration.blind import blind
 from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
 from controller.configuration.secrets import UNITS, credentials, secret_files
-from controller.configuration.settings import Archive, Clock, Configuration
+from controller.configuration.settings import Clock, Configuration
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if len(found.files) > 1:
         print(f"  read from {', '.join(map(str, found.files))}")
-    for warning in warnings(configuration):
+    for warning in warnings(configuration, recorded="archive" in found.sections):
         print(f"warning: {warning}")
     for note in notes(configuration):
         print(f"note: {note}")
@@ -126,16 +126,17 @@ def against_decrees(configuration: Configuration) -> list[str]:
     return [line for line in checked.stderr.splitlines() if checked.returncode]
 
 
-def warnings(configuration: Configuration) -> list[str]:
+def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     """What cannot work, or not for long: devices of which no result can come, secrets that others
-    can read, credentials that nobody passes, a clock that is not kept as the site asks, and metrics
-    that other machines can ask.
+    can read, credentials that nobody passes, a clock that is not kept as the site asks, keys that a
+    recorder believes at first sight, and metrics that other machines can ask. ``recorded``: a
+    recorder is set up here.
     """
     return [
         *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
         *missing_credentials(configuration),
         *unkept(configuration.clock),
-        *unnamed_keys(configuration),
+        *(unnamed_keys(configuration) if recorded else ()),
         *told_to_others(configuration),
     ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
@@ -168,11 +169,8 @@ def missing_credentials(configuration: Configuration) -> list[str]:
 
 
 def unnamed_keys(configuration: Configuration) -> list[str]:
-    """Daemons whose checkpoints the recorder believes at first sight, where it is set up here."""
+    """Daemons whose checkpoints the recorder believes at first sight."""
     archive, own = configuration.archive, configuration.site
-    plain = msgspec.structs.replace(archive, path=Archive().path) == Archive()
-    if plain and Path(archive.path).name == Archive().path:
-        return []
     told = []
     if configuration.table and own.node not in archive.keys:
         told.append(

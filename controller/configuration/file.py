@@ -64,6 +64,8 @@ class Inspected(NamedTuple):
     mistaken: frozenset[str]
     """The sections that have mistakes."""
     files: tuple[Path, ...]
+    sections: frozenset[str] = frozenset()
+    """The sections that are there, if only with what goes without saying."""
 
 
 def load(path: str | Path) -> Configuration:
@@ -112,6 +114,7 @@ def inspected(path: str | Path) -> Inspected:
         tuple(source.mistake(at, what, file) for source, at, what in ordered),
         frozenset(str(at[0]) for _, at, _ in told if at),
         tuple(source.path for source in sources.files),
+        frozenset(map(str, sources.given)),
     )
 
 

@@ -31,6 +31,20 @@ ROULETTE = Cylinder(EUROPEAN)
 BOULE = Cylinder(HOLES, ring=False)
 
 
-def cylinder(family: str) -> Cylinder | None:
-    """The wheel of outcomes of this family; None where it is no wheel of like places."""
-    return {"roulette": ROULETTE, "boule": BOULE}.get(family)
+def cylinder(family: str, order: Cylinder | None = None) -> Cylinder | None:
+    """The wheel of outcomes of this family; None where it is no wheel of like places. ``order``:
+    the wheel of roulette that the table has.
+    """
+    return {"roulette": order or ROULETTE, "boule": BOULE}.get(family)
+
+
+def ordered(order: object) -> Cylinder:
+    """The wheel with the numbers of the setting ``pocket_order``, clockwise from wherever it
+    begins; the European one where that is none.
+    """
+    if not isinstance(order, list) or not all(type(each) is int for each in order):
+        return ROULETTE
+    if sorted(order) != sorted(EUROPEAN):
+        return ROULETTE
+    first = order.index(0)
+    return Cylinder((*order[first:], *order[:first]))

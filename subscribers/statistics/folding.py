@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import exp
+from typing import Any
 
 import msgspec
 
-from subscribers.statistics.cylinder import cylinder
+from subscribers.statistics.cylinder import Cylinder, cylinder, ordered
 from subscribers.statistics.health import FindingName, Found, Wheel, WheelReport, resets
 from subscribers.statistics.shoes import (
     RANKS,
@@ -58,6 +59,8 @@ class TableStatistics:
 
     def __init__(self) -> None:
         self.spins = TableSpins()
+        self.orders: dict[str, Cylinder] = {}
+        """The wheel of roulette by run of the daemon, as the settings of the table have it."""
         self.wheels: list[Wheel] = []
         self.begun: tuple[str, str] = ("first", "")
         self.fresh = True
@@ -67,12 +70,30 @@ class TableStatistics:
         self.seen: tuple[str, str, bool] = ("", "", False)
 
 
+class _About(msgspec.Struct, frozen=True):
+    settings: dict[str, Any] = {}
+
+
+class _Info(msgspec.Struct, frozen=True):
+    about: _About = _About()
+
+
 class Statistics:
     """Any number of tables. What cannot be read is counted in ``unread`` and left out."""
 
     def __init__(self) -> None:
         self.tables: dict[Table, TableStatistics] = {}
         self.unread = 0
+
+    def know(self, record: Record) -> None:
+        """What a table says of itself, before the events of its run."""
+        try:
+            told = msgspec.json.decode(record.body, type=_Info)
+        except (ValueError, RecursionError):
+            self.unread += 1
+            return
+        known = self.tables.setdefault((record.site, record.table), TableStatistics())
+        known.orders[record.boot] = ordered(told.about.settings.get("pocket_order"))
 
     def take(self, record: Record) -> Iterator[Found]:
         """One event of a table, those of a table in their order."""
@@ -132,14 +153,24 @@ def read(statistics: Statistics, records: Iterable[Record]) -> list[Found]:
 
 
 def _spun(known: TableStatistics, spin: Spin) -> Iterator[Found]:
-    shape = cylinder(spin.family)
+    shape = cylinder(spin.family, _order(known, spin.boot))
     if shape is None or spin.number not in shape.places:
         return
     if known.fresh or known.wheels[-1].cylinder != shape:
-        work, serial = known.begun
+        work, serial = known.begun if known.fresh else ("pocket_order", known.begun[1])
         known.wheels.append(Wheel(spin, shape, work, serial))
         known.fresh = False
     yield from known.wheels[-1].take(spin)
+
+
+def _order(known: TableStatistics, boot: str) -> Cylinder | None:
+    """The wheel of a run. Of one that told none, it is as it was before; if nothing was before, as
+    it was told first.
+    """
+    if boot in known.orders:
+        return known.orders[boot]
+    before = next((each.cylinder for each in reversed(known.wheels) if each.cylinder.ring), None)
+    return before or next(iter(known.orders.values()), None)
 
 
 def _serviced(known: TableStatistics, given: Serviced) -> None:

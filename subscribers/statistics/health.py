@@ -140,7 +140,9 @@ class WheelReport(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     since: str
     begun: str
-    """Why it is counted from there: ``first`` spin known, or the work that was done."""
+    """Why it is counted from there: ``first`` spin known, the work that was done, or another
+    ``pocket_order`` in the settings.
+    """
     until: str
     spins: int
     bias: Bias

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from string import Template
 from urllib.parse import quote
@@ -38,8 +38,10 @@ def plain(key: str, language: str, **fields: object) -> str:
     return _page(said("title", language), f"<p>{_t(key, language, **fields)}</p>", language)
 
 
-def all_wheels(wheels: Sequence[WheelReport], shoes: Sequence[ShoesReport], language: str) -> str:
-    """All wheels, those that stand at their tables last, and all shoes."""
+def all_wheels(
+    wheels: Mapping[int, WheelReport], shoes: Sequence[ShoesReport], language: str
+) -> str:
+    """Wheels by their numbers, and shoes."""
     body = f"<p>{_t('advice', language)}</p>"
     if not wheels and not shoes:
         body += f"<p>{_t('none', language)}</p>"
@@ -54,9 +56,9 @@ def all_wheels(wheels: Sequence[WheelReport], shoes: Sequence[ShoesReport], lang
                 _of(wheel.bias, language),
                 _state(wheel, language),
             )
-            for number, wheel in enumerate(wheels)
+            for number, wheel in wheels.items()
         ]
-        threshold = _n(wheels[0].bias.threshold)
+        threshold = _n(next(iter(wheels.values())).bias.threshold)
         body += _table(head, rows, language)
         body += f"<p>{_t('bound', language, threshold=threshold)}</p>"
     if shoes:

@@ -12,20 +12,30 @@ from subscribers.surveillance.archive import Archive, Query
 
 
 class Reader:
-    """Statistics of an archive, or of some of its tables, since a time. The first reading takes
-    the events in the order in which they happened, each later one what has come since, in the
-    order in which it came.
+    """Statistics of an archive, or of some of its sites and tables, since a time. The first reading
+    takes the events in the order in which they happened, each later one what has come since, in the
+    order in which it came. What tables say of themselves is taken before, whatever time it has.
     """
 
     def __init__(
-        self, archive: Archive, tables: Sequence[str] = (), since: str | None = None
+        self,
+        archive: Archive,
+        tables: Sequence[str] = (),
+        since: str | None = None,
+        sites: Sequence[str] = (),
     ) -> None:
         self.statistics = Statistics()
-        self._archive, self._number = archive, 0
-        self._query = Query(tables=tuple(tables), kinds=("event",), types=TYPES, since=since)
+        self._archive, self._number, self._known = archive, 0, 0
+        of = Query(sites=tuple(sites), tables=tuple(tables))
+        change = msgspec.structs.replace
+        self._query = change(of, kinds=("event",), types=TYPES, since=since)
+        self._info = change(of, kinds=("info",), types=("info",), order="number")
 
     def read(self) -> list[Found]:
         """Read on. Returns what was found. Raises :class:`ArchiveError`."""
+        for row in self._archive.find(msgspec.structs.replace(self._info, after=self._known)):
+            self._known = row.number
+            self.statistics.know(row.record)
         query = self._query
         if self._number:
             query = msgspec.structs.replace(query, after=self._number, order="number")

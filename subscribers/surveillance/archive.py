@@ -9,10 +9,12 @@ import msgspec
 
 _HISTORICAL = b',"historical":true'
 
-Kind = Literal["event", "sealed", "alert", "reply", "checkpoint", "finding", "access", "removal"]
-"""``alert``: an alert of a node, a jackpot or a table as retained; ``finding``: what the recorder
-itself found wrong; ``access``: somebody was shown sealed cards; ``removal``: records were removed
-when their time was over.
+Kind = Literal[
+    "event", "sealed", "alert", "info", "reply", "checkpoint", "finding", "access", "removal"
+]
+"""``alert``: an alert of a node, a jackpot or a table as retained; ``info``: what a table says of
+itself, as its settings; ``finding``: what the recorder itself found wrong; ``access``: somebody was
+shown sealed cards; ``removal``: records were removed when their time was over.
 """
 
 

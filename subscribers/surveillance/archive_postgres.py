@@ -19,7 +19,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from subscribers.surveillance.archive import Gap, Kept, Query, Record, Removal, Row, same
-from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.bounded_connection import ANSWER, SLOW, BoundedConnection
+from subscribers.surveillance.errors import ArchiveError, TakenError
 
 VERSION = "1"
 PAGE = 500
@@ -32,6 +33,8 @@ BATCH = 5000
 """Records that ``drop`` removes in one transaction."""
 SCHEMA_LOCK, RECORDER_LOCK = 0x6E6F76_01, 0x6E6F76_02
 """Advisory locks of the database: who makes the tables; who records."""
+LOCKED = 8
+"""Seconds for which the server lets a lock be waited for. It says so before nobody listens."""
 CONNECTION: dict[str, Any] = {
     "connect_timeout": 10,
     "application_name": "novamas surveillance",
@@ -147,8 +150,6 @@ _FORGET = (
     "WHERE site = %(site)s AND place = %(place)s AND boot = %(boot)s"
 )
 
-Connection = psycopg.Connection[tuple[Any, ...]]
-
 
 class PostgresArchive:
     """The archive in the database at ``where``: ``postgresql://user@host/database``. libpq finds
@@ -157,15 +158,16 @@ class PostgresArchive:
     may record there while this one does. Raises :class:`ArchiveError`, as every method. It may be
     used by several threads.
 
-    Where a connection was lost, the method that notices it raises :class:`ArchiveError`, and the
-    next one connects anew. What ``keep`` was given may then be there or not: keep it again.
+    Where a connection was lost, or the server hangs, the method that notices it raises
+    :class:`ArchiveError`, and the next one connects anew. What ``keep`` was given may then be there
+    or not: keep it again.
     """
 
     def __init__(self, where: str, *, read_only: bool = False, recorder: bool = False) -> None:
         self._where, self._read_only, self._recorder = where, read_only, recorder
         self.name = _spelled(where)
         self._lock = threading.RLock()
-        self._connection: Connection | None = None
+        self._connection: BoundedConnection | None = None
         self._closed = False
         with self._reading():
             pass
@@ -253,7 +255,7 @@ class PostgresArchive:
 
     def gaps(self, site: str) -> list[Gap]:
         """What is missing within the boots of each table. What ``drop`` removed is not missing."""
-        with self._reading() as connection:
+        with self._reading() as connection, connection.within(SLOW):
             rows = connection.execute(_GAPS, (_text(site),)).fetchall()
         return [
             Gap(_read(place), _read(table), _read(boot), first, last)
@@ -285,7 +287,7 @@ class PostgresArchive:
 
     def doomed(self, what: Removal) -> int:
         """How many records ``drop`` would remove."""
-        with self._reading() as connection:
+        with self._reading() as connection, connection.within(SLOW):
             found = connection.execute(f"SELECT count(*) {_DOOMED}", _of(what)).fetchone()
         assert found is not None
         return int(found[0])
@@ -294,7 +296,7 @@ class PostgresArchive:
         """Remove records. Returns how many."""
         count, batch = 0, BATCH
         while batch == BATCH:
-            with self._changing() as connection:
+            with self._changing() as connection, connection.within(SLOW):
                 rows = connection.execute(
                     f"SELECT {_NAMES} {_DOOMED} ORDER BY number LIMIT {BATCH:d}", _of(what)
                 ).fetchall()
@@ -310,7 +312,7 @@ class PostgresArchive:
             self._disconnect()
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _reading(self) -> Iterator[BoundedConnection]:
         with self._lock:
             if self._closed:
                 raise ArchiveError(f"{self.name}: the archive was closed")
@@ -324,7 +326,7 @@ class PostgresArchive:
                 raise ArchiveError(f"{self.name}: {_what(error)}") from None
 
     @contextmanager
-    def _changing(self) -> Iterator[Connection]:
+    def _changing(self) -> Iterator[BoundedConnection]:
         """A transaction: all of it or nothing."""
         if self._read_only:
             raise ArchiveError(f"{self.name}: the archive was opened for reading")
@@ -337,11 +339,12 @@ class PostgresArchive:
                 self._connection.close()
             self._connection = None
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> BoundedConnection:
         """Raises ``psycopg.Error`` and :class:`ArchiveError`."""
         parts = {**CONNECTION, **_parts(self._where)}
-        connection = psycopg.connect("", autocommit=True, **parts)
+        connection = BoundedConnection.connect("", autocommit=True, **parts)
         try:
+            connection.patience = SLOW if self._read_only else ANSWER
             told = connection.info.parameter_status("server_encoding")
             if told != "UTF8":
                 raise ArchiveError(
@@ -353,11 +356,11 @@ class PostgresArchive:
             else:
                 # whatever the server's default is
                 connection.execute("SET synchronous_commit = on")
-                connection.execute("SET lock_timeout = '30s'")
+                connection.execute(f"SET lock_timeout = '{LOCKED}s'")
                 self._begin(connection)
             self._check(connection)
             if self._recorder and not _take(connection):
-                raise ArchiveError(
+                raise TakenError(
                     f"{self.name}: another recorder has this archive; end it, or give this one an "
                     "archive of its own"
                 )
@@ -366,7 +369,7 @@ class PostgresArchive:
             raise
         return connection
 
-    def _begin(self, connection: Connection) -> None:
+    def _begin(self, connection: BoundedConnection) -> None:
         """Make the tables where there are none."""
         if _tables(connection):
             return
@@ -376,7 +379,7 @@ class PostgresArchive:
                 connection.execute(_SCHEMA)
                 connection.execute("INSERT INTO meta VALUES ('archive', %s)", (VERSION,))
 
-    def _check(self, connection: Connection) -> None:
+    def _check(self, connection: BoundedConnection) -> None:
         names = _tables(connection)
         if not names:
             raise ArchiveError(
@@ -400,13 +403,13 @@ _LATEST = "\U0010ffff"
 """Sorts after every time."""
 
 
-def _take(connection: Connection) -> bool:
+def _take(connection: BoundedConnection) -> bool:
     """Whether this session is the recorder, until its connection ends."""
     found = connection.execute("SELECT pg_try_advisory_lock(%s)", (RECORDER_LOCK,)).fetchone()
     return found == (True,)
 
 
-def _tables(connection: Connection) -> set[str]:
+def _tables(connection: BoundedConnection) -> set[str]:
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
         "AND relkind IN ('r', 'p', 'v')"
@@ -414,7 +417,7 @@ def _tables(connection: Connection) -> set[str]:
     return {name for (name,) in found}
 
 
-def _insert(connection: Connection, rows: Sequence[Row]) -> None:
+def _insert(connection: BoundedConnection, rows: Sequence[Row]) -> None:
     cursor = connection.cursor()
     with cursor.copy(_COPY) as copy:
         copy.set_types(_TYPES)
@@ -435,7 +438,7 @@ def _insert(connection: Connection, rows: Sequence[Row]) -> None:
     )
 
 
-def _drop(connection: Connection, what: Removal, rows: list[Row]) -> None:
+def _drop(connection: BoundedConnection, what: Removal, rows: list[Row]) -> None:
     connection.execute("SELECT set_config('novamas.dropping', %s, true)", (str(what.through),))
     numbers = [row.number for row in rows]
     connection.execute("DELETE FROM record WHERE number = ANY(%s)", (numbers,))

@@ -29,7 +29,7 @@ from subscribers.surveillance.archive import (
     Row,
     same,
 )
-from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.errors import ArchiveError, TakenError
 
 VERSION = 1
 BUSY = 30_000
@@ -379,7 +379,7 @@ def _hold(path: Path) -> int:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(held)
-        raise ArchiveError(
+        raise TakenError(
             f"{path}: another recorder has this archive; end it, or give this one an archive of "
             "its own"
         ) from None

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class ArchiveError(Exception):
     """The archive cannot be used. The message names it, says why, and what to do."""
+
+
+class TakenError(ArchiveError):
+    """Another recorder has the archive."""

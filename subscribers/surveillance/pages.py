@@ -125,7 +125,8 @@ def _whats(language: str) -> tuple[tuple[str, tuple[Choice, ...]], ...]:
     marks += [Choice(each, own(f"mark.{each}", language)) for each in dict.fromkeys(MARKS.values())]
     marks += [Choice(each, own(f"mark.{each}", language)) for each in ("finding", "access")]
     marks += [
-        Choice(each, own(f"kind.{each}", language)) for each in ("sealed", "checkpoint", "reply")
+        Choice(each, own(f"kind.{each}", language))
+        for each in ("sealed", "checkpoint", "reply", "info")
     ]
     found: list[tuple[str, tuple[Choice, ...]]] = [("", tuple(marks))]
     texts = catalogue(language)

@@ -16,7 +16,7 @@ from msgspec import Meta
 from subscribers.surveillance.archive import Kind, Record
 
 LEAVES = (
-    "+/event", "+/sealed", "+/alert/+", "+/state", "+/reply/+", "jackpot/+/alert/+",
+    "+/event", "+/sealed", "+/alert/+", "+/info", "+/state", "+/reply/+", "jackpot/+/alert/+",
     "jackpot/+/reply/+", "node/+/checkpoint", "node/+/alert/+",
 )  # fmt: skip
 """What a site's messages are listened to on, below its root."""
@@ -77,6 +77,18 @@ class _Alert(msgspec.Struct, frozen=True):
     acknowledged_by: Any = None
 
 
+class _About(msgspec.Struct, frozen=True):
+    devices: dict[str, Any] = {}
+
+
+class _Info(msgspec.Struct, frozen=True):
+    table: Level
+    boot: Level
+    about: _About
+    game: Any = None
+    decree: Any = None
+
+
 class _Checkpoint(msgspec.Struct, frozen=True):
     journal: Level
     boot: Level
@@ -99,6 +111,7 @@ class _Sealed(msgspec.Struct, frozen=True):
 
 _event = msgspec.json.Decoder(_Event)
 _alert = msgspec.json.Decoder(_Alert)
+_info = msgspec.json.Decoder(_Info)
 _checkpoint = msgspec.json.Decoder(_Checkpoint)
 _reply = msgspec.json.Decoder(_Reply)
 _sealed = msgspec.json.Decoder(_Sealed)
@@ -131,6 +144,8 @@ def records(site: str, rest: str, body: bytes, heard: str, standing: str = "") -
             return [event(site, body, heard, place.owner)]
         if place.leaf == "sealed":
             return [_sealed_record(site, place, body, heard)]
+        if place.leaf == "info":
+            return [_info_record(site, place, body, heard)]
         if place.leaf == "checkpoint":
             return [_checkpoint_record(site, place, body, heard)]
         if place.leaf.startswith("alert/"):
@@ -187,6 +202,17 @@ def _sealed_record(site: str, place: Place, body: bytes, heard: str) -> Record:
         heard,
         body,
         words=() if reading is None else (f"reading:{reading}",),
+    )
+
+
+def _info_record(site: str, place: Place, body: bytes, heard: str) -> Record:
+    said = _info.decode(body)
+    if place.of != "table" or said.table != place.owner:
+        raise BadMessageError(f"it is of table {said.table}, and came from {place.owner}")
+    key = f"{place.owner}:{said.boot}:{_digest(body)}"
+    words = _words(said.game, said.decree, *said.about.devices)
+    return _said(
+        site, "info", key, place, heard, heard, body, boot=said.boot, type="info", words=words
     )
 
 

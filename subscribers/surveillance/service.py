@@ -12,15 +12,16 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from controller.metrics.endpoint import serve
 from devices.log import structlog
 from subscribers.recall_key import RecallKey
 from subscribers.surveillance.archive import Archive, Kept
-from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.errors import ArchiveError, TakenError
 from subscribers.surveillance.findings import open_findings
 from subscribers.surveillance.health import Health, pages
 from subscribers.surveillance.open_archive import open_archive
@@ -31,6 +32,8 @@ TICK = 0.1
 """Seconds between two looks at what is due."""
 AGAIN = 1.0
 """Seconds between two attempts to reach the archive."""
+LATE = 15.0
+"""Seconds after which an archive that does not answer is told, whatever it waits for."""
 REMEMBERED = 5.0
 """Seconds between two times at which it is kept how far the tables were heard and what was proved.
 What is older is heard and proved again.
@@ -39,6 +42,9 @@ SETTLING = 2.0
 """Seconds between two looks at what persons have settled."""
 SAID = 60.0
 """Seconds between two lines of the log that say how the recorder is."""
+
+
+T = TypeVar("T")
 
 
 class Grown:
@@ -89,6 +95,8 @@ class Recorder:
         self.grown = Grown()
         self.health = Health()
         self._archive: Archive | None = None
+        self._untaken = asyncio.Event()
+        """Set when the archive took nothing, and no other recorder has it."""
         self._ending = False
         self._remember = 0.0
         """When it is kept again how far the tables were heard, on the monotonic clock."""
@@ -121,12 +129,18 @@ class Recorder:
             for task in (*tasks, *self._connections):
                 task.cancel()
         if self._archive is not None:
-            self._archive.close()
+            await asyncio.to_thread(self._archive.close)
 
     async def _write(self, group: asyncio.TaskGroup) -> None:
         """Keep what comes."""
         self._connections: list[asyncio.Task[None]] = []
+        heralds = [group.create_task(self._herald(site)) for site in self.sites]
         await self._open()
+        for herald in heralds:
+            herald.cancel()
+        await asyncio.wait(heralds)
+        if self.health.trouble is not None:
+            await self._keep([])  # what is over is not told
         for site in self.sites:
             self._connections.append(group.create_task(site.connection.run()))
         while True:
@@ -164,11 +178,11 @@ class Recorder:
                 archive = self._archive
                 try:
                     if kept is None:
-                        kept = await asyncio.to_thread(archive.keep, records)
+                        kept = await self._ask(archive.keep, records)
                     due = self._doubted or time.monotonic() >= self._remember
                     for site, (name, value) in proved.items():
                         if due and (self._doubted or site.remembered != value):
-                            await asyncio.to_thread(archive.remember, name, value)
+                            await self._ask(archive.remember, name, value)
                             site.remembered = value
                     if due:
                         self._remember = time.monotonic() + REMEMBERED
@@ -181,28 +195,61 @@ class Recorder:
             await asyncio.sleep(AGAIN)
             await self._open()
 
+    async def _herald(self, site: Site) -> None:
+        """Tell the broker that the archive cannot be opened, from a connection on which nothing is
+        heard.
+        """
+        await self._untaken.wait()
+        try:
+            await site.herald.run()
+        finally:
+            site.herald.end()
+
     async def _open(self) -> None:
         """Open the archive, and try until it succeeds."""
         while True:
+            opened, self._archive = self._archive, None
             try:
-                if self._archive is not None:
-                    with suppress(ArchiveError):
-                        self._archive.close()
-                    self._archive = None
-                self._archive = await asyncio.to_thread(
-                    open_archive, self.settings.archive, recorder=True
+                if opened is not None:
+                    await asyncio.to_thread(opened.close)
+                opened = await self._ask(
+                    partial(open_archive, self.settings.archive, recorder=True)
                 )
                 for site in self.sites:
                     if site.remembered is None:
-                        await asyncio.to_thread(site.remember, self._archive)
+                        await self._ask(site.remember, opened)
             except ArchiveError as error:
+                self._archive = opened
                 self._fail(error)
                 await asyncio.sleep(AGAIN)
             else:
+                self._archive = opened
                 return
+
+    async def _ask(self, question: Callable[..., T], *of: Any) -> T:
+        """What the archive answers, in a thread. That it does not answer for long is told, and it
+        is waited for all the same. Raises :class:`ArchiveError`.
+        """
+        asked = asyncio.create_task(asyncio.to_thread(question, *of))
+        done, _ = await asyncio.wait({asked}, timeout=LATE)
+        if not done:
+            self._doubt(
+                ArchiveError(
+                    f"the archive has not answered for {LATE:g} s; look after its disk or server"
+                )
+            )
+        return await asked
+
+    def _doubt(self, error: ArchiveError) -> None:
+        """It does not answer: a write has to show how it is."""
+        self._doubted = True
+        self._fail(error)
+        self._work.set()
 
     def _fail(self, error: ArchiveError) -> None:
         reason = str(error)
+        if not isinstance(error, TakenError):
+            self._untaken.set()
         self.health.failed += 1
         if self.health.trouble != reason:
             self._log.error("the archive takes nothing", reason=reason)
@@ -214,8 +261,8 @@ class Recorder:
         """It takes records again. A write that seemed to fail may have been done: what it kept is
         not new the second time, so it is looked up.
         """
-        opened = await asyncio.to_thread(open_findings, archive)
-        newest = await asyncio.to_thread(archive.newest)
+        opened = await self._ask(open_findings, archive)
+        newest = await self._ask(archive.newest)
         by_id = {site.id: site for site in self.sites}
         for _, record in opened[-SHOWN:]:
             if record.site in by_id:
@@ -238,14 +285,12 @@ class Recorder:
                 if archive is None or self.health.trouble is not None:
                     continue
                 try:
-                    await asyncio.to_thread(site.look, archive, now)
+                    await self._ask(site.look, archive, now)
                     if now - looked >= SETTLING:
-                        await asyncio.to_thread(site.look_for_settled, archive)
+                        await self._ask(site.look_for_settled, archive)
                 except ArchiveError as error:
                     if archive is self._archive and self.health.trouble is None:
-                        self._doubted = True
-                        self._fail(error)
-                        self._work.set()
+                        self._doubt(error)
                     site.look_for_gaps()
                     continue
                 site.ask(now)

@@ -154,6 +154,14 @@ class Site:
             self.linked,
             session=node,
         )
+        self.herald = Connection(
+            settings.broker,
+            [],
+            (self._topic("status"), self.status("offline")),
+            lambda *_: None,
+            lambda *_: None,
+        )
+        """Says that the archive takes nothing, while nothing may be heard yet."""
         self.taken: deque[Taken] = deque()
         self.tables: dict[str, HeardTable] = {}
         self.bad = 0
@@ -591,12 +599,13 @@ class Site:
         topic = self._stalled
         if reason is None:
             if self._standing.pop(topic, None) is not None:
-                self._over.append(topic)
+                self.connection.retain(topic, b"")
             return
         before = self._standing.get(topic)
         raised = utc(time.time()) if before is None else _raised.decode(before).raised
         self._standing[topic] = msgspec.json.encode(stalled(reason, raised))
         self.connection.retain(topic, self._standing[topic])
+        self.herald.retain(topic, self._standing[topic])
 
     def acknowledge(self, batch: list[Taken]) -> None:
         """What came on this connection is kept."""

@@ -1,5 +1,6 @@
 """The routes of the pages of wheels and shoes, which read the archive of surveillance. They name
-dealers, so only who may look at surveillance's page sees them, or who sits at this machine.
+dealers, so only who may look at surveillance's page sees them, as there of this site and the tables
+at which the person is enrolled; or who sits at this machine.
 """
 
 from __future__ import annotations
@@ -61,15 +62,17 @@ class Wheels:
         told = await self._told(request)
         if isinstance(told, Response):
             return told
-        wheels, _ = told
-        if number >= len(wheels) or wheels[number].table != table:
+        wheel = told[0].get(number)
+        if wheel is None or wheel.table != table:
             return HTMLResponse(pages.plain("none", language), 404, FRESH)
-        return HTMLResponse(pages.one_wheel(wheels[number], language), headers=FRESH)
+        return HTMLResponse(pages.one_wheel(wheel, language), headers=FRESH)
 
     async def _told(
         self, request: Request
-    ) -> tuple[list[WheelReport], list[ShoesReport]] | Response:
-        """What the archive tells whoever asks, or why he is told nothing."""
+    ) -> tuple[dict[int, WheelReport], list[ShoesReport]] | Response:
+        """What the archive tells whoever asks, wheels by their numbers, or why he is told
+        nothing.
+        """
         language = self._language(request)
         if isinstance(self._pit, str):
             if not on_loopback(self._settings.host):
@@ -85,14 +88,26 @@ class Wheels:
             return HTMLResponse(pages.plain("no_archive", language), 503, FRESH)
         try:
             async with self._one:
-                return await asyncio.to_thread(self._read, where)
+                wheels, shoes = await asyncio.to_thread(self._read, where)
         except ArchiveError as error:
             self._reader = None
             return HTMLResponse(pages.plain("trouble", language, reason=error), 503, FRESH)
+        return (
+            {number: each for number, each in enumerate(wheels) if self._may(request, each.table)},
+            [each for each in shoes if self._may(request, each.table)],
+        )
+
+    def _may(self, request: Request, table: str) -> bool:
+        """Whether whoever asks may see this table."""
+        if isinstance(self._pit, str):
+            return True
+        session = self._pit.door.session(request)
+        return session is not None and self._pit.door.admission.may_be_at(table, session.person)
 
     def _read(self, where: str) -> tuple[list[WheelReport], list[ShoesReport]]:
         if self._reader is None:
-            self._reader = Reader(open_archive(where, read_only=True))
+            sites = () if isinstance(self._pit, str) else (self._settings.site,)
+            self._reader = Reader(open_archive(where, read_only=True), sites=sites)
         self._reader.read()
         return self._reader.statistics.wheels(), self._reader.statistics.shoes()
 

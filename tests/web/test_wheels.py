@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
+from controller.people.register import enrolled, write_people
 from subscribers.statistics.words import words
 from subscribers.surveillance.open_archive import open_archive
+from tests.controller.people.staff import HEAD, LASA, SITE_KEY, VIDAL
 from tests.subscribers.statistics.evenings import DEALERS, evenings
 from tests.web.conftest import House, Serve
 from tests.web.floor import Floor
-from tests.web.pit import sign_in
+from tests.web.pit import PINS, Client, console, sign_in
 from tests.web.raw import ask
 from tests.web.server import WebServer
 from tests.web.test_accessible import HD, PHONE, faults
@@ -104,3 +108,47 @@ def test_where_people_sign_in_only_some_see_it(
         sign_in(examined, floor.web.address, person, "es")
         examined.goto(f"{floor.web.address}/wheels")
         expect(examined.locator("main")).to_contain_text(said_to)
+
+
+def test_who_signs_in_sees_the_tables_for_which_he_is_enrolled_at_this_site_alone(
+    tmp_path: Path, serve: Serve
+) -> None:
+    """Another site has tables of the same ids in the archive."""
+    path = tmp_path / "archive.sqlite3"
+    opened = open_archive(str(path))
+    for table in ("ruleta-1", "ruleta-2"):
+        records = evenings([5] * 10, table=table)
+        opened.keep(records)
+        there = (each.body.replace(b"madrid-1", b"palma-2") for each in records)
+        opened.keep(
+            [
+                replace(each, site="palma-2", body=body)
+                for each, body in zip(records, there, strict=True)
+            ]
+        )
+    opened.close()
+    here = replace(LASA, tables=("ruleta-2",), pits=())
+    people = tmp_path / "people.jsonl"
+    written = write_people(
+        enrolled(replace(HEAD, site="madrid-1", pits={}), [here, VIDAL]), SITE_KEY
+    )
+    people.write_bytes(written)
+    pit = console(tmp_path / "pit", "madrid-1", people)
+    tables = [("ruleta-1", False), ("ruleta-2", False)]
+    server = serve(tables, site="madrid-1", archive=str(path), pit=pit)
+    inspector, director = Client(server.address), Client(server.address)
+    assert inspector.sign_in("m-lasa", PINS["m-lasa"])[1]["ok"]
+    assert director.sign_in("t-vidal", PINS["t-vidal"])[1]["ok"]
+
+    def links(client: Client) -> list[str]:
+        status, page, _ = client.ask("GET", "/wheels")
+        assert (status, "palma-2" in page) == (200, False)
+        return re.findall(r'href="(/wheels/[^"?]+)', page)[1:]
+
+    both, [own] = links(director), links(inspector)
+    assert len(both) == 2
+    assert own in both
+    assert "ruleta-2" in own
+    [other] = {*both} - {own}
+    assert [inspector.ask("GET", path)[0] for path in (own, other)] == [200, 404]
+    assert [director.ask("GET", path)[0] for path in (own, other)] == [200, 200]

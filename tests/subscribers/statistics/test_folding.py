@@ -11,7 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from controller.contract.retained import About, Info
+from controller.contract.times import utc
 from subscribers.statistics import __main__ as program
 from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.statistics.folding import Statistics, read
@@ -19,7 +22,8 @@ from subscribers.statistics.health import WheelReport
 from subscribers.statistics.reading import Reader
 from subscribers.surveillance.archive import Record
 from subscribers.surveillance.open_archive import open_archive
-from tests.subscribers.statistics.evenings import DEALERS, correction, evenings, record
+from subscribers.surveillance.records import records
+from tests.subscribers.statistics.evenings import BEGIN, DEALERS, correction, evenings, record
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -259,3 +263,81 @@ def test_novamas_wheel_starts_it(archive: Path) -> None:
         text=True,
     )
     assert msgspec.json.decode(told.stdout, type=WheelReport).spins == 30
+
+
+OTHER = [*range(36, -1, -1)]
+"""The numbers around a wheel that is none of those that are sold."""
+
+
+def told(order: object, boot: str = "b1", table: str = "R1") -> Record:
+    """What a table says of itself, with this setting."""
+    info = Info(
+        site="madrid-1",
+        table=table,
+        game="roulette-french",
+        decree="ARA02",
+        boot=boot,
+        about=About(settings={} if order is None else {"pocket_order": order}),
+    )
+    [record] = records("madrid-1", f"{table}/info", msgspec.json.encode(info), utc(BEGIN + 1e9))
+    return record
+
+
+def of_archive(path: Path, *kept: list[Record]) -> list[WheelReport]:
+    """The wheels, read in one go and as they came."""
+    archive = open_archive(str(path))
+    following = Reader(archive)
+    for each in kept:
+        archive.keep(each)
+        following.read()
+    whole = Reader(archive)
+    whole.read()
+    archive.close()
+    wheels = whole.statistics.wheels()
+    assert following.statistics.wheels() == wheels
+    return wheels
+
+
+@pytest.mark.parametrize("turned", [0, 9])
+def test_the_order_around_the_wheel_is_that_of_the_table(tmp_path: Path, turned: int) -> None:
+    """A sector of it is found, wherever the setting begins. What a table says is heard after what
+    it said before the recorder came, and is known all the same.
+    """
+    random = Random(6)
+    favoured = [EUROPEAN.index(number) for number in range(5)]  # far from each other there
+    places = [
+        random.choice(favoured) if random.random() < 0.1 else random.randrange(37)
+        for _ in range(1500)
+    ]
+    order = OTHER[turned:] + OTHER[:turned]
+    [wheel] = of_archive(tmp_path / "a.sqlite3", [told(order), *evenings(places)])
+    assert [each.number for each in wheel.pockets] == [0, *range(36, 0, -1)]
+    assert wheel.bias.suspect is not None
+    assert {*range(5)} <= {*wheel.bias.suspect.numbers}
+    assert len(wheel.bias.suspect.numbers) < 9
+    assert wheel.bias.alarm is not None
+
+
+def test_another_order_is_another_wheel(tmp_path: Path) -> None:
+    first, later = evenings(fair(200)), evenings(fair(200, seed=2), boot="b2")
+    days = [record(each.body, each.seq, 9 * 86_400.0 + _mono(each), boot="b2") for each in later]
+    before, now = of_archive(
+        tmp_path / "a.sqlite3", [told(None), *first], [told(OTHER, "b2"), *days]
+    )
+    assert [before.pockets[1].number, now.pockets[1].number] == [32, 36]
+    assert (before.begun, now.begun) == ("first", "pocket_order")
+    assert [before.spins, now.spins] == [200, 200]
+    [still] = of_archive(tmp_path / "b.sqlite3", [told(OTHER), *first], days)
+    assert (still.pockets[1].number, still.spins) == (36, 400)  # a run that says nothing of it
+
+
+@pytest.mark.parametrize("order", [None, [0, 1, 2], "0 32", [True] * 37, [*range(1, 38)]])
+def test_what_is_no_order_leaves_the_usual_one(tmp_path: Path, order: object) -> None:
+    [wheel] = of_archive(tmp_path / "a.sqlite3", [told(order), *evenings(fair(40))])
+    assert [each.number for each in wheel.pockets] == list(EUROPEAN)
+
+
+def test_what_a_table_says_of_itself_may_be_unreadable() -> None:
+    statistics = Statistics()
+    statistics.know(replace(told(None), body=b'{"about":[]}'))
+    assert (statistics.unread, statistics.tables) == (1, {})

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -42,6 +43,9 @@ class Postgres:
                   f"--username={self.user}", f"--pgdata={self.folder}/data")  # fmt: skip
 
     def start(self) -> None:
+        """Where it runs, nothing happens."""
+        if self.process is not None:
+            return
         given = {"listen_addresses": "", "unix_socket_directories": str(self.folder)}
         options = [f"--{name}={value}" for name, value in {**given, **self._settings}.items()]
         with (self.folder / "log").open("ab") as log:
@@ -60,6 +64,26 @@ class Postgres:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait()
             self.process = None
+
+    def hang(self) -> None:
+        """It does nothing from now on, as when its disk does not answer; its connections stay."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        for child in self._children():
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """It does on what it did."""
+        if self.process is not None:
+            for each in (self.process.pid, *self._children()):
+                with suppress(ProcessLookupError):  # it has ended since it was listed
+                    os.kill(each, signal.SIGCONT)
+
+    def _children(self) -> list[int]:
+        assert self.process is not None
+        listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(each) for each in listed.split()]
 
     def database(self) -> str:
         """A new database: where an archive may be begun."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -102,7 +103,8 @@ class Room:
             return open_findings(archive)
 
     def health(self) -> dict[str, Any]:
-        """What the recorder says of itself when it is asked."""
+        """What the recorder says of itself when it is asked, once it can be."""
+        until("it can be asked", self._listens, self.recorder.log)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
                 told: dict[str, Any] = json.load(answer)
@@ -110,6 +112,10 @@ class Room:
             with refused:
                 return {**json.load(refused), "status": refused.code}
         return told
+
+    def _listens(self) -> bool:
+        with socket.socket() as tried:
+            return tried.connect_ex(("127.0.0.1", self.port)) == 0
 
     def alert(self, name: str) -> dict[str, Any] | None:
         """The recorder's alert whose id begins so, if it stands."""

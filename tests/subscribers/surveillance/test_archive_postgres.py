@@ -10,8 +10,10 @@ import psycopg
 import pytest
 
 from subscribers.surveillance.archive import Query, Removal
-from subscribers.surveillance.archive_postgres import PostgresArchive
+from subscribers.surveillance.archive_postgres import CONNECTION, PostgresArchive
+from subscribers.surveillance.bounded_connection import SLOW
 from subscribers.surveillance.errors import ArchiveError
+from tests.daemon.mosquitto import until
 from tests.subscribers.surveillance import test_archive as every
 from tests.subscribers.surveillance.postgres import Postgres
 from tests.subscribers.surveillance.said import event
@@ -80,6 +82,59 @@ def test_a_server_that_ends_and_comes_back(postgres: Postgres) -> None:
     with pytest.raises(ArchiveError, match="another recorder"):
         PostgresArchive(archive._where, recorder=True)
     archive.close()
+
+
+@pytest.mark.parametrize("records", [1, 3000], ids=["asking", "sending"])
+def test_a_server_that_hangs_and_goes_on(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch, records: int
+) -> None:
+    """It is waited for so long and no longer, and what was given is there once afterwards."""
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.ANSWER", 0.5)
+    monkeypatch.setitem(CONNECTION, "connect_timeout", 2)
+    archive = PostgresArchive(postgres.database(), recorder=True)
+    archive.keep([event(1)])
+    given = [event(seq, body=b"x" * 1000) for seq in range(2, 2 + records)]
+    postgres.hang()
+    try:
+        with pytest.raises(ArchiveError, match=r"not answered for 0\.5 s: it hangs, or its disk"):
+            archive.keep(given)
+        with pytest.raises(ArchiveError, match="it is tried again"):
+            archive.gaps("madrid-1")
+    finally:
+        postgres.go_on()
+
+    def kept() -> bool:
+        try:
+            archive.keep(given)
+        except ArchiveError:  # the session before has not seen yet that nobody listens
+            return False
+        return True
+
+    until("it keeps again", kept, postgres.log)
+    assert [row.record.seq for row in archive.find(Query())] == list(range(1, 2 + records))
+    archive.close()
+
+
+def test_a_server_that_takes_long_where_it_may(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = postgres.database()
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.ANSWER", 0.2)
+    archive = PostgresArchive(where)
+    connection = archive._connection
+    assert connection is not None
+    with connection.within(SLOW):
+        assert connection.execute("SELECT 7 FROM pg_sleep(0.5)").fetchone() == (7,)
+    with pytest.raises(psycopg.OperationalError, match="not answered"):
+        connection.execute("SELECT pg_sleep(60)")
+    with pytest.raises(ArchiveError, match="the connection is closed"):
+        archive.newest()
+    assert archive.newest() == 0
+    archive.close()
+    reader = PostgresArchive(where, read_only=True)
+    assert reader._connection is not None
+    assert reader._connection.patience == SLOW
+    reader.close()
 
 
 def test_a_connection_that_was_ended(postgres: Postgres) -> None:

@@ -87,6 +87,8 @@ def test_each_mistake_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("archive", "warned"),
     [
+        ("", ["archive.keys"]),
+        ('path = "archive.sqlite3"', ["archive.keys"]),
         ('path = "a.sqlite3"', ["archive.keys"]),
         ('listen = "127.0.0.1:9465"', ["archive.keys"]),
         (f'path = "a.sqlite3"\nkeys = {{ pit-1 = "{KEY}" }}', []),
@@ -102,3 +104,12 @@ def test_keys_that_are_believed_at_first_sight_are_warned_of(
     assert (status, err) == (0, [])
     warnings = [each for each in out.splitlines() if "believes the first key" in each]
     assert [each.removeprefix("warning: ").split(": ")[0] for each in warnings] == warned
+
+
+def test_without_an_archive_nobody_is_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(BEFORE.replace("[archive]\n", ""))
+    assert main(["check", str(file)]) == 0
+    assert "believes the first key" not in capsys.readouterr().out

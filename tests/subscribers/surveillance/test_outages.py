@@ -1,14 +1,22 @@
-"""The archive takes nothing for a while: a server of PostgreSQL that is stopped, a disk that is
-full. Nothing is lost, nothing is kept twice, and the recorder says it.
+"""The archive takes nothing for a while: a server of PostgreSQL that is stopped, hangs or is not
+there yet, a disk that is full. Nothing is lost, nothing is kept twice, and the recorder says it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
+from subscribers.feed import BrokerLogin
+from subscribers.surveillance import service
+from subscribers.surveillance.service import Recorder
+from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from tests.chaos.disk import Full, disk
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import ending as ending
@@ -19,6 +27,7 @@ from tests.daemon.conftest import wheel as wheel
 from tests.daemon.mosquitto import until
 from tests.daemon.play import command, spin
 from tests.subscribers.surveillance.postgres import Postgres
+from tests.subscribers.surveillance.recorder import Recorder as Recording
 from tests.subscribers.surveillance.room import Room, told
 from tests.subscribers.surveillance.room import rooms as rooms
 
@@ -73,6 +82,86 @@ def test_postgres_is_stopped_while_events_flow(
     keys = [each.key for each in recorder.found(kinds=("event",))]
     assert len(keys) == len(set(keys)) == len(told(room.journal))
     assert recorder.findings() == []
+
+
+def test_postgres_hangs_while_events_flow(
+    postgres: Postgres, rooms: Callable[..., Room], ending: ExitStack
+) -> None:
+    """Its processes are stopped and keep their connections; then they go on."""
+    where = postgres.database()
+    room = rooms(f'database = "{where}"', where)
+    heard, recorder = room.heard, room.recorder
+    recorder.start()
+    command(heard, "session.open")
+    room.until_kept()
+    ending.callback(postgres.go_on)
+    postgres.hang()
+    until_stalled(room, "has not answered for 10 s")
+    before = len(told(room.journal))
+    spin(room.wheel, heard, "17", 2)
+    assert len(told(room.journal)) > before
+    postgres.go_on()
+    until_well(room)
+    assert len(recorder.found(kinds=("event",))) == len(told(room.journal))
+
+
+def test_a_recorder_that_starts_before_its_database(
+    postgres: Postgres, rooms: Callable[..., Room], ending: ExitStack
+) -> None:
+    where = postgres.database()
+    room = rooms(f'database = "{where}"', where)
+    heard, recorder = room.heard, room.recorder
+    command(heard, "session.open")
+    postgres.kill()
+    ending.callback(postgres.start)
+    recorder.start()
+    recorder.until_logged("the archive takes nothing")
+    until_stalled(room, "it is tried again")
+    assert recorder.logged("connected") == []
+    spin(room.wheel, heard, "17", 2)
+    postgres.start()
+    until_well(room)
+    assert len(recorder.found(kinds=("event",))) == len(told(room.journal))
+
+
+async def test_an_archive_that_does_not_answer_is_told_and_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever it is that it waits for; also where nothing is said."""
+    monkeypatch.setattr(service, "LATE", 0.05)
+    own = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
+    recorder = Recorder(SurveillanceSettings(archive="none", node="surveillance", sites=(own,)))
+    answered = threading.Event()
+    asked = asyncio.create_task(recorder._ask(answered.wait))
+    await asyncio.to_thread(until, "it is told", lambda: recorder.health.trouble)
+    assert "has not answered for 0.05 s; look after its disk" in (recorder.health.trouble or "")
+    assert recorder._doubted
+    answered.set()
+    assert await asked
+
+
+def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
+    tmp_path: Path, rooms: Callable[..., Room], ending: ExitStack
+) -> None:
+    """The other one goes on undisturbed: who waits for the archive says so in the log alone."""
+    room = rooms()
+    room.recorder.start()
+    room.recorder.until_logged("connected")
+    other = tmp_path / "other"
+    other.mkdir()
+    text = room.recorder.file.read_text().replace("listen", "# listen")
+    text = text.replace('"archive.sqlite3"', f'"{room.recorder.where}"')
+    (other / "novamas.toml").write_text(text)
+    second = Recording(other / "novamas.toml", room.recorder.where)
+    ending.callback(second.kill)
+    second.start()
+    second.until_logged("the archive takes nothing")
+    command(room.heard, "session.open")
+    room.until_kept()
+    assert room.recorder.stop() == 0
+    second.until_logged("connected")
+    until("it goes on", lambda: room.heard.on(f"alert/{STALLED}"), second.log)
+    assert [each.payload for each in room.heard.heard if STALLED in each.topic] == [b""]
 
 
 def test_a_full_disk_under_the_archive(

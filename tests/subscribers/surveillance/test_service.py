@@ -36,7 +36,7 @@ def test_everything_that_is_said_is_kept(room: Room) -> None:
     spin(room.wheel, heard, "17", 2)
     room.until_kept()
     kinds = {each.kind for each in recorder.found()}
-    assert kinds >= {"event", "checkpoint", "reply"}
+    assert kinds >= {"event", "checkpoint", "reply", "info"}
     [result] = recorder.found(types=("round.result",))
     assert (result.table, result.session, result.round, result.site) == ("r1", 1, 1, "palma")
     assert json.loads(result.body)["outcome"]["number"] == 17

@@ -10,13 +10,14 @@ import pytest
 
 from controller.contract.times import utc
 from subscribers.surveillance.admitted import RefusedError
-from subscribers.surveillance.archive import Archive
+from subscribers.surveillance.archive import Archive, Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.findings import open_findings, refused_keys
 from subscribers.surveillance.settle import main, settle
 from tests.controller.people.staff import RIERA, VIDAL
 from tests.subscribers.surveillance.said import finding
+from tests.web.pit import PINS, console
 
 KEY = "ab" * 32
 SITE = "madrid-1"
@@ -76,3 +77,75 @@ def test_findings_and_settle_at_a_terminal(
     assert "1 is no finding that is open" in capsys.readouterr().err
     assert main(["settle", told, "--finding", str(number), "--as", "t-vidal"]) == 1
     assert "set `pin_keys` and `pepper_file` in [web]" in capsys.readouterr().err
+
+
+def test_a_person_signs_in_to_settle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the PIN that opens the own key: asked for at a terminal, or from a file."""
+    where, pin = tmp_path / "archive.sqlite3", tmp_path / "pin"
+    with closing(SQLiteArchive(where)) as archive:
+        number = changed_key(archive)
+        archive.keep([finding(2, body=msgspec.json.encode({"detail": "an older copy"}))])
+    state = tmp_path / "state"
+    given = {
+        "archive": str(where),
+        "site": SITE,
+        "pit": console(tmp_path / "pit", SITE),
+        "state": str(state),
+    }
+    told = f"--settings={msgspec.json.encode(given).decode()}"
+
+    def tried(who: str, number: int, said: str, mode: int = 0o600) -> str:
+        pin.write_text(f"{said}\n")
+        pin.chmod(mode)
+        words = ["--finding", str(number), "--as", who, "--pin-file", str(pin), "--note", "seen"]
+        status, shown = main(["settle", told, *words]), capsys.readouterr()
+        assert (status == 0) == (shown.err == "")
+        return shown.err or shown.out
+
+    def left() -> list[str]:
+        with closing(SQLiteArchive(where, read_only=True)) as archive:
+            return [record.type for _, record in open_findings(archive)]
+
+    both = ["checkpoint_key_changed", "journal_rolled_back"]
+    assert "Name or PIN is wrong" in tried("t-vidal", number, "000000")
+    assert "Name or PIN is wrong" in tried("nobody", number, PINS["t-vidal"])
+    assert "can be read by others; chmod 600" in tried("t-vidal", number, PINS["t-vidal"], 0o640)
+    assert "has none of the roles" in tried("a-riera", number, PINS["a-riera"])
+    assert left() == both
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda _: PINS["s-mora"])
+    assert main(["settle", told, "--finding", str(number), "--as", "s-mora"]) == 0
+    assert capsys.readouterr().out == f"{number} is settled by S. Mora\n"
+    assert left() == both[1:]
+    assert "is settled by A. Riera" in tried("4712", number + 1, PINS["a-riera"])  # by the badge
+    with closing(SQLiteArchive(where, read_only=True)) as archive:
+        assert refused_keys(archive, SITE) == frozenset()
+        settled = [row.record for row in archive.find(Query(types=("settled",)))]
+    bodies = [msgspec.json.decode(each.body) for each in settled]
+    assert [each["person"] for each in bodies] == ["s-mora", "a-riera"]
+    assert bodies[1]["note"] == "seen"
+    assert {"S. Mora", "s-mora"} <= {*settled[0].words}
+
+
+def test_wrong_pins_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where, pin = tmp_path / "archive.sqlite3", tmp_path / "pin"
+    with closing(SQLiteArchive(where)) as archive:
+        number = changed_key(archive)
+    given = {
+        "archive": str(where),
+        "site": SITE,
+        "pit": console(tmp_path / "pit", SITE),
+        "state": str(tmp_path / "state"),
+    }
+    told = f"--settings={msgspec.json.encode(given).decode()}"
+    words = ["--finding", str(number), "--as", "t-vidal", "--pin-file", str(pin)]
+    pin.touch(0o600)
+    said = []
+    for each in ["000000"] * 8 + [PINS["t-vidal"]]:
+        pin.write_text(each)
+        assert main(["settle", told, *words]) == 1
+        said.append(capsys.readouterr().err)
+    assert "Name or PIN is wrong" in said[0]
+    assert "Name or PIN is wrong" not in said[-1]
