@@ -23,6 +23,7 @@ from devices.suggestions import unknown
 SUBCOMMANDS = (
     "demo",
     "run",
+    "init",
     "check",
     "doctor",
     "devices",

@@ -1,0 +1,182 @@
+"""``novamas init``: what it writes is sound, and a daemon runs with it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.cli import init, main
+from controller.configuration.file import load
+from devices.drivers import DRIVERS, driver
+from devices.links.ports import Holder, Port
+from devices.links.usb_devices import HidDevice
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
+from tests.daemon.process import Daemon
+
+ADAPTER = Port(
+    name='/dev/serial/by-id/usb-FTDI_"UART"-if00-port0',
+    node="/dev/ttyUSB0",
+    usb="0403:6001",
+    product="USB\nUART",
+    serial_number="A1",
+    holders=(Holder(7, "minicom"),),
+)
+SECOND = Port(name="/dev/serial/by-id/usb-FTDI-if00-port1", node="/dev/ttyUSB1", usb="0403:6001")
+OF_THE_MACHINE = Port(name="/dev/ttyS0", node="/dev/ttyS0")
+CARD = Port(
+    name="/dev/serial/by-id/usb-modem", node="/dev/ttyACM0", usb="1199:9071", refused="wwan0"
+)
+READER = HidDevice(links=("usb://0c2e:0b61/S7",), usb="0c2e:0b61", location="1-1", product="Xenon")
+FAST = ("--speed", "20")
+NO_READER = ("barcode-hid",)
+
+
+@pytest.fixture
+def plugged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """``plugged(ports, readers)``: what the machine has."""
+
+    def plug(ports: list[Port], readers: list[HidDevice]) -> None:
+        monkeypatch.setattr("devices.links.ports.ports", lambda: ports)
+        monkeypatch.setattr("devices.links.usb_devices.hid_devices", lambda: readers)
+        monkeypatch.setattr(init, "answers", lambda _: False)
+
+    return plug
+
+
+def novamas(*words: str) -> list[str]:
+    """What the program prints, as a process of its own."""
+    program = [sys.executable, "-m", "controller.cli", *words]
+    ran = subprocess.run(program, capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()
+
+
+def test_a_newcomer_has_a_table_with_what_it_prints(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
+) -> None:
+    """The real program; only the ports are other ones, since the usual ones may be taken."""
+    file = tmp_path / "first.toml"
+    words = ["--simulated", "--broker", f"mqtt://127.0.0.1:{mosquitto.port}", "--decree", "EUS96"]
+    told = novamas("init", str(file), *words)
+    assert told[0] == f"{file}: written, with a simulated table"
+    simulate, run, send, watch = (shlex.split(line)[1:] for line in told[2:])
+    port = str(free_port())
+    text = file.read_text().replace("4001", port)
+    text = text.replace("decree =", 'languages = ["gl", "es"]\ndecree =')
+    wheel = subprocess.Popen(
+        [sys.executable, "-m", "controller.cli", *simulate[:-1], f"127.0.0.1:{port}", *FAST],
+        stdout=subprocess.DEVNULL,
+    )
+    ending.callback(wheel.wait)
+    ending.callback(wheel.kill)
+    heard = subscribe(mosquitto.port, "novamas-sim/v1/casino/+/+")
+    running = daemon(text)
+    assert run == ["run", str(file)]
+    running.start()
+    until("info", lambda: heard.on("mesa-1/info"), running.log)
+    assert heard.latest("mesa-1/info")["about"]["languages"] == ["gl", "es"]
+    assert heard.latest("mesa-1/info")["decree"] == "EUS96"
+    running.until_logged("broker connected")
+    novamas(*send[:-1], str(running.file))
+    until("a result", lambda: heard.events("round.result"), running.log, patience=3 * PATIENCE)
+    assert novamas(watch[0], str(running.file), "--json", "--rounds", "1")
+    assert running.stop() == 0
+
+
+def test_each_adapter_is_a_table(
+    tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    plugged([ADAPTER, SECOND, OF_THE_MACHINE, CARD], [READER])
+    assert main(["init", str(file)]) == 0
+    assert capsys.readouterr().out.startswith(
+        f"{file}: written, with 2 tables: each device that was found is taken for a cammegh-ss2\n"
+    )
+    assert main(["check", str(file)]) == 0
+    tables = load(file).table
+    assert [(each.id, each.device[0].link, each.simulated) for each in tables] == [
+        ("mesa-1", f"serial://{ADAPTER.name}?baud=9600", False),
+        ("mesa-2", f"serial://{SECOND.name}?baud=9600", False),
+    ]
+    text = file.read_text()
+    assert "# on USB: USB?UART, A1\n# held by minicom (pid 7)\n[[table]]" in text
+    assert "# A serial port of the machine: serial:///dev/ttyS0\n" in text
+    assert "usb-modem was passed over, it is also a network card: wwan0\n" in text
+    assert "driver barcode-hid, link usb://0c2e:0b61/S7\n" in text
+
+
+def test_a_file_is_never_overwritten(
+    tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugged([], [])
+    file = tmp_path / "novamas.toml"
+    file.write_text("of the site")
+    assert main(["init", str(file)]) == 1
+    assert capsys.readouterr().err == f"novamas: {file} already exists; not overwritten\n"
+    assert file.read_text() == "of the site"
+
+
+@pytest.mark.parametrize("broker", ["embedded://127.0.0.1:1883", "mqtt://127.0.0.1:1883"])
+@pytest.mark.parametrize("name", sorted({*DRIVERS} - {"profile"}))
+def test_what_it_writes_is_sound_for_every_driver(
+    name: str,
+    broker: str,
+    tmp_path: Path,
+    plugged: Callable[..., None],
+) -> None:
+    """Plugged in or not, and where a broker answers or none."""
+    key = "ab" * 32
+    words = ["--driver", name, "--decree", "EUS96", "--broker", broker, "--surveillance", key]
+    plugged([ADAPTER], [READER])
+    assert main(["init", str(tmp_path / "there.toml"), *words]) == 0
+    plugged([], [])
+    status = main(["init", str(tmp_path / "none.toml"), *words])
+    assert status == (1 if name in NO_READER else 0)
+    for file in tmp_path.glob("*.toml"):
+        [table] = load(file).table
+        assert table.device[0].driver == name
+        simulated = file.stem == "none" or driver(name).scheme == "mqtt"
+        assert table.simulated == simulated
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["--driver", "camegh"], 2, "no driver 'camegh'; did you mean `cammegh-ss2`?"),
+        (["--decree", "EUS69"], 2, "not written: site.decree: no decree 'EUS69'"),
+        (["--site", "Casino Mayor"], 2, "not written: site.id: expected 1 to 48 characters"),
+        (["--game", "boule"], 2, "the driver cammegh-ss2 is for"),
+        (["--driver", "profile"], 2, "write its table by hand: docs/profiles.md"),
+        (["--driver", "barcode-hid"], 1, "no USB reader for barcode-hid is plugged in"),
+    ],
+)
+def test_what_cannot_be_written_is_told(
+    words: list[str],
+    status: int,
+    told: str,
+    tmp_path: Path,
+    plugged: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plugged([], [])
+    assert main(["init", str(tmp_path / "novamas.toml"), *words]) == status
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shoe_with_face_down_cards_needs_the_key_of_surveillance(
+    tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugged([ADAPTER], [])
+    assert main(["init", str(tmp_path / "novamas.toml"), "--driver", "bee-tek"]) == 2
+    assert "set surveillance.public_key (`novamas keygen` makes one)" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
