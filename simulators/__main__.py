@@ -24,7 +24,6 @@ from simulators.dice.dice import Dice
 from simulators.dice.sicbo_shaker import SicboShaker
 from simulators.faults import FAULTS, Fault, Switch, faults_of, read_scheduled
 from simulators.line import Line
-from simulators.mqtt import Mqtt
 from simulators.pty import Pty
 from simulators.reported_device import ReportedDevice
 from simulators.serve import Port, Server, print_json
@@ -327,6 +326,8 @@ def command_line() -> argparse.ArgumentParser:
 
 def _port(arguments: argparse.Namespace) -> Port:
     if arguments.mqtt:
+        from simulators.mqtt import Mqtt  # its client takes as long to import as all else
+
         return Mqtt(*arguments.mqtt)
     return Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
 

@@ -105,8 +105,8 @@ TOML: tuple[str, ...] = (
 
 
 def in_turn(pieces: Sequence[T], turn: int) -> Sequence[T]:
-    """Each third of them in turn in the short form, and all of them in the long one."""
-    return pieces[turn % 3 :: 3] if LONG not in os.environ else pieces
+    """Each sixth of them in turn in the short form, and all of them in the long one."""
+    return pieces[turn % 6 :: 6] if LONG not in os.environ else pieces
 
 
 anything = st.recursive(

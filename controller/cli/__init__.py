@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from importlib.metadata import version
+from typing import Any
 
 from devices.command_line import CommandLine
 from devices.errors import NovamasError
@@ -133,7 +133,9 @@ def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
     )
-    parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show program's version number and exit"
+    )
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in names:
         module = import_module(f"controller.cli.{MODULES.get(name, name)}")
@@ -141,6 +143,16 @@ def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
         module.arguments(subparser)
         subparser.set_defaults(run=module.run)
     return parser
+
+
+class _Version(argparse.Action):
+    """Tells the version. Only then is it looked up: that takes longer than all else here."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"novamas {version('novamas')}")
+        parser.exit()
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

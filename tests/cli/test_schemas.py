@@ -10,14 +10,20 @@ from controller.cli import main
 from controller.contract.schemas import documents
 from controller.contract.vocabulary import pages
 
-FILES = documents() | pages()
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    """What the contract holds, by its path."""
+    return documents() | pages()
 
 
-def test_written_files_pass_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_written_files_pass_the_check(
+    files: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["schemas", str(tmp_path)]) == 0
-    assert {path: (tmp_path / path).read_bytes() for path in FILES} == FILES
+    assert {path: (tmp_path / path).read_bytes() for path in files} == files
     assert main(["schemas", "--check", str(tmp_path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(FILES)
+    assert len(capsys.readouterr().out.splitlines()) == len(files)
 
 
 def test_the_check_names_what_differs_and_writes_nothing(

@@ -30,16 +30,17 @@ def until(
     patience: float = PATIENCE,
 ) -> Any:
     """Wait for a condition and give what it gave. It is looked at once more after the last moment:
-    we may have slept over it.
+    we may have slept over it. One that takes long to look at leaves most of the processor to what
+    it waits for.
     """
     end = time.monotonic() + patience
     while True:
-        last = time.monotonic() >= end
+        begin = time.monotonic()
         if found := condition():
             return found
-        if last:
+        if begin >= end:
             pytest.fail(f"waited {patience:g} s in vain: {what}\n{trouble()}")
-        time.sleep(0.01)
+        time.sleep(max(0.01, min(0.05, 4 * (time.monotonic() - begin))))
 
 
 def free_port() -> int:

@@ -50,7 +50,7 @@ def test_what_is_written_down_is_what_the_mutants_say() -> None:
 
 
 def test_a_sample_of_the_mutants_is_killed(long: bool) -> None:
-    command = [sys.executable, "-m", "tests.mutants", "--one-in", "10" if long else "30"]
+    command = [sys.executable, "-m", "tests.mutants", "--one-in", "10" if long else "60"]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST")
     }

@@ -31,7 +31,7 @@ from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.play import of_kind
 from tests.controller.outcomes import outcome_of
 
-ROUNDS, MOST = cases(150, 1000), 1000
+ROUNDS, MOST = cases(100, 1000), 1000
 """More than the first only as long as something is wanted that has not come yet."""
 ERRORS = (
     *(

@@ -40,7 +40,7 @@ from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.play import of_kind
 from tests.controller.outcomes import outcome_of
 
-ROUNDS = cases(150, 1000)
+ROUNDS = cases(80, 1000)
 STEPS = 120
 """Inputs of a round at most; then a person calls it null."""
 

@@ -167,7 +167,7 @@ class Floor:
         assert (shown["asks"], shown["unresolved"]) == ([], [])
 
 
-TURNS = cases(300, 1000)
+TURNS = cases(150, 1000)
 """More than the 256 that a device counts before it begins again."""
 
 

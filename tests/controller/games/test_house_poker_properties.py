@@ -29,7 +29,7 @@ from tests.controller.games.holds import step
 from tests.controller.games.poker_play import PAIRS, Croupier, Play
 from tests.controller.outcomes import outcome_of
 
-LEAST, MOST = cases(70, 334), 334
+LEAST, MOST = cases(40, 334), 334
 """Rounds of a play: more than the first only until enough has come about in it."""
 STEPS = 200
 """More than any round takes: after them the person in charge ends it."""

@@ -21,7 +21,7 @@ from tests.controller.games import scripts
 from tests.controller.games.test_every_input import Trial
 from tests.controller.plausible import accepted
 
-STEPS = cases(8, 40)
+STEPS = cases(5, 40)
 LEAST, MOST = 200, 3000
 """Steps in which each command must be followed once that the tables of a game say they take: more
 only as long as one is left that chance has not said well.

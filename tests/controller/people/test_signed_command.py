@@ -57,7 +57,7 @@ from tests.controller.people.staff import (
 )
 
 PEOPLE = people()
-TIMES = 10_000 if LONG_FORM in os.environ else 1_000
+TIMES = 10_000 if LONG_FORM in os.environ else 400
 RULES = rights("roulette-french", "ARA02")
 
 
