@@ -26,6 +26,7 @@ SUBCOMMANDS = (
     "init",
     "check",
     "doctor",
+    "support",
     "devices",
     "decode",
     "profile",

@@ -50,14 +50,23 @@ def secret_files(configuration: Configuration) -> dict[str, Path]:
         places.spell((*at, key)): Path(value)
         for at, section in _sections(configuration, ())
         for key in FILES.get(type(section), ())
-        if (value := getattr(section, key)) is not None
+        if (value := getattr(section, key))
     }
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):
-            link = parse(device.link)
-            if link.scheme == "mqtt" and (name := link.options.get("password_file")):
+            name = _password_file(device.link)
+            if name:
                 found[places.spell(("table", t, "device", d, "link"))] = Path(name)
     return found
+
+
+def _password_file(link: str) -> str | None:
+    """The password of a device that is reached over a broker."""
+    try:
+        address = parse(link)
+    except ValueError:  # which is told elsewhere
+        return None
+    return address.options.get("password_file") if address.scheme == "mqtt" else None
 
 
 def credentials(configuration: Configuration) -> dict[places.Path, str]:

@@ -1,0 +1,55 @@
+"""``novamas support``: packs what support needs to know, without secrets, cards and names."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+
+from controller.cli import CommandLineError
+from controller.cli.configured import config_argument
+
+HELP = "pack what support needs to know into a file, without secrets, cards and names"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[CONFIG] --output FILE --log FILE."""
+    config_argument(parser)
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="what to write; must not exist yet (default: novamas-support-TIME.tar.gz)",
+    )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="a file with the daemon's log (default: what systemd keeps of it)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the bundle and list what is in it. A mistaken configuration is packed too."""
+    from controller.cli.doctor import LOOKS
+    from controller.doctor.bundle import bundle, pack
+
+    name = time.strftime("novamas-support-%Y%m%dT%H%M%SZ", time.gmtime())
+    target = arguments.output or Path(f"{name}.tar.gz")
+    if target.exists():
+        raise CommandLineError(f"{target} already exists; not overwritten")
+    if arguments.log is not None and not arguments.log.is_file():
+        raise CommandLineError(f"{arguments.log}: no such file; --log names the daemon's log")
+    files = bundle(arguments.config, arguments.log, LOOKS)
+    pack(files, target, re.sub(r"\.tar\.gz\Z|\.tgz\Z", "", target.name))
+    print(f"{target}: look through it before you send it")
+    for each, text in files.items():
+        print(f"  {each:<20}{len(text.encode()):>10} bytes")
+    if files["mistakes.txt"]:
+        print(
+            f"novamas: {arguments.config} has mistakes; the machine was not looked at",
+            file=sys.stderr,
+        )
+    return 0

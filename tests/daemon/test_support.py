@@ -1,0 +1,231 @@
+"""``novamas support``: what is in the bundle, and above all what is not, of a daemon at work with a
+table of face-down cards, passwords, keys and PINs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tarfile
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from nacl.signing import SigningKey
+
+from controller.cli import main
+from controller.people.pin_key import make_pepper, seal, write_pin_key
+from controller.people.register import spelled
+from devices.readings import escape
+from tests.controller.people.staff import KEY_OF, SIGNER, secret
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command, until_open, until_up
+from tests.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
+from tests.daemon.signing import enrol
+from tests.daemon.test_confidential import CARD, TABLE, Shoe
+from tests.daemon.test_confidential import shoe as shoe
+
+PASSWORD, WORDS, TOKEN, PIN = "correct-horse", "reader's staple", "webhook-4-2", "27182818"
+HIDDEN = [("9s", "player", 1), ("7h", "banker", 1), ("Td", "player", 2), ("Ks", "banker", 2)]
+
+SECRETS = """
+[web]
+pepper_file = "pepper"
+pin_keys = "pins"
+[carrousel]
+recall_key = "reader.key"
+recall_passphrase_file = "words"
+[archive]
+cards_key = "surveillance.key"
+[[bookmark]]
+id = "door"
+kind = "webhook"
+address = "https://127.0.0.1/hook?token=never-here"
+secret_file = "token"
+[[table]]
+id = "bacara-1"
+game = "punto-banca"
+decree = "ARA02"
+[[table.device]]
+id = "shoe"
+driver = "angel-eye"
+link = "{link}"
+[table.device.options]
+min_draw = 0.0
+"""
+FILES = {
+    "ABOUT.txt", "configuration.json", "mistakes.txt", "versions.json", "doctor.jsonl",
+    "health.json", "journal.json", "log.jsonl",
+}  # fmt: skip
+
+
+def bundle(config: Path, target: Path, *words: str) -> dict[str, str]:
+    """The files of a bundle that the program has made, by name."""
+    program = [sys.executable, "-m", "controller.cli", "support", str(config), *words]
+    subprocess.run([*program, "--output", str(target)], check=True, capture_output=True)
+    assert target.stat().st_mode & 0o777 == 0o600
+    return unpacked(target)
+
+
+def unpacked(target: Path) -> dict[str, str]:
+    with tarfile.open(target) as archive:
+        members = archive.getmembers()
+        assert {each.name.partition("/")[0] for each in members} == {"bundle"}
+        read = {each.name.partition("/")[2]: archive.extractfile(each) for each in members}
+        return {name: file.read().decode() for name, file in read.items() if file is not None}
+
+
+def spelt(key: bytes) -> Iterable[str]:
+    return key.hex(), *(each(key).decode().rstrip("=") for each in (b64encode, urlsafe_b64encode))
+
+
+def test_no_key_password_pin_or_card_is_in_any_file(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    shoe: Shoe,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["keygen", str(tmp_path / "surveillance.key")]) == 0
+    surveillance = capsys.readouterr().out
+    for name, text in (("password", PASSWORD), ("words", WORDS), ("token", TOKEN)):
+        (tmp_path / name).write_text(f"{text}\n")
+    reader, person = secret(KEY_OF["a-riera"]), SigningKey(secret(KEY_OF["m-lasa"]))
+    (tmp_path / "reader.key").write_text(reader.hex())
+    pepper = make_pepper(tmp_path / "pepper")
+    write_pin_key(tmp_path / "pins", seal(person, "m-lasa", "4711", PIN, pepper, memory=64))
+    enrol(tmp_path)
+    text = configuration(
+        mosquitto.port,
+        table("r1", wheel),
+        SECRETS.format(link=shoe.url),
+        people=f'{UNSIGNED}file = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n',
+        broker='username = "novamas"\npassword_file = "password"',
+    )
+    running = daemon(text + surveillance)
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    until_open(heard, running, "bacara-1", "shoe")
+    for name, fields in (("session.open", {}), ("shoe.start", {"shoe": "S1"})):
+        assert command(heard, name, TABLE, **fields)["ok"]
+    shoe.draw("2c", "first")
+    drawn = 1
+
+    def shown() -> str | None:
+        told = (heard.latest(f"{TABLE}/state") or {"shown": {}})["shown"]
+        return told["phase"] if (told.get("shoe") or {}).get("drawn") == drawn else None
+
+    while until("a card", shown) == "burning":
+        shoe.draw("Jd", "burn")
+        drawn += 1
+    for name in ("bets.open", "bets.close"):
+        assert command(heard, name, TABLE)["ok"]
+    sent = [shoe.draw(card, to, index) for card, to, index in HIDDEN]
+    until(
+        "cards",
+        lambda: [e for e in heard.events("card.dealt") if e["table"] == "bacara-1"][3:],
+        running.log,
+    )
+    log = tmp_path / "novamas.log"
+    bad = {"table": "bacara-1", "event": "defect", "reason": "card 9s", "card": "7h"}
+    worse = {"event": f"login with {PASSWORD}", "password": WORDS, "by": "M. Lasa"}
+    trace = {"event": "died", "exception": "Td, Ks"}
+    more = [*map(json.dumps, (bad, worse, trace)), "Traceback: 9s", f"key {reader.hex()}"]
+    log.write_text("\n".join([running.log(), *more]) + "\n")
+    made = bundle(running.file, tmp_path / "bundle.tar.gz", "--log", str(log))
+
+    assert made.keys() == FILES
+    machine = [(tmp_path / f"journal.sqlite3.{each}").read_text() for each in ("key", "secret")]
+    private = (tmp_path / "surveillance.key").read_text().strip()
+    never = {
+        PASSWORD, WORDS, TOKEN, PIN, "never-here", "M. Lasa",
+        *spelt(reader), *spelt(person.encode()), *spelt(pepper), *spelt(bytes.fromhex(private)),
+        *(each.strip() for each in machine),
+        *(form for each in machine for form in spelt(bytes.fromhex(each.strip()))),
+        *(escape(frame) for frame in sent),
+        *(frame[2:-3].decode("latin-1") for frame in sent),
+    }  # fmt: skip
+    cards = {card for card, _, _ in HIDDEN}
+    assert all(len(each) > 2 for each in never)
+    for name, text in made.items():
+        assert {each for each in never if each in text} == set(), name
+        assert cards & {*CARD.findall(text)} == set(), name
+
+    says = json.loads(made["configuration.json"])["says"]
+    assert says["broker"]["password_file"] == "(set)"
+    assert says["broker"]["username"] == "novamas"
+    assert says["bookmark"][0]["address"] == "https://127.0.0.1/hook?token=(set)"
+    assert [each["id"] for each in says["table"]] == ["r1", "bacara-1"]
+    assert says["table"][1]["device"][0]["options"] == {"min_draw": 0.0}
+    health = json.loads(made["health.json"])["novamas/v1/palma/node/pit-1/health"]
+    assert health["tables"].keys() == {"r1", "bacara-1"}
+    newest = json.loads(made["journal.json"])["newest"]
+    assert {row[1] for row in newest} >= {"r1", "bacara-1"}
+    assert {len(row) for row in newest} == {6}
+    found = [json.loads(line) for line in made["doctor.jsonl"].splitlines()]
+    assert any(each["about"].startswith("broker mqtt://") for each in found)
+    lines = [json.loads(line) for line in made["log.jsonl"].splitlines()]
+    assert any(line.get("event") == "broker connected" for line in lines)
+    assert {"event": "defect", "table": "bacara-1"} in lines
+    assert lines[-1] == {"left out": 2, "because": "these lines are no JSON"}
+    assert json.loads(made["versions.json"])["packages"]["novamas"]
+    assert running.stop() == 0
+
+
+MISTAKEN = """
+[site]
+id = "palma"
+passwort = "hunter-one"
+[broker]
+url = "mqtt://novamas:hunter-two@127.0.0.1:1883"
+password = "hunter-three"
+password_file = { is = "hunter-four" }
+username = ["hunter-five"]
+[[table]]
+id = "r1"
+game = "roulete"
+decree = "ARA02"
+settings = { pin = "hunter-six" }
+[[table.device]]
+id = "wheel"
+driver = "camegh"
+link = "tcp://a:hunter-seven@127.0.0.1:4001?password=hunter-eight"
+options = { secret = "hunter-nine" }
+[vault]
+key = "hunter-ten"
+"""
+
+
+def test_a_mistaken_configuration_is_packed_without_what_stands_in_wrong_places(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "novamas.toml").write_text(MISTAKEN)
+    log = tmp_path / "log"
+    log.write_text('{"event": "defect", "table": "bacara-1", "reason": "card 9s"}\n')
+    made = bundle(tmp_path / "novamas.toml", tmp_path / "bundle.tgz", "--log", str(log))
+    assert made.keys() == FILES - {"doctor.jsonl", "health.json", "journal.json"}
+    kept = {name: re.findall(r"hunter-\w+", text) for name, text in made.items()}
+    assert {name: found for name, found in kept.items() if found} == {}
+    assert "broker.password: unknown key" in made["mistakes.txt"]
+    assert json.loads(made["log.jsonl"]) == {"event": "defect", "table": "bacara-1"}
+
+
+def test_what_is_no_toml_is_not_packed(tmp_path: Path) -> None:
+    (tmp_path / "novamas.toml").write_text('password = "hunter\n')
+    made = bundle(tmp_path / "novamas.toml", tmp_path / "bundle.tgz")
+    assert not any("hunter" in text for text in made.values())
+    assert "line 1, column 19: " in made["mistakes.txt"]
+
+
+def test_a_bundle_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "bundle.tgz"
+    target.write_text("of the site")
+    assert main(["support", str(tmp_path / "novamas.toml"), "--output", str(target)]) == 1
+    assert capsys.readouterr().err == f"novamas: {target} already exists; not overwritten\n"
+    assert target.read_text() == "of the site"
