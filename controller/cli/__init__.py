@@ -25,6 +25,7 @@ SUBCOMMANDS = (
     "run",
     "init",
     "check",
+    "reload",
     "doctor",
     "support",
     "devices",

@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Run until a signal. Returns 0 after a clean stop, and ``SOFTWARE`` if a defect ended it."""
     import asyncio
+    from pathlib import Path
 
     from controller.cli import CommandLineError, tell
     from controller.confidential.key_file import KeyFileError
@@ -42,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
     configure(configuration.log.format, configuration.log.level)
     deadline = Deadline()
     try:
-        asyncio.run(serve(configuration, deadline))
+        asyncio.run(serve(configuration, deadline, Path(given.configuration).absolute()))
     except (UnrestorableStateError, PeopleError) as error:
         # a restart would not help; a person has to decide
         tell(f"novamas: {error}")

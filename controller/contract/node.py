@@ -168,6 +168,31 @@ class PeopleHealth(msgspec.Struct, frozen=True, kw_only=True):
     """Why a later file was refused, for a person; null if none was."""
 
 
+class ReloadHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How the configuration was taken over when it was last read again."""
+
+    time: str
+    """When it was read: UTC, ISO 8601."""
+    trouble: str | None = None
+    """Why nothing of it was taken over, for a person; null if it was."""
+    added: tuple[str, ...] = ()
+    """The tables that were added."""
+    removed: tuple[str, ...] = ()
+    """The tables that were removed."""
+    changed: dict[str, tuple[str, ...]] = {}
+    """The tables that were changed, with the keys that differed."""
+    waiting: dict[str, str] = {}
+    """The tables that stay as they were though the file has them otherwise, with what to do, for a
+    person.
+    """
+    restart: tuple[str, ...] = ()
+    """The keys that differ and take effect when the daemon is started again."""
+    others: dict[str, tuple[str, ...]] = {}
+    """The sections that differ and take effect when another command is started again, by that
+    command.
+    """
+
+
 class Health(msgspec.Struct, kw_only=True):
     """The retained topic ``health`` of a daemon."""
 
@@ -205,6 +230,8 @@ class Health(msgspec.Struct, kw_only=True):
     """Answers not sent since the start, because the response topic is not allowed."""
     tables: dict[str, TableHealth]
     """Table id to its health."""
+    reload: ReloadHealth | None = None
+    """The last reload of the configuration; null: it is as it was at the start."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

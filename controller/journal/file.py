@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import sqlite3
+import struct
 import time
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -49,6 +50,9 @@ UNREAD = 10.0
 AGAIN = 0.5
 """Seconds between two tries."""
 
+_FLOCK = "hhqqi4x"
+"""``struct flock`` (fcntl(2)): kind, whence, start, length, process."""
+
 
 class DamagedFileError(NovamasError):
     """The file is no longer a journal."""
@@ -57,6 +61,8 @@ class DamagedFileError(NovamasError):
 def lock(path: Path) -> int:
     """Lock the journal for this process, until the returned file descriptor is closed. Raises
     :class:`JournalUnusableError`.
+
+    The second lock keeps nobody out: it tells :func:`held_by` which process has the first.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +73,7 @@ def lock(path: Path) -> int:
         ) from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(held)
         raise JournalUnusableError(
@@ -74,6 +81,19 @@ def lock(path: Path) -> int:
             "own"
         ) from None
     return held
+
+
+def held_by(path: Path) -> int | None:
+    """The process that has locked the journal at ``path``, or None. Raises ``OSError`` if that may
+    not be asked, or there was never one.
+    """
+    asked = os.open(f"{path}.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        wanted = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = struct.unpack(_FLOCK, fcntl.fcntl(asked, fcntl.F_GETLK, wanted))
+    finally:
+        os.close(asked)
+    return None if kind == fcntl.F_UNLCK or pid <= 0 else int(pid)
 
 
 def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:

@@ -13,10 +13,10 @@ import msgspec
 from controller.configuration.settings import Configuration
 from controller.contract.json_bodies import Stored
 
-Why = Literal["boot", "lost", "day", "aside"]
+Why = Literal["boot", "lost", "day", "aside", "reload"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
 stored; ``day``: a day began, nothing changes; ``aside``: the file before had to be set aside while
-the daemon ran.
+the daemon ran; ``reload``: the daemon placed the table, maybe anew, while it ran.
 """
 
 
@@ -93,8 +93,9 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
     hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
     or a new day while it ran, of a doubt about the clock or its end, of the removal of days,
-    which are ``removed`` then, or of another people file. ``clock``: null in a release that did not
-    look at it; ``people``: null where no command needs a signature.
+    which are ``removed`` then, of another people file, or of other tables. ``clock``: null in a
+    release that did not look at it; ``people``: null where no command needs a signature.
+    ``reloaded``: from here on other ``tables`` are there, or the same with other devices.
     """
 
     software: str
@@ -107,6 +108,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     clock: Clock | None = None
     removed: tuple[Removed, ...] = ()
     people: PeopleSetup | None = None
+    reloaded: bool = False
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,6 +126,7 @@ def boot(
     clock: Clock | None = None,
     removed: tuple[Removed, ...] = (),
     people: PeopleSetup | None = None,
+    reloaded: bool = False,
 ) -> bytes:
     """The body of a ``boot`` entry: the setup of this run of the daemon."""
     made = Boot(
@@ -136,6 +139,7 @@ def boot(
         clock=clock,
         removed=removed,
         people=people,
+        reloaded=reloaded,
         tables=tuple(
             TableSetup(
                 id=table.id,
@@ -170,6 +174,7 @@ def table_start(why: Why, saved: bytes | None) -> bytes:
 
 def continued(body: bytes) -> bytes:
     """The ``boot`` entry of a file that replaces another."""
+    before = msgspec.json.decode(body, type=Boot)
     return msgspec.json.encode(
-        msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=())
+        msgspec.structs.replace(before, continues=True, removed=(), reloaded=False)
     )

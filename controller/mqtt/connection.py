@@ -147,6 +147,11 @@ class Connection(BrokerClient):
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
         return refused
 
+    async def forget(self, topics: Sequence[str]) -> None:
+        """Be subscribed to these topics no more."""
+        for first in range(0, len(topics), SUBSCRIBED):
+            await self.unsubscribe(list(topics[first : first + SUBSCRIBED]))
+
     @property
     def pending(self) -> int:
         """Messages posted and not yet acknowledged."""

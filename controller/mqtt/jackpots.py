@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -127,6 +127,17 @@ class LinkedTable:
         )
         self._told = (runner.table, why)
 
+    def leave(self) -> None:
+        """Tell the table nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._runner.before = lambda: None
+
+    @property
+    def table(self) -> str:
+        """The id of the table."""
+        return self._link.table
+
 
 class Jackpots:
     """All jackpots that our tables are linked with, by the topics of their statements."""
@@ -134,19 +145,38 @@ class Jackpots:
     def __init__(self, tables: Iterable[tuple[Topics, TableRunner]]) -> None:
         self._tables: dict[str, list[LinkedTable]] = {}
         for topics, runner in tables:
-            table = runner.table
-            if table.linked is None:
-                continue
-            link = Link(table.site, table.linked, table.id, table.decree, table.simulated)
-            topic = topics.jackpot(table.linked, "state")
-            self._tables.setdefault(topic, []).append(LinkedTable(link, runner))
+            self.add(topics, runner)
         self._latest: dict[str, tuple[bytes, float, float, bool]] = {}
         """By topic, what was said and not looked at yet, when, and whether the broker held it."""
         self._looked: dict[str, float] = {}
 
-    def topics(self) -> list[str]:
-        """The topics to listen to."""
-        return list(self._tables)
+    def add(self, topics: Topics, runner: TableRunner) -> None:
+        """A table that may be linked with one."""
+        table = runner.table
+        if table.linked is None:
+            return
+        link = Link(table.site, table.linked, table.id, table.decree, table.simulated)
+        topic = topics.jackpot(table.linked, "state")
+        self._tables.setdefault(topic, []).append(LinkedTable(link, runner))
+
+    def remove(self, table: str) -> None:
+        """Tell a table nothing more."""
+        for linked in (each for tables in self._tables.values() for each in tables):
+            if linked.table == table:
+                linked.leave()
+        kept = {
+            topic: [each for each in tables if each.table != table]
+            for topic, tables in self._tables.items()
+        }
+        self._tables = {topic: tables for topic, tables in kept.items() if tables}
+
+    def topics(self, tables: Collection[str] | None = None) -> list[str]:
+        """The topics to listen to, by default for all tables."""
+        return [
+            topic
+            for topic, linked in self._tables.items()
+            if tables is None or any(each.table in tables for each in linked)
+        ]
 
     def heard(self, topic: str, body: bytes, *, held: bool) -> bool:
         """Take a message, if it is on one of these topics."""
@@ -165,5 +195,5 @@ class Jackpots:
     def _look(self, topic: str) -> None:
         self._looked[topic] = time.monotonic()
         body, heard, heard_utc, held = self._latest.pop(topic)
-        for table in self._tables[topic]:
+        for table in self._tables.get(topic, ()):
             table.hear(body, heard, heard_utc, held=held)

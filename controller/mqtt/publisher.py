@@ -13,7 +13,7 @@ import contextlib
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 
 import msgspec
@@ -32,6 +32,7 @@ from controller.contract.notation import historical as marked
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import utc
+from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.connection import Connection, Incoming
@@ -124,6 +125,13 @@ class Publisher:
         """Tables that another daemon had and that are ours now."""
         self._stale: set[str] = set()
         """The tables of which a retained topic may have changed."""
+        self._placed: set[str] = set()
+        """Tables that were placed on this connection, which is not subscribed to their topics."""
+        self._unheard: set[str] = set()
+        """Topics that the connection need not be subscribed to any more."""
+        self._cleared: dict[str, str] = {}
+        """Retained topics that are no more, each with its table, until the broker has cleared them.
+        """
         self._alerts: dict[str, Alert] = {}
         """The alerts of every table, as published."""
         self._shown: dict[str, bytes | None] = {}
@@ -149,6 +157,54 @@ class Publisher:
             for message in messages:
                 connection.post(message, partial(self._note_refusal, message))
             connection.flush()
+
+    async def expect(self, tables: Mapping[str, Topics]) -> None:
+        """Hear whether another daemon has these tables, which are about to be placed here."""
+        claims = self._api.claims
+        for table, topics in tables.items():
+            claims.add(table, topics)
+        if (connection := self._claiming) is None:  # heard as soon as there is a connection
+            return
+        with contextlib.suppress(Disconnected, BrokerUnusableError):
+            # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
+            await connection.listen(claims.topics(), qos=0, as_published=False)
+            await connection.listen(claims.topics(), qos=0, retained=False)
+            claims.admit()
+            self._settle()
+
+    def reload(
+        self,
+        removed: Mapping[str, Topics],
+        placed: Collection[str],
+        before: Mapping[str, Collection[str]],
+    ) -> None:
+        """Tables were removed, and others placed: anew, or after :meth:`expect`. ``before``: by
+        table the retained topics that it had.
+        """
+        api, claims = self._api, self._api.claims
+        for table, topics in removed.items():
+            claims.remove(table)
+            self._lost.pop(table, None)
+            for each in (self._stale, self._taken, self._placed):
+                each.discard(table)
+            alerts = topics.table(table, "alert/")
+            self._unheard |= {topic for topic in before[table] if not topic.startswith(alerts)}
+            self._unheard |= {topics.command(table), f"{alerts}+"}
+            if claims.left(table):
+                self._cleared |= dict.fromkeys(before[table], table)
+        for table in placed:
+            now = [*api.own_of(table), *api.subscriptions([table])]
+            self._unheard.difference_update(now)
+            shown = api.retained(table)
+            self._cleared |= {t: table for t in before.get(table, ()) if t not in shown}
+            for topic in shown:
+                self._cleared.pop(topic, None)
+        self._placed.update(placed)
+        self._stale.update(placed)
+        if (connection := self._claiming) is not None:
+            self._clear(connection)  # before those who wait for a table hear that it is free
+        self._settle()
+        self.wake()
 
     def end(self) -> None:
         """Make :meth:`run` send what is pending, publish ``offline`` and return."""
@@ -333,7 +389,14 @@ class Publisher:
         claims.connected(time.monotonic())
         # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
         refused = await connection.listen(claims.topics(), qos=0, as_published=False)
+        self._placed, self._unheard = set(), set()
         refused += await connection.listen(self._api.own(), retained=False)
+        claims.admit()
+        self._cleared = {
+            topic: table
+            for topic, table in self._cleared.items()
+            if claims.left(table) or table in self._api.tables
+        }
         self._claiming, self._claimed = connection, []
         self._settle()
         refused += await connection.listen(self._api.subscriptions())
@@ -380,6 +443,8 @@ class Publisher:
             while True:
                 self._send_events()
                 self._refresh(connection)
+                if self._placed or self._unheard:
+                    await self._subscribe_anew(connection)
                 if self._taken:  # the broker may hold alerts of the daemon that had them
                     await connection.listen(self._api.alerts_of(self._taken))
                     self._taken = set()
@@ -390,6 +455,19 @@ class Publisher:
             self._connection = self._claiming = None
         left = self._api.claims.messages(left=True)
         await self._deliver(connection, [*left, self._api.status(online=False)])
+
+    async def _subscribe_anew(self, connection: Connection) -> None:
+        """Subscribe to the topics of the tables that were placed, and to no others' any more."""
+        placed, self._placed = [t for t in self._api.tables if t in self._placed], set()
+        gone, self._unheard = sorted(self._unheard), set()
+        own = [topic for table in placed for topic in self._api.own_of(table)]
+        commands, jackpots = self._api.subscriptions(placed), self._api.jackpots.topics(placed)
+        refused = await connection.listen(own, retained=False)
+        refused += await connection.listen(commands)
+        refused += await connection.listen(jackpots, as_published=False)
+        if refused:
+            self._log.error("broker refused subscriptions", topics=refused)
+        await connection.forget(gone)
 
     def _hear(self, message: MQTTMessage) -> bool:
         """Take a claim of another daemon, or what the controller of a jackpot says."""
@@ -418,9 +496,11 @@ class Publisher:
         taken, lost = claims.settle(time.monotonic(), utc(time.time()))
         for table in lost:
             self._lost[table] = self._outbox.head()
-        self._taken |= taken
         for table in taken:
             self._lost.pop(table, None)
+        taken &= {*self._api.tables}  # one that is expected is not placed yet
+        self._taken |= taken
+        for table in taken:
             for topic in self._api.retained(table):
                 self._shown.pop(topic, None)
         self._stale |= taken
@@ -538,9 +618,11 @@ class Publisher:
         if self._alerts != self._api.alerts:
             self._alerts = dict(self._api.alerts)
             self._stale.update(self._api.tables)
+        self._clear(connection)
         self._show(connection, self._api.node_retained())
         while self._stale and connection.pending < 2 * connection.window:
-            if self._api.claims.has(table := self._stale.pop()):
+            table = self._stale.pop()
+            if table in self._api.tables and self._api.claims.has(table):
                 self._show(connection, self._api.retained(table))
         for topic in self._own.take(time.monotonic()):
             if self._api.is_elsewhere(topic):
@@ -548,6 +630,9 @@ class Publisher:
             # an unknown alert is cleared
             self._post(connection, topic, self._api.shown(topic).get(topic))
         connection.flush()
+
+    def _clear(self, connection: Connection) -> None:
+        self._show(connection, dict.fromkeys(self._cleared))
 
     def _show(self, connection: Connection, now: dict[str, bytes | None]) -> None:
         for topic, body in now.items():
@@ -563,6 +648,8 @@ class Publisher:
 
     def _note_retained(self, message: Message, refusal: str | None) -> None:
         self._note_refusal(message, refusal)
+        if not message.payload:
+            self._cleared.pop(message.topic, None)
         self._wake.set()
 
     def _note_refusal(self, message: Message, refusal: str | None) -> None:

@@ -66,6 +66,36 @@ class TableClaims:
         self._before: dict[str, str] = {}
         """Since when the previous run of our node had its tables."""
         self._connections = 0
+        self._coming: set[str] = set()
+        """Tables of which it is heard first who has them."""
+        self._left: dict[str, str] = {}
+        """Tables that were ours and that nobody else has claimed since, each with its root."""
+
+    def add(self, table: str, topics: Topics) -> None:
+        """Hear of a table from now on who has it; it is decided on after :meth:`admit`."""
+        self._roots[topics.root] = topics
+        self._root[table] = topics.root
+        self._left.pop(table, None)
+        self._coming.add(table)
+
+    def admit(self) -> None:
+        """Decide on the tables that were added, too: what the broker knew of them is heard."""
+        self._since |= dict.fromkeys(self._coming)
+        self._coming = set()
+
+    def remove(self, table: str) -> None:
+        """Claim a table no more. Its root stays, so that our next claim there says so."""
+        self._coming.discard(table)
+        root = self._root.pop(table)
+        if self._since.pop(table, "") is not None:
+            self._left[table] = root
+        for rival in self._rivals.values():
+            if rival.tables.pop(table, "") != "":
+                self._left.pop(table, None)
+
+    def left(self, table: str) -> bool:
+        """Whether a table that we have removed was ours, and is nobody else's since."""
+        return table in self._left
 
     def has(self, table: str) -> bool:
         """Whether we have this table."""
@@ -90,6 +120,10 @@ class TableClaims:
             claim = msgspec.json.decode(body, type=NodeClaim)
         except ValueError:  # also a claim that was cleared
             return True
+        if claim.boot != self._boot and not claim.left:
+            for table in claim.tables:
+                if self._left.get(table) == root:
+                    del self._left[table]
         key = root, claim.boot
         shared = {
             table: since for table, since in claim.tables.items() if self._root.get(table) == root

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import cast
 
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CommandRefused, Signature
 from controller.contract.events import AnyEvent
-from controller.contract.node import NodeStatus, PeopleHealth
+from controller.contract.node import NodeStatus, PeopleHealth, ReloadHealth
 from controller.contract.orders import (
     DeviceOrder,
     Recall,
@@ -119,6 +121,8 @@ class TablesApi:
         """
         self.people: PeopleHealth | None = None
         """Who may act; None where nobody need sign."""
+        self.reload: ReloadHealth | None = None
+        """The last reload of the configuration."""
         self.discarded = 0
         """Commands discarded unanswered because too many were waiting."""
         self.withheld = 0
@@ -135,6 +139,14 @@ class TablesApi:
         self._places = places
         self._was: set[str] = set()
         """The alerts of :attr:`alerts` that were ever published."""
+        self._held: dict[str, asyncio.Event] = {}
+        """Tables whose commands wait, and what they wait for."""
+        self._answering: Counter[str] = Counter()
+        """By table, the commands that are being answered."""
+        self._answered: dict[str, asyncio.Event] = {}
+        """By table, who waits until none is."""
+        self._gone: dict[str, Topics] = {}
+        """The topics of tables that were removed: events of theirs may still be due."""
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> Message:
@@ -142,15 +154,38 @@ class TablesApi:
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
         return Message(self._topics.node(self._node, "status"), body, retain=True)
 
-    def subscriptions(self) -> list[str]:
-        """The topics of commands and of our own alerts. The broker may still hold alerts that were
-        cleared while it was unreachable.
+    async def hold(self, table: str) -> None:
+        """Let commands to a table wait until :meth:`release`, and wait until those that came before
+        are answered.
         """
-        places = self._places.items()
+        self._held.setdefault(table, asyncio.Event())
+        if self._answering[table]:
+            await self._answered.setdefault(table, asyncio.Event()).wait()
+
+    def release(self, table: str) -> None:
+        """Commands to the table go on, with what is there now."""
+        if (held := self._held.pop(table, None)) is not None:
+            held.set()
+
+    def leave(self, table: str) -> None:
+        """The table is about to be removed, or placed anew."""
+        self._gone[table] = self._places[table].topics
+        self.jackpots.remove(table)
+
+    def join(self, table: str) -> None:
+        """The table was placed."""
+        self._gone.pop(table, None)
+        place = self._places[table]
+        self.jackpots.add(place.topics, place.runner)
+
+    def subscriptions(self, tables: Iterable[str] | None = None) -> list[str]:
+        """The topics of commands and of our own alerts, by default of all tables. The broker may
+        still hold alerts that were cleared while it was unreachable.
+        """
         return [
             topic
-            for id, p in places  # noqa: A001
-            for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))
+            for table in (self._places if tables is None else tables)
+            for topic in (self.topic(table, "command/+"), self.topic(table, "alert/+"))
         ]
 
     def alerts_of(self, tables: Iterable[str]) -> list[str]:
@@ -161,9 +196,13 @@ class TablesApi:
         """Our other retained topics, watched for messages that another client publishes there."""
         found = [*self.node_retained(), self.status(online=True).topic]
         for table in self._places:
-            alerts = self.topic(table, "alert/")
-            found += [topic for topic in self.retained(table) if not topic.startswith(alerts)]
+            found += self.own_of(table)
         return found
+
+    def own_of(self, table: str) -> list[str]:
+        """The same of one table."""
+        alerts = self.topic(table, "alert/")
+        return [topic for topic in self.retained(table) if not topic.startswith(alerts)]
 
     def is_elsewhere(self, topic: str) -> bool:
         """Whether this topic is of a table that another daemon has."""
@@ -178,7 +217,8 @@ class TablesApi:
     def topic(self, table: str, leaf: str) -> str:
         """The full topic of a table's ``leaf``, such as ``event`` or ``sealed``."""
         place = self._places.get(table)
-        return (self._topics if place is None else place.topics).table(table, leaf)
+        gone = self._gone.get(table, self._topics)
+        return (gone if place is None else place.topics).table(table, leaf)
 
     @property
     def tables(self) -> Iterable[str]:
@@ -247,7 +287,23 @@ class TablesApi:
         """
         if not message.payload:  # somebody cleared a retained command
             return []
-        place = self._places[table]
+        while (held := self._held.get(table)) is not None:
+            await held.wait()
+        place = self._places.get(table)
+        if place is None:
+            self._log.info("command not answered: the table was removed", table=table)
+            return []
+        self._answering[table] += 1
+        try:
+            return await self._answer(place, table, name, message, largest)
+        finally:
+            self._answering[table] -= 1
+            if not self._answering[table] and (done := self._answered.pop(table, None)) is not None:
+                done.set()
+
+    async def _answer(
+        self, place: ServedTable, table: str, name: str, message: Incoming, largest: int | None
+    ) -> list[Message]:
         log = self._log.bind(table=table, command=name[:64])
         sender, why = Sender(), FAILED
         proof: Signature | None = None
@@ -316,12 +372,14 @@ class TablesApi:
                 _keep(place, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
 
-    def late(self, now: float) -> list[Message]:
+    def late(self, now: float, tables: Iterable[str] | None = None) -> list[Message]:
         """What to tell the first persons of commands that no second person gave in time (``now``:
-        seconds since 1970). They are counted and kept as refused.
+        seconds since 1970), at these tables, by default at all. They are counted and kept as
+        refused.
         """
         messages = []
-        for table, place in self._places.items():
+        for table in self._places if tables is None else tables:
+            place = self._places[table]
             for each in place.gate.expired(now) if place.gate is not None else ():
                 token = each.first.token.encode()
                 claims, refusal = claims_of(token), RejectedError("second_person_late").refusal

@@ -150,6 +150,8 @@ class Auditor(Hearer):
         self._unseal = unseal
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
         self._rooms: dict[str, _Room] = {}
+        self._setups: tuple[TableSetup, ...] = ()
+        """The tables of the present run, as they were last said to be set up."""
         self._runs: dict[str, Run] = {}
         self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
@@ -337,7 +339,9 @@ class Auditor(Hearer):
             self._differs(entry, wrong, None)
         self.audit.site_keys = self._signatures.site_keys
         if boot.continues and entry.boot in self._runs:
-            return  # said again, for a day or a file that begins
+            if boot.tables != self._setups:  # else said again, for a day or a file that begins
+                self._change(entry, boot)
+            return
         for room in self._rooms.values():
             self.audit.unheard += sum(len(said) for said in room.said.values())
         if entry.boot in self._runs:
@@ -358,17 +362,36 @@ class Auditor(Hearer):
         )
         self.audit.runs.append(run)
         self._rooms = {}
+        self._setups = boot.tables
         for setup in boot.tables:
-            try:
-                self._rooms[setup.id] = _Room(
-                    boot.site, entry.boot, setup, whole=entry.boot not in fragments
-                )
-            except (KeyError, ValueError) as error:
-                self._unset[setup.id] = entry.boot
-                self.audit.notes.append(
-                    f"table {setup.id} of run {entry.boot} cannot be set up by this software: "
-                    f"{error}"
-                )
+            self._place(entry, boot, setup, whole=entry.boot not in fragments)
+
+    def _change(self, entry: Entry, boot: Boot) -> None:
+        """Other tables are there from here on, or set up otherwise; those that stayed go on."""
+        self._setups = boot.tables
+        there = {setup.id: setup for setup in boot.tables}
+        for table, room in [*self._rooms.items()]:
+            if there.get(table) != room.setup:
+                self._leave(room, entry)
+                del self._rooms[table]
+        for setup in boot.tables:
+            if setup.id not in self._rooms:
+                self._place(entry, boot, setup, whole=True)
+
+    def _leave(self, room: _Room, entry: Entry) -> None:
+        """Nothing more comes of this room."""
+        if room.due:
+            self._missing(room, entry)
+        self.audit.unheard += sum(len(said) for said in room.said.values())
+
+    def _place(self, entry: Entry, boot: Boot, setup: TableSetup, *, whole: bool) -> None:
+        try:
+            self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=whole)
+        except (KeyError, ValueError) as error:
+            self._unset[setup.id] = entry.boot
+            self.audit.notes.append(
+                f"table {setup.id} of run {entry.boot} cannot be set up by this software: {error}"
+            )
 
     def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         self._latest.pop(entry.table, None)
@@ -389,6 +412,10 @@ class Auditor(Hearer):
             self._differs(
                 entry, "the table went on with something else than it knew", derived, saved
             )
+        if begun.why == "reload":  # with its devices, whose decoders begin anew
+            self._leave(room, entry)
+            room = _Room(room.site, room.boot, room.setup, whole=True)
+            self._rooms[entry.table] = room
         if begun.why == "lost":
             for device in room.watches:
                 room.chill(device, LOST)

@@ -11,7 +11,7 @@ import contextlib
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -112,6 +112,13 @@ class JournalUpkeep:
             self._people = before
             raise
 
+    def tell_configuration(self, configuration: Configuration) -> None:
+        """Store which tables are there from here on, and how they are set up. Raises
+        ``JournalUnusableError``.
+        """
+        self._configuration = configuration
+        self._append_boot(continues=True, reloaded=True)
+
     @property
     def signer(self) -> SigningKey | None:
         """The key that signs checkpoints, if it is usable."""
@@ -134,11 +141,10 @@ class JournalUpkeep:
         for runner in runners:
             runner.flush()
 
-    async def run(self, runners: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
-        """Look once a minute, until cancelled. ``acknowledged``: the position up to which the
-        journal is published.
+    async def run(self, runners: Sequence[TableRunner], acknowledged: Callable[[], int]) -> None:
+        """Look once a minute, until cancelled. ``runners``: those that there are at each look;
+        ``acknowledged``: the position up to which the journal is published.
         """
-        runners = list(runners)
         try:
             async with asyncio.TaskGroup() as group:
                 sealing: asyncio.Task[None] | None = None
@@ -150,7 +156,7 @@ class JournalUpkeep:
         finally:
             self._pace.end()
 
-    def look(self, runners: list[TableRunner]) -> None:
+    def look(self, runners: Sequence[TableRunner]) -> None:
         """Check the disk and the clocks, and store what is due."""
         self.look_at_room(runners)
         self.flush(runners)
@@ -165,7 +171,7 @@ class JournalUpkeep:
             self._append_boot(continues=True)
         self._say()
 
-    def _new_day(self, runners: list[TableRunner]) -> None:
+    def _new_day(self, runners: Sequence[TableRunner]) -> None:
         """A few tables at a time: between them, the event loop serves all of them."""
         for runner in runners[:AT_ONCE]:
             runner.new_day()
@@ -341,7 +347,7 @@ class JournalUpkeep:
         self._say()
 
     def _append_boot(
-        self, *, continues: bool, removed: tuple[Removed, ...] = ()
+        self, *, continues: bool, removed: tuple[Removed, ...] = (), reloaded: bool = False
     ) -> asyncio.Future[int]:
         clock = self._timekeeper.clock()
         body = boot(
@@ -351,6 +357,7 @@ class JournalUpkeep:
             clock=clock,
             removed=removed,
             people=self._people,
+            reloaded=reloaded,
         )
         now = utc(time.time())
         record = Record(

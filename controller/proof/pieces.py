@@ -124,7 +124,9 @@ def _seams(source: Source, after: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _days(entries: Iterable[Entry]) -> Iterator[tuple[int, bytes]]:
-    """Where a boot continues, after another entry and before what a table knew."""
+    """Where a boot continues, after another entry and before what a table knew. Where tables were
+    reloaded, only those say what they knew.
+    """
     before: deque[Entry] = deque(maxlen=2)
     for entry in entries:
         if (
@@ -132,7 +134,8 @@ def _days(entries: Iterable[Entry]) -> Iterator[tuple[int, bytes]]:
             and entry.kind == "state"
             and before[1].kind == "boot"
             and before[1].position == before[0].position + 1
-            and _boot(before[1]).continues
+            and (boot := _boot(before[1])).continues
+            and not boot.reloaded
         ):
             yield before[0].position, before[0].hash
         before.append(entry)

@@ -9,7 +9,7 @@ import contextlib
 import gc
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -24,14 +24,14 @@ from controller.configuration.listening import address
 from controller.configuration.settings import Broker, Configuration
 from controller.configuration.settings import Device as DeviceSettings
 from controller.configuration.settings import Table as TableSettings
-from controller.contract.node import PeopleHealth
+from controller.contract.node import PeopleHealth, ReloadHealth
 from controller.contract.retained import About, Alert
 from controller.contract.times import utc
 from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
-from controller.journal.setup import Boot, PeopleSetup
+from controller.journal.setup import Boot, PeopleSetup, Why
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -48,6 +48,8 @@ from controller.service.identities import configured_identity, plate, usb_identi
 from controller.service.keys import card_cipher
 from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
+from controller.service.reload import Floor, Reload
+from controller.service.reload_answer import Answer, write_answer
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, remembered
@@ -79,13 +81,14 @@ FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
 
-async def serve(configuration: Configuration, deadline: Deadline) -> None:
-    """Run until SIGTERM or SIGINT, which start the ``deadline``.
+async def serve(configuration: Configuration, deadline: Deadline, file: Path | None = None) -> None:
+    """Run until SIGTERM or SIGINT, which start the ``deadline``. SIGHUP reads the configuration
+    again, where it is from a ``file``.
 
     Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
     with :class:`TaskDiedError` if an essential task has ended.
     """
-    stop = asyncio.Event()
+    stop, again = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     deadline.names_tasks_of(loop)
 
@@ -93,22 +96,33 @@ async def serve(configuration: Configuration, deadline: Deadline) -> None:
         deadline.within(STOP)  # first, and outside the loop, which may hang
         loop.call_soon_threadsafe(stop.set)
 
+    def reload(*_: object) -> None:  # closing a terminal must not stop the tables
+        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+            loop.call_soon_threadsafe(again.set)
+
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    before[signal.SIGHUP] = signal.signal(
-        signal.SIGHUP, signal.SIG_IGN
-    )  # closing a terminal must not stop the tables
+    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, reload)
     try:
-        await Daemon(configuration, deadline).run(stop)
+        await Daemon(configuration, deadline, file, again).run(stop)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 class Daemon:
-    """All tables of one configuration. Raises ``JournalUnusableError`` and ``KeyFileError``."""
+    """All tables of one configuration, which is read from its ``file`` again when ``again`` is set.
+    Raises ``JournalUnusableError`` and ``KeyFileError``.
+    """
 
-    def __init__(self, configuration: Configuration, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        deadline: Deadline,
+        file: Path | None = None,
+        again: asyncio.Event | None = None,
+    ) -> None:
         self.boot = new_boot()
+        self._file, self._again = file, again or asyncio.Event()
         self._deadline = deadline
         self._configuration = configuration
         self._log = structlog.get_logger()
@@ -123,6 +137,10 @@ class Daemon:
         )
         self._publisher: Publisher | None = None
         self._places: dict[str, ServedTable] = {}
+        self._runners: list[TableRunner] = []
+        """Those of all places: one list, which changes with them."""
+        self._reading: dict[str, list[asyncio.Task[None]]] = {}
+        """By table, the tasks of its devices."""
         self._alerts: dict[str, Alert] = {}
         try:
             hidden = any(map(deals_face_down, configuration.table))
@@ -139,6 +157,7 @@ class Daemon:
             )
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
+            self._runners[:] = (place.runner for place in self._places.values())
             # The node's own topics are among the simulated ones only if every table is simulated.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
             self._api = TablesApi(
@@ -179,7 +198,7 @@ class Daemon:
             self._health_due.set,
         )
         self._publisher = publisher
-        runners = [place.runner for place in self._places.values()]
+        runners = self._runners
         clock = TimeWatch(
             self._configuration.clock, self._journal, runners, self._alerts, self._changed
         )
@@ -199,11 +218,15 @@ class Daemon:
                 return group.create_task(self._essential(name, work, stop), name=name)
 
             publishing = essential("publisher", publisher.run())
-            devices = [
-                essential(f"device {name} of table {id}", device.run())
-                for id, place in self._places.items()  # noqa: A001
-                for name, device in place.devices.items()
-            ]
+
+            def read(table: str) -> None:
+                self._reading[table] = [
+                    essential(f"device {name} of table {table}", device.run())
+                    for name, device in self._places[table].devices.items()
+                ]
+
+            for table in self._places:
+                read(table)
             chores = [
                 essential("journal", self._journal.watch()),
                 essential("health", self._report(reporter)),
@@ -217,20 +240,29 @@ class Daemon:
                 chores.append(group.create_task(self._tell(listen, reporter), name="metrics"))
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
+            floor = Floor(
+                *(self._places, runners, self._api, publisher, self._upkeep),
+                *(self._ready_for, self._table, self._place_anew, read, self._stop_reading),
+            )
+            reload = Reload(
+                self._configuration, self._file, self._journal, floor, self._tell_reload
+            )
+            reloading = essential("reload", reload.run(self._again))
             gc.collect()
             gc.freeze()  # what stays for good is not looked through again and again
-            notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
+            notify("READY=1", self._status())
             self._log.info(
                 "daemon up",
                 boot=self.boot,
                 tables=list(self._places),
-                devices=len(devices),
+                devices=sum(map(len, self._reading.values())),
                 broker=broker.url,
             )
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
-            await _cancel(*devices)
+            await _cancel(reloading)
+            await _cancel(*(task for tasks in self._reading.values() for task in tasks))
             self._upkeep.flush(runners)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
@@ -240,6 +272,33 @@ class Daemon:
             await asyncio.wait([publishing], timeout=FAREWELL)
             await _cancel(publishing, *chores)
         self._log.info("daemon down")
+
+    def _status(self) -> str:
+        devices = sum(map(len, self._reading.values()))
+        return f"STATUS={len(self._places)} tables, {devices} devices"
+
+    def _ready_for(self, configuration: Configuration) -> None:
+        """Raises ``KeyFileError`` if there is no key for its face-down cards."""
+        if self._cipher is None and any(map(deals_face_down, configuration.table)):
+            self._cipher = card_cipher(configuration, lambda: self._upkeep.signer)
+
+    def _place_anew(self, table: TableSettings) -> ServedTable:
+        return self._place(table, "reload")
+
+    async def _stop_reading(self, tables: Collection[str]) -> None:
+        """Let nobody read the devices of these tables, nor look for them, any more."""
+        await _cancel(*(task for table in tables for task in self._reading.pop(table)))
+        for table in tables:
+            self._places[table] = msgspec.structs.replace(self._places[table], devices={})
+
+    def _tell_reload(self, told: ReloadHealth, begun: int) -> None:
+        """Say how the configuration was taken over that was read at ``begun``, by the monotonic
+        clock in nanoseconds.
+        """
+        self._api.reload = told
+        write_answer(Path(self._configuration.journal.path), Answer(self.boot, begun, told))
+        self._health_due.set()
+        notify("READY=1", self._status())
 
     async def _essential(
         self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event
@@ -265,12 +324,11 @@ class Daemon:
         self._log.error("essential task died", task=name, **error_fields(died, confidential))
         raise TaskDiedError(name)
 
-    def _place(self, table: TableSettings) -> ServedTable:
-        clock: Callable[[], float] = (
-            (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
-        )
+    def _table(self, table: TableSettings) -> Table:
+        """The table as the journal knows it. Raises ``JournalUnusableError`` and
+        ``UnrestorableStateError``.
+        """
         people = self._configuration.people
-        game = make_game(table.game, table.decree, table.settings)
         book = rulebook(table.decree)
         about = About(
             title=_title(book, table.game),
@@ -290,32 +348,37 @@ class Daemon:
             ),
         )
 
-        def make() -> Table:
-            return Table(
-                site=self._configuration.site.id,
-                id=table.id,
-                game_id=table.game,
-                decree=table.decree,
-                game=game,
-                boot=self.boot,
-                simulated=table.simulated,
-                saved=remembered(self._journal, table.id, self._cipher),
-                about=about,
-                unsigned=people is not None and people.required == "accept-the-risk",
-            )
+        return Table(
+            site=self._configuration.site.id,
+            id=table.id,
+            game_id=table.game,
+            decree=table.decree,
+            game=make_game(table.game, table.decree, table.settings),
+            boot=self.boot,
+            simulated=table.simulated,
+            saved=remembered(self._journal, table.id, self._cipher),
+            about=about,
+            unsigned=people is not None and people.required == "accept-the-risk",
+        )
 
+    def _place(self, table: TableSettings, why: Why = "boot") -> ServedTable:
+        clock: Callable[[], float] = (
+            (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
+        )
+        people = self._configuration.people
         runner = TableRunner(
-            make,
+            partial(self._table, table),
             self._journal,
             clock,
             partial(self._changed, table.id),
             self._cipher,
             self._stages,
+            why,
         )
         said = [configured_identity(device, clock()) for device in table.device]
         if news := [each for each in said if not runner.table.knows(each)]:
             runner.take(news)
-        if game.face_down and self._configuration.recordings.enabled:
+        if runner.table.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
                 table=table.id,

@@ -98,6 +98,7 @@ class HealthReporter:
                 )
                 for id, place in self._places.items()  # noqa: A001
             },
+            reload=self._api.reload,
         )
 
     def notable(self) -> tuple[Any, ...]:
@@ -112,9 +113,12 @@ class HealthReporter:
         return (*self.trouble(), self._api.claims.elsewhere(), *stand)
 
     def trouble(self) -> tuple[Any, ...]:
-        """The part of it that concerns no device: the journal, the log, the broker, the people."""
+        """The part of it that concerns no device: the journal, the log, the broker, the people, the
+        configuration.
+        """
         return (
             self._api.people,
+            self._api.reload,
             self._journal.failed,
             logs.health().trouble,
             self._publisher.standing.connected,

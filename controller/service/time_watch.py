@@ -8,7 +8,7 @@ every table, which the journal keeps. Events themselves ask no clock.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -43,15 +43,15 @@ UNPROVED = "time-unproved"
 
 
 class TimeWatch:
-    """The watch of one daemon. ``alerts``: where its alert goes; ``changed`` is called after each
-    change of it.
+    """The watch of one daemon. ``runners``: the tables that there are at each look; ``alerts``:
+    where its alert goes; ``changed`` is called after each change of it.
     """
 
     def __init__(
         self,
         settings: Clock,
         journal: Journal,
-        runners: Iterable[TableRunner],
+        runners: Sequence[TableRunner],
         alerts: dict[str, Alert],
         changed: Callable[[], None],
     ) -> None:
@@ -59,7 +59,7 @@ class TimeWatch:
         self._chrony = Chrony(settings.chrony) if settings.chrony else None
         self._answer: tuple[float, Tracking] | None = None
         self._journal = journal
-        self._runners = [*runners]
+        self._runners = runners
         self._alerts = alerts
         self._changed = changed
         self._now: TimeKept | None = None

@@ -90,8 +90,8 @@ class TableRunner:
 
     ``make`` gives the table as the journal knows it; it is called again if the table has run ahead
     of what could be stored. ``clock`` stamps the runner's own events. ``changed`` is called when
-    there is something new to publish. ``cipher`` is needed where cards are face down. Raises
-    ``ValueError`` if it is missing.
+    there is something new to publish. ``cipher`` is needed where cards are face down. ``why`` the
+    table is taken up. Raises ``ValueError`` if the cipher is missing.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class TableRunner:
         changed: Callable[[], None],
         cipher: CardCipher | None = None,
         stages: Stages | None = None,
+        why: Why = "boot",
     ) -> None:
         self.clock = clock
         self.before: Callable[[], None] = lambda: None
@@ -118,6 +119,7 @@ class TableRunner:
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
+        self._ended = False
         self._traces: dict[str, ByteTrace] = {}
         self.table = make()
         if self.table.face_down and cipher is None:
@@ -129,13 +131,17 @@ class TableRunner:
         self.retained = self.table.retained()
         """The retained topics' bodies; nothing that is not stored."""
         self._log = structlog.get_logger().bind(table=self.table.id)
-        self._note_state("boot", remembered(journal, self.table.id, self._cipher))
+        self._note_state(why, remembered(journal, self.table.id, self._cipher))
         self.take(self.table.gap(clock()))
 
     @property
     def oldest_pending_seconds(self) -> float:
         """Seconds that the oldest input has waited to be stored; 0 if none waits."""
         return time.monotonic() - self._since[0] if self._since else 0.0
+
+    def end(self) -> None:
+        """Store nothing from here on: another runner goes on with the table, or nobody does."""
+        self._ended = True
 
     async def idle(self) -> None:
         """Wait until everything is stored."""
@@ -325,7 +331,7 @@ class TableRunner:
         nothing, or the journal does not take it.
         """
         records = taken.records
-        if not records:
+        if not records or self._ended:
             return None
         try:
             saved = self._locked(msgspec.json.encode(taken.snapshot))
@@ -411,6 +417,8 @@ class TableRunner:
 
     def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
         """Store an entry that is not an input. Nobody waits for it; None: it was not taken."""
+        if self._ended:
+            return None
         table, now = self.table, utc(time.time())
         record = Record(
             table=table.id,

@@ -159,6 +159,8 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     decree: str
     open: bool
+    boot: str = ""
+    seq: Stored = 0
     readings: Stored = 0
 
 
@@ -382,6 +384,11 @@ class Table:
         return Standing(seen=told if _outcomes(unsaid) == _outcomes(events) else None)
 
     @property
+    def is_open(self) -> bool:
+        """Whether a session is open."""
+        return self._open
+
+    @property
     def sound(self) -> bool:
         """Whether the game has not failed, so that :meth:`saved` is complete."""
         return self._fault is None and not self._due
@@ -521,6 +528,7 @@ class Table:
             )
         head = read_body(body, _Head)
         self.readings = head.readings
+        self.seq = head.seq if head.boot == self.boot else 0  # also where the game is another one
         if (head.game, head.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {head.game} under {head.decree}"
             if head.open:
@@ -553,7 +561,6 @@ class Table:
             self._result = replace(self._result, frames=())
         self._holds, self._staff = saved.holds, saved.staff
         self.time_bound = saved.time_bound
-        self.seq = saved.seq if saved.boot == self.boot else 0
         known = self._about.devices or saved.devices
         self._devices = {
             device: standing for device, standing in saved.devices.items() if device in known

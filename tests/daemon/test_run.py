@@ -215,7 +215,7 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
         other.close()
 
 
-def test_a_hangup_is_ignored_and_the_service_manager_is_told(
+def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
     wheel: Wheel, daemon: Make, tmp_path: Path
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -227,6 +227,12 @@ def test_a_hangup_is_ignored_and_the_service_manager_is_told(
         made.start(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="100000")
         assert manager.recv(1000).startswith(b"READY=1\nSTATUS=1 tables, 1 devices")
         made.signal(signal.SIGHUP)
+        while (told := manager.recv(1000)) == b"WATCHDOG=1":
+            pass
+        assert told.startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        while (told := manager.recv(1000)) == b"WATCHDOG=1":
+            pass
+        assert told == b"READY=1\nSTATUS=1 tables, 1 devices"
         while not made.logged(
             "broker not reached"
         ):  # a manager that does not listen keeps the daemon waiting

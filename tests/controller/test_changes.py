@@ -1,0 +1,176 @@
+"""What differs between two configurations, key by key, and what of it a daemon takes over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.configuration.changes import OTHERS, Changes, changes, taken_over
+from controller.configuration.settings import Configuration, Device, Site, Table
+
+WHEEL = Device(id="wheel", driver="cammegh-ss2", link="tcp://a:1", options={"pockets": 37})
+BOARD = Device(id="board", driver="alpha-sign", link="tcp://b:1")
+
+
+def table(name: str) -> Table:
+    return Table(
+        id=name, game="roulette-french", decree="ARA02", device=(WHEEL, BOARD), settings={"a": 1}
+    )
+
+
+BEFORE = Configuration(site=Site(id="palma"), table=(table("r1"), table("r2"), table("r3")))
+
+
+def leaves(value: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The paths of all values that no struct is."""
+    if not isinstance(value, msgspec.Struct):
+        return [at]
+    fields = value.__struct_fields__
+    return [path for field in fields for path in leaves(getattr(value, field), (*at, field))]
+
+
+def another(value: Any) -> Any:
+    """A value other than that one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}x"
+    if isinstance(value, tuple):
+        return (*value, "x")
+    if isinstance(value, dict):
+        return {**value, "x": 1}
+    return "x"
+
+
+def put(value: Any, path: tuple[str, ...]) -> Any:
+    """The same with another value at that path."""
+    if not path:
+        return another(value)
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    return type(value)(**{**fields, path[0]: put(fields[path[0]], path[1:])})
+
+
+def spelled(value: Any, path: tuple[str, ...]) -> str:
+    """How a changed value is named: in a dictionary, its new key."""
+    for name in path:
+        value = getattr(value, name)
+    return ".".join((*path, "x") if isinstance(value, dict) else path)
+
+
+FOR_TABLES = [("site", "decree"), ("site", "languages")]
+"""What is said once for all tables, each of which has it as its own once the file is read."""
+SECTIONS = [
+    path for path in leaves(BEFORE) if path[0] not in ("table", *OTHERS) and path not in FOR_TABLES
+]
+OF_OTHERS = [path for path in leaves(BEFORE) if path[0] in OTHERS]
+OF_TABLE = [path for path in leaves(BEFORE.table[0]) if path[0] not in ("id", "device")]
+OF_DEVICE = [path for path in leaves(WHEEL) if path != ("id",)]
+
+
+def some(paths: list[tuple[str, ...]]) -> st.SearchStrategy[list[tuple[str, ...]]]:
+    return st.lists(st.sampled_from(paths), unique=True, max_size=4)
+
+
+@given(some(SECTIONS), some(OF_OTHERS), some(OF_TABLE), some(OF_DEVICE), st.permutations((0, 1, 2)))
+def test_every_key_that_differs_is_named_and_no_other(
+    own: list[tuple[str, ...]],
+    others: list[tuple[str, ...]],
+    of_table: list[tuple[str, ...]],
+    of_device: list[tuple[str, ...]],
+    order: list[int],
+) -> None:
+    after = BEFORE
+    for path in (*FOR_TABLES, *own, *others):
+        after = put(after, path)
+    changed, wheel = BEFORE.table[1], WHEEL
+    for path in of_table:
+        changed = put(changed, path)
+    for path in of_device:
+        wheel = put(wheel, path)
+    changed = msgspec.structs.replace(changed, device=(BOARD, wheel))
+    tables = (BEFORE.table[0], changed, BEFORE.table[2])
+    after = msgspec.structs.replace(after, table=tuple(tables[each] for each in order))
+
+    found = changes(BEFORE, after)
+    keys = {spelled(BEFORE.table[1], path) for path in of_table}
+    keys |= {f"device wheel: {spelled(WHEEL, path)}" for path in of_device}
+    assert set(found.restart) == {spelled(BEFORE, path) for path in own}
+    assert {section for each in found.others.values() for section in each} == {
+        path[0] for path in others
+    }
+    assert {name: set(said) for name, said in found.changed.items()} == (
+        {"r2": keys} if keys else {}
+    )
+    assert (found.added, found.removed) == ((), ())
+
+    applied = taken_over(BEFORE, after)
+    assert changes(applied, after) == Changes(restart=found.restart)
+    assert changes(BEFORE, applied) == msgspec.structs.replace(found, restart=())
+    kept = taken_over(BEFORE, after, {"r2"})
+    assert changes(BEFORE, kept).changed == {}
+    assert changes(kept, after).changed == found.changed
+
+
+@given(some(SECTIONS), some(OF_OTHERS))
+def test_a_configuration_differs_in_nothing_from_itself(
+    own: list[tuple[str, ...]], others: list[tuple[str, ...]]
+) -> None:
+    made = BEFORE
+    for path in (*own, *others):
+        made = put(made, path)
+    assert changes(made, made) == Changes()
+    assert taken_over(made, made) == made
+
+
+@pytest.mark.parametrize("held", [set(), {"r1"}, {"r4"}, {"r1", "r2"}])
+def test_tables_come_and_go(held: set[str]) -> None:
+    after = Configuration(site=BEFORE.site, table=(table("r4"), table("r3"), table("r2")))
+    found = changes(BEFORE, after)
+    assert found == Changes(added=("r4",), removed=("r1",))
+    applied = taken_over(BEFORE, after, held)
+    assert {each.id for each in applied.table} == {
+        *({"r4"} - held),
+        "r3",
+        "r2",
+        *({"r1"} & held),
+    }
+    assert len(applied.table) == len({each.id for each in applied.table})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, True), (1, 1.0), (0, False), ([1], [True]), ({"b": 1}, {"b": True})]
+)
+def test_what_only_python_takes_for_equal_differs(one: Any, other: Any) -> None:
+    first, second = (
+        msgspec.structs.replace(
+            BEFORE, table=(msgspec.structs.replace(table("r1"), settings={"a": each}),)
+        )
+        for each in (one, other)
+    )
+    (keys,) = changes(first, second).changed.values()
+    assert keys[0].startswith("settings.a")
+
+
+def test_devices_come_and_go() -> None:
+    had = msgspec.structs.replace(table("r1"), device=(WHEEL,))
+    has = msgspec.structs.replace(table("r1"), device=(BOARD,))
+    before, after = (msgspec.structs.replace(BEFORE, table=(each,)) for each in (had, has))
+    assert changes(before, after).changed == {
+        "r1": ("device wheel: removed", "device board: added")
+    }
+
+
+def test_a_daemon_that_takes_over_all_but_its_own_sections_names_all_sections() -> None:
+    """A section that comes to the configuration must be in one of the three kinds."""
+    whole = {path[0] for path in leaves(BEFORE)}
+    assert whole == {path[0] for path in SECTIONS} | OTHERS.keys() | {"table"}
+    after = BEFORE
+    for path in OF_OTHERS:
+        after = put(after, path)
+    assert changes(taken_over(BEFORE, after), after) == Changes()

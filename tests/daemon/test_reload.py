@@ -1,0 +1,403 @@
+"""A real daemon, at a real broker, that takes over its configuration while wheels are spun."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.contract.node import ReloadHealth
+from controller.journal.file import held_by
+from controller.journal.reader import JournalReader
+from controller.journal.setup import Boot
+from controller.proof.audit import audit
+from controller.proof.evidence import Evidence
+from controller.proof.pieces import cut
+from controller.service.reload_answer import read_answer
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import NODE, command, spin, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+PALMA = "novamas/v1/palma"
+TABLES = ("r1", "r2", "r3", "r4", "r5")
+LEAVES = ("info", "state", "result", "history")
+
+Make = Callable[[str], Daemon]
+Subscribe = Callable[..., Subscriber]
+
+
+class Floor:
+    """A daemon with tables of one wheel each. ``wheels``: by table."""
+
+    def __init__(
+        self, wheels: dict[str, Wheel], port: int, daemon: Make, heard: Subscriber, broker: str = ""
+    ) -> None:
+        self.wheels, self.port, self.heard = wheels, port, heard
+        self.broker = broker
+        self.daemon = daemon(self.text("r1", "r2", "r3", "r4"))
+        self.journal = self.daemon.folder / "journal.sqlite3"
+        self.daemon.start()
+        self.daemon.until_logged("broker connected")
+        for each in ("r1", "r2", "r3", "r4"):
+            until_up(heard, self.daemon, f"{PALMA}/{each}")
+
+    def text(self, *tables: str, **changed: Any) -> str:
+        """The configuration with these tables; ``changed``: by table, a line of it."""
+        return configuration(
+            self.port,
+            *(changed.get(each) or table(each, self.wheels[each]) for each in tables),
+            broker=self.broker,
+        )
+
+    def reload(self, *tables: str, **changed: Any) -> int:
+        """Write the configuration, and have it taken over as a person does."""
+        self.daemon.file.write_text(self.text(*tables, **changed))
+        return main(["reload", str(self.daemon.file)])
+
+    def answer(self) -> ReloadHealth:
+        found = read_answer(self.journal)
+        assert found is not None
+        return found.reload
+
+    def state(self, table: str) -> Any:
+        return self.heard.latest(f"{PALMA}/{table}/state")
+
+    def entries(self, kind: str, table: str = "") -> list[Any]:
+        with closing(JournalReader(self.journal)) as reader:
+            return [e for e in reader.entries() if (e.kind, e.table) == (kind, table)]
+
+    def log(self) -> str:
+        return self.daemon.log()
+
+
+@pytest.fixture(params=["5", "3.1.1"])
+def protocol(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Iterator[dict[str, Wheel]]:
+    made = {each: Wheel(tmp_path / f"wheel-{each}") for each in (*TABLES, "other")}
+    yield made
+    for wheel in made.values():
+        wheel.close()
+
+
+@pytest.fixture
+def floor(
+    wheels: dict[str, Wheel],
+    mosquitto: Mosquitto,
+    daemon: Make,
+    subscribe: Subscribe,
+) -> Floor:
+    return Floor(wheels, mosquitto.port, daemon, subscribe(mosquitto.port))
+
+
+class Player(threading.Thread):
+    """Spins the wheel of one table until it is told to end."""
+
+    def __init__(self, floor: Floor, table: str, heard: Subscriber) -> None:
+        super().__init__()
+        self.table = table
+        self.spun: list[int] = []
+        self.results: list[dict[str, Any]] = []
+        self.heard = heard
+        self._wheel = floor.wheels[table]
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        while not self._end.is_set():
+            number = (7 * len(self.spun) + 3) % 37
+            count = len(self.spun) % 250 + 1
+            before = f"{self.spun[-1]:2}" if self.spun else "  "
+            result = spin(self._wheel, self.heard, f"{number:2}", count, before)
+            self.spun.append(number)
+            self.results.append(result)
+
+    def more(self, spins: int = 1) -> None:
+        """Wait until it has spun once more, from now on."""
+        known = len(self.spun)
+        until("more spins", lambda: len(self.spun) >= known + spins or not self.is_alive())
+        assert self.is_alive()
+
+    def end(self) -> None:
+        self._end.set()
+        self.join()
+
+
+def test_tables_are_added_changed_and_removed_while_the_others_play(
+    wheels: dict[str, Wheel],
+    mosquitto: Mosquitto,
+    daemon: Make,
+    subscribe: Subscribe,
+    protocol: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    heard = subscribe(mosquitto.port)
+    floor = Floor(wheels, mosquitto.port, daemon, heard, f'protocol = "{protocol}"')
+    players = [
+        Player(floor, each, subscribe(mosquitto.port, f"{PALMA}/{each}/#"))
+        for each in ("r1", "r2", "r3")
+    ]
+    for player in players:
+        assert command(player.heard, "session.open", f"{PALMA}/{player.table}")["ok"]
+        player.start()
+    try:
+        for player in players:
+            player.more()
+        assert floor.reload(*TABLES) == 0
+        assert capsys.readouterr().out == "r5: added\n"
+        until_up(heard, floor.daemon, f"{PALMA}/r5")
+        assert command(heard, "session.open", f"{PALMA}/r5")["ok"]
+        assert command(heard, "session.close", f"{PALMA}/r5")["ok"]
+        for player in players:
+            player.more()
+
+        other = table("r4", wheels["other"], stale_after=50.0)
+        assert floor.reload(*TABLES, r4=other) == 0
+        told = "r4: changed (device wheel: link, device wheel: stale_after)\n"
+        assert capsys.readouterr().out == told
+        until_up(heard, floor.daemon, f"{PALMA}/r4")
+        assert command(heard, "session.open", f"{PALMA}/r4")["ok"]
+        alone = subscribe(mosquitto.port, f"{PALMA}/r4/#")
+        assert spin(wheels["other"], alone, "17", 1)["outcome"]["number"] == 17
+        assert command(heard, "session.close", f"{PALMA}/r4")["ok"]
+        for player in players:
+            player.more()
+
+        assert floor.reload("r1", "r2", "r3", "r5") == 0
+        assert capsys.readouterr().out == "r4: removed\n"
+        for leaf in LEAVES:
+            until(f"{leaf} is cleared", partial(heard.gone, f"{PALMA}/r4/{leaf}"), floor.log)
+        for player in players:
+            player.more()
+    finally:
+        for player in players:
+            player.end()
+    health = until(
+        "health of four tables",
+        lambda: (found := heard.latest(f"{NODE}/health"))["reload"]["removed"] and found,
+        floor.log,
+    )
+    assert list(health["tables"]) == ["r1", "r2", "r3", "r5"]
+    assert heard.latest(f"{NODE}/claim")["tables"].keys() == health["tables"].keys()
+    for player in players:
+        assert [each["outcome"]["number"] for each in player.results] == player.spun
+        device = health["tables"][player.table]["devices"]["wheel"]
+        assert (device["state"], device.get("reconnects", 0)) == ("up", 0)
+        assert len(floor.entries("state", player.table)) == 1, "it was never taken up again"
+        assert command(player.heard, "session.close", f"{PALMA}/{player.table}")["ok"]
+    assert floor.daemon.stop() == 0
+    assert heard.events("round.unresolved") == []
+    for each in TABLES:
+        numbers = [event["seq"] for event in heard.events() if event["table"] == each]
+        assert numbers == [*range(1, len(numbers) + 1)], each
+    assert {event["boot"] for event in heard.events()} == {floor.daemon.boot()}
+    boots = [msgspec.json.decode(entry.body, type=Boot) for entry in floor.entries("boot")]
+    assert [(boot.continues, boot.reloaded) for boot in boots] == [
+        (False, False),
+        *3 * [(True,) * 2],
+    ]
+    assert [len(boot.tables) for boot in boots] == [4, 5, 5, 4]
+    assert len(cut(Evidence(floor.journal))) == 1, "a reload is no day that begins"
+    found = audit(floor.journal)
+    assert (found.differences, found.notes, found.unproved) == ([], [], {})
+    assert found.proves
+    assert floor.daemon.logged("somebody else publishes on our topics") == []
+
+
+def test_a_mistake_changes_nothing(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
+    before = floor.journal.with_name("journal.sqlite3.reload")
+    wrong = floor.text("r1").replace("cammegh-ss2", "camegh-ss2")
+    floor.daemon.file.write_text(wrong)
+    assert main(["reload", str(floor.daemon.file)]) == 1
+    assert "did you mean `cammegh-ss2`?" in capsys.readouterr().err
+    assert not before.exists(), "the daemon was not even asked"
+    floor.daemon.signal(signal.SIGHUP)
+    told = floor.daemon.until_logged("configuration not taken over")["reason"]
+    assert "did you mean `cammegh-ss2`?" in told
+    health = until(
+        "health says it", lambda: (h := floor.heard.latest("/health")).get("reload") and h
+    )
+    assert health["reload"]["trouble"] == told
+    assert len(health["tables"]) == 4
+    assert len(floor.entries("boot")) == 1
+
+
+def test_a_table_with_an_open_session_waits(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = floor.heard
+    assert command(alone, "session.open", f"{PALMA}/r1")["ok"]
+    american = table("r2", floor.wheels["r2"], game="roulette-american")
+    slower = table("r1", floor.wheels["r1"], stale_after=50.0)
+    assert floor.reload("r1", "r2", "r3", "r4", r1=slower, r2=american) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told == [
+        "r2: changed (game)",
+        "r1: not touched: its session is open: close the session, then reload again",
+    ]
+    assert floor.state("r1")["status"] == "open"
+    until("another game", lambda: floor.state("r2")["game"] == "roulette-american", floor.log)
+    until("and it says so", lambda: floor.heard.latest("r2/alert/table-anew"), floor.log)
+    assert command(alone, "session.close", f"{PALMA}/r1")["ok"]
+    assert main(["reload", str(floor.daemon.file)]) == 0
+    assert capsys.readouterr().out == "r1: changed (device wheel: stale_after)\n"
+    assert main(["reload", str(floor.daemon.file)]) == 0
+    assert capsys.readouterr().out == "ok: the daemon runs by this file already\n"
+    assert floor.daemon.stop() == 0
+    for each in ("r1", "r2"):
+        numbers = [event["seq"] for event in floor.heard.events() if event["table"] == each]
+        assert numbers == [*range(1, len(numbers) + 1)], each
+    assert audit(floor.journal).proves
+
+
+def test_what_needs_a_restart_is_said_and_a_device_is_removed(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = table("r4", floor.wheels["r4"])
+    second = bare.replace('id = "wheel"', 'id = "board"').partition("[[table.device]]")[2]
+    second = second.replace("cammegh-ss2", "angel-eye").replace("wheel-r4", "wheel-other")
+    other = second.replace('"board"', '"other"').replace("wheel-other", "wheel-r5")
+    game = 'game = "punto-banca"'
+    hidden = f'\n[[table]]\nid = "r6"\n{game}\ndecree = "ARA02"\n'
+    hidden += f"\n[[table.device]]{second}"
+    text = floor.text("r1", "r2", "r3", "r4").replace("keepalive = 2", "keepalive = 3") + hidden
+    floor.daemon.file.write_text(text)
+    assert main(["reload", str(floor.daemon.file)]) == 1
+    assert "surveillance.public_key" in capsys.readouterr().err, "there is no key"
+    key = f'[surveillance]\npublic_key = "{"9" * 64}"\n'
+    floor.daemon.file.write_text(text.replace("[people]", f"{key}\n[people]"))
+    assert main(["reload", str(floor.daemon.file)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("novamas: nothing was changed\nthe tables cannot be changed while all")
+    assert "table[4].game: punto-banca deals cards face down" in told
+    floor.daemon.file.write_text(text.partition(hidden)[0])
+    assert main(["reload", str(floor.daemon.file)]) == 1
+    assert capsys.readouterr().out == "restart the daemon for: broker.keepalive\n"
+    health = until(
+        "health says it",
+        lambda: (h := floor.heard.latest("/health"))["reload"]["restart"] and h,
+        floor.log,
+    )
+    assert health["reload"]["restart"] == ["broker.keepalive"]
+    assert len(floor.entries("boot")) == 1, "no table was touched"
+    simulated = hidden.replace(game, f"{game}\nsimulated = true")
+    floor.daemon.file.write_text(floor.text("r1", "r2", "r3", "r4") + simulated)
+    assert main(["reload", str(floor.daemon.file)]) == 0, "a key of its own is made"
+    assert capsys.readouterr().out == "r6: added\n"
+    shown = "novamas-sim/v1/palma/r6/state"
+    until("r6 is there", lambda: floor.heard.latest(shown), floor.log)
+    assert command(floor.heard, "session.open", "novamas-sim/v1/palma/r6")["ok"]
+    assert command(floor.heard, "session.close", "novamas-sim/v1/palma/r6")["ok"]
+    floor.daemon.file.write_text(
+        floor.text("r1", "r2", "r3", "r4") + simulated + f"\n[[table.device]]{other}"
+    )
+    assert main(["reload", str(floor.daemon.file)]) == 0
+    assert capsys.readouterr().out == "r6: changed (device other: added)\n"
+    until("two devices", lambda: len(floor.heard.latest(shown)["devices"]) == 2, floor.log)
+    floor.daemon.file.write_text(floor.text("r1", "r2", "r3", "r4") + simulated)
+    assert main(["reload", str(floor.daemon.file)]) == 0
+    assert capsys.readouterr().out == "r6: changed (device other: removed)\n"
+    until("one device", lambda: len(floor.heard.latest(shown)["devices"]) == 1, floor.log)
+    assert floor.daemon.stop() == 0
+    numbers = [event["seq"] for event in floor.heard.events() if event["table"] == "r6"]
+    assert numbers == [*range(1, len(numbers) + 1)]
+
+
+def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
+    """At the start, ten at once, and at the stop: the last file holds, and nothing is doubled."""
+    floor.daemon.file.write_text(floor.text("r1", "r2", "r3"))
+    for _ in range(10):
+        floor.daemon.signal(signal.SIGHUP)
+    until("r4 is gone", lambda: floor.heard.gone("r4/state"), floor.log)
+    floor.daemon.file.write_text(floor.text(*TABLES))
+    floor.daemon.signal(signal.SIGHUP)
+    floor.daemon.signal(signal.SIGHUP)
+    until_up(floor.heard, floor.daemon, f"{PALMA}/r4")
+    until_up(floor.heard, floor.daemon, f"{PALMA}/r5")
+    boots = [msgspec.json.decode(each.body, type=Boot) for each in floor.entries("boot")]
+    assert [len(boot.tables) for boot in boots] == [4, 3, 5]
+    floor.daemon.file.write_text(floor.text("r1", "r2"))
+    floor.daemon.signal(signal.SIGHUP)
+    floor.daemon.signal(signal.SIGTERM)
+    floor.daemon.signal(signal.SIGHUP)
+    assert floor.daemon.wait() == 0
+    assert held_by(floor.journal) is None
+    assert main(["reload", str(floor.daemon.file)]) == 1
+    assert "no daemon runs with the journal" in capsys.readouterr().err
+    floor.daemon.file.write_text(floor.text("r1", "r2"))
+    floor.daemon.start()
+    until("it has the journal", lambda: held_by(floor.journal), floor.log)
+    floor.daemon.signal(signal.SIGHUP)
+    floor.daemon.until_logged("daemon up", 2)
+    assert main(["reload", str(floor.daemon.file)]) == 0
+    assert floor.daemon.stop() == 0
+    for each in TABLES:
+        events = [e for e in floor.heard.events() if e["table"] == each]
+        for boot in {e["boot"] for e in events}:
+            numbers = [e["seq"] for e in events if e["boot"] == boot]
+            assert numbers == [*range(1, len(numbers) + 1)], each
+    assert audit(floor.journal).proves
+
+
+def test_a_table_moves_from_one_daemon_to_another(
+    wheels: dict[str, Wheel],
+    mosquitto: Mosquitto,
+    subscribe: Subscribe,
+    tmp_path: Path,
+    daemon: Make,
+) -> None:
+    """The second has it in its file first, and waits until the first lets it go."""
+    heard = subscribe(mosquitto.port)
+    floor = Floor(wheels, mosquitto.port, daemon, heard)
+    (folder := tmp_path / "second").mkdir()
+    text = floor.text("r5").replace("pit-1", "pit-2")
+    second = Daemon(folder, text)
+    second.start()
+    try:
+        until_up(heard, second, f"{PALMA}/r5")
+        second.file.write_text(
+            configuration(
+                floor.port, table("r5", wheels["r5"]), table("r4", wheels["other"])
+            ).replace("pit-1", "pit-2")
+        )
+        since = len(heard.heard)
+        assert main(["reload", str(second.file)]) == 0
+        claim = f"{PALMA}/node/pit-2/claim"
+        until("it waits", lambda: heard.latest(claim)["tables"].get("r4", "") is None, second.log)
+        assert floor.reload("r1", "r2", "r3") == 0
+        until("it has it", lambda: heard.latest(claim)["tables"]["r4"], second.log)
+        until_up(heard, second, f"{PALMA}/r4")
+        assert command(heard, "session.open", f"{PALMA}/r4")["ok"]
+        own = [h.body for h in heard.heard[since:] if h.topic == f"{PALMA}/r4/state" and h.payload]
+        others = [body["boot"] for body in own]
+        assert others == sorted(others, key=[floor.daemon.boot(), second.boot()].index)
+        assert heard.latest(f"{PALMA}/r4/state")["status"] == "open"
+    finally:
+        second.kill()
+
+
+def test_the_broker_is_away_while_tables_change(
+    floor: Floor, mosquitto: Mosquitto, subscribe: Subscribe
+) -> None:
+    mosquitto.kill()
+    floor.daemon.until_logged("broker lost")
+    assert floor.reload("r1", "r2", "r3", "r5") == 0
+    mosquitto.start()
+    floor.daemon.until_logged("broker connected", 2)
+    heard = subscribe(mosquitto.port)
+    until_up(heard, floor.daemon, f"{PALMA}/r5")
+    assert command(heard, "session.open", f"{PALMA}/r5")["ok"]
+    assert heard.on("r4/state") == []
+    assert heard.latest(f"{NODE}/claim")["tables"].keys() == {"r1", "r2", "r3", "r5"}
+    numbers = [event["seq"] for event in heard.events() if event["table"] == "r5"]
+    assert numbers == [*range(numbers[0], numbers[-1] + 1)]
