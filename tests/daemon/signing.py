@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from controller.contract.topics import level
-from controller.people.register import Person, enrolled, spelled, write_people
+from controller.people.private_key import make_private_key
+from controller.people.register import Key, Person, enrolled, spelled, write_people
 from controller.people.signed_command import Claims, sign
 from tests.controller.people.staff import HEAD as FILE_HEAD
 from tests.controller.people.staff import KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
@@ -22,18 +24,35 @@ LASA, RIERA, VIDAL, GONE, SCREEN = "m-lasa", "a-riera", "t-vidal", "j-gone", "ca
 _NUMBER = itertools.count()
 
 
-def enrol(folder: Path, number: int = 7, revoked: str | None = None) -> Path:
-    """Write the people file; ``revoked``: since when M. Lasa may not act."""
+def enrol(
+    folder: Path, number: int = 7, revoked: str | None = None, others: Sequence[Person] = ()
+) -> Path:
+    """Write the people file; ``revoked``: since when M. Lasa may not act; ``others``: who else is
+    in it.
+    """
     persons: list[Person] = [
         replace(
             person, tables=("*",), pits=(), revoked=revoked if person.id == LASA else person.revoked
         )
         for person in PERSONS
-    ]
+    ] + [*others]
     people = enrolled(replace(FILE_HEAD, site="palma", number=number), persons)
     new = folder / "people.new"
     new.write_bytes(write_people(people, SITE_KEY))
     return new.replace(folder / "people.jsonl")
+
+
+def reader(folder: Path, who: str) -> Person:
+    """A program that may recall. Its key is in the file ``reader`` of the folder, the passphrase of
+    that in ``reader.passphrase``.
+    """
+    (folder / "reader.passphrase").write_bytes(b"a passphrase to read with\n")
+    # the least work: this is no test of how long it takes
+    key = make_private_key(
+        folder / "reader", b"a passphrase to read with", operations=1, memory=8192
+    )
+    own = Key(x=spelled(key.verify_key.encode()))
+    return Person(id=who, name=who, roles=("reader",), tables=("*",), keys=(own,))
 
 
 def claims(who: str, command: str, role: str = "table_head", **changed: Any) -> Claims:

@@ -23,7 +23,7 @@ from subscribers.surveillance.archive import Record
 from subscribers.surveillance.findings import open_findings
 from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.daemon.play import until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
 from tests.subscribers.surveillance.recorder import Recorder
 
 
@@ -137,13 +137,15 @@ def rooms(
     ending: ExitStack,
 ) -> Callable[..., Room]:
     """``rooms(archive)``: a room whose recorder is not started yet. ``archive``: lines of that
-    section; ``where``: its archive, where it is not the usual file.
+    section; ``where``: its archive, where it is not the usual file; ``people``: that section.
     """
 
-    def make(archive: str = 'path = "archive.sqlite3"', where: str | None = None) -> Room:
+    def make(
+        archive: str = 'path = "archive.sqlite3"', where: str | None = None, people: str = UNSIGNED
+    ) -> Room:
         heard = subscribe(mosquitto.port)
         port = free_port()
-        text = configuration(mosquitto.port, table("r1", wheel))
+        text = configuration(mosquitto.port, table("r1", wheel), people=people)
         made = daemon(f'{text}\n[archive]\nlisten = "127.0.0.1:{port}"\n{archive}\n')
         recorder = Recorder(made.file, where)
         ending.callback(tell, "log of the recorder", recorder.log)
