@@ -24,6 +24,7 @@ def run(given: argparse.Namespace) -> int:
 
     from controller.cli import CommandLineError, tell
     from controller.confidential.key_file import KeyFileError
+    from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
     from controller.journal.schema import JournalUnusableError
@@ -38,6 +39,9 @@ def run(given: argparse.Namespace) -> int:
         configuration = load(given.configuration)
     except ConfigurationError as error:
         tell(f"novamas: {error}")
+        return CONFIGURATION
+    if not (configuration.table or configuration.jackpot):  # it may be that of a recorder
+        tell(f"novamas: {given.configuration}: table: {NO_TABLE}")
         return CONFIGURATION
     keep_private()
     configure(configuration.log.format, configuration.log.level)

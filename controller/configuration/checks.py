@@ -8,7 +8,7 @@ the file was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,9 +74,16 @@ CREDENTIALS = "/run/credentials/"
 """systemd shows the files below this folder to the running service only."""
 
 
-def flaws(configuration: Configuration, file: Callable[[Path], str] = lambda _: "") -> Notes:
+NO_TABLE = "no table is configured; add [[table]]"
+
+
+def flaws(
+    configuration: Configuration,
+    file: Callable[[Path], str] = lambda _: "",
+    sections: Container[str] = (),
+) -> Notes:
     """Every mistake in the whole configuration. ``file``: the name of the file in which a path
-    stands.
+    stands; ``sections``: those that are there.
     """
     tables = list(enumerate(configuration.table))
     devices = [
@@ -87,8 +94,8 @@ def flaws(configuration: Configuration, file: Callable[[Path], str] = lambda _: 
     return [
         *(
             []
-            if tables or configuration.jackpot
-            else [(("table",), "no table is configured; add [[table]]")]
+            if tables or configuration.jackpot or "archive" in sections
+            else [(("table",), NO_TABLE)]
         ),
         *_site(configuration.site),
         *_broker(configuration.broker),

@@ -103,7 +103,8 @@ def inspected(path: str | Path) -> Inspected:
     if "decree" in (given["site"] if isinstance(given.get("site"), dict) else {}):
         # a mistake in it is told there, once
         notes = [note for note in notes if note[1] != "the key `decree` is missing"]
-    notes += flaws(configuration, lambda at: str(sources.place(at)[0].path))
+    sections = frozenset(map(str, sources.given))
+    notes += flaws(configuration, lambda at: str(sources.place(at)[0].path), sections)
     told = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
     order = {source: index for index, source in enumerate(sources.files)}
     ordered = sorted(
@@ -114,7 +115,7 @@ def inspected(path: str | Path) -> Inspected:
         tuple(source.mistake(at, what, file) for source, at, what in ordered),
         frozenset(str(at[0]) for _, at, _ in told if at),
         tuple(source.path for source in sources.files),
-        frozenset(map(str, sources.given)),
+        sections,
     )
 
 

@@ -73,8 +73,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return 1
     for gap in missing:
         sys.stderr.write(
-            f"novamas surveillance export: of table {gap.table}, boot {gap.boot}, the events "
-            f"{gap.first} to {gap.last} are missing in the archive\n"
+            f"novamas surveillance export: of table {gap.table} at {gap.site}, boot {gap.boot}, "
+            f"the events {gap.first} to {gap.last} are missing in the archive\n"
         )
     told = f"{count:,} records" if count != 1 else "1 record"
     sys.stderr.write(f"{told} in {given.file}, SHA-256 {digest}\n")

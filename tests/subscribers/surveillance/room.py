@@ -63,6 +63,17 @@ def signed(recorder: Recorder) -> dict[str, Any] | None:
     return json.loads(found[0].body) if found else None
 
 
+def surveilled(recorder: Recorder, action: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """``novamas surveillance ACTION`` with a recorder's configuration."""
+    return subprocess.run(
+        [sys.executable, "-m", "controller.cli", "surveillance", action,
+         str(recorder.file), *options],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "STATE_DIRECTORY": str(recorder.folder)},
+    )  # fmt: skip
+
+
 class Room:
     """A table that plays, its daemon, its broker and a recorder."""
 
@@ -89,13 +100,7 @@ class Room:
 
     def ran(self, action: str, *options: str) -> subprocess.CompletedProcess[str]:
         """``novamas surveillance ACTION`` with the recorder's configuration."""
-        return subprocess.run(
-            [sys.executable, "-m", "controller.cli", "surveillance", action,
-             str(self.recorder.file), *options],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "STATE_DIRECTORY": str(self.recorder.folder)},
-        )  # fmt: skip
+        return surveilled(self.recorder, action, *options)
 
     def open_findings(self) -> list[tuple[int, Record]]:
         """The findings that nobody has settled, with their numbers."""

@@ -113,3 +113,18 @@ def test_without_an_archive_nobody_is_believed(
     file.write_text(BEFORE.replace("[archive]\n", ""))
     assert main(["check", str(file)]) == 0
     assert "believes the first key" not in capsys.readouterr().out
+
+
+def test_a_recorder_needs_no_table_and_a_daemon_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    alone = '[site]\nid = "madrid-1"\n[broker]\nurl = "mqtt://127.0.0.1"\n'
+    file.write_text(f"{alone}[archive]\n")
+    assert main(["check", str(file)]) == 0
+    assert "archive: keys: the recorder believes the first key" in capsys.readouterr().out
+    assert main(["run", str(file)]) == 78
+    assert "table: no table is configured; add [[table]]" in capsys.readouterr().err
+    file.write_text(alone)
+    assert main(["check", str(file)]) == 1
+    assert "table: no table is configured; add [[table]]" in capsys.readouterr().err

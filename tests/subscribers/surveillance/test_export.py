@@ -153,7 +153,9 @@ def test_the_command(
     said = capsys.readouterr().err
     digest = sha256(Path(path).read_bytes()).hexdigest()
     assert f"3 records in {path}, SHA-256 {digest}" in said
-    assert "of table R1, boot boot-1, the events 2 to 2 are missing in the archive" in said
+    assert (
+        "of table R1 at madrid-1, boot boot-1, the events 2 to 2 are missing in the archive" in said
+    )
     assert "table R2" not in said
     assert ran(place, path, *words) == 1
     assert "it is there already" in capsys.readouterr().err
