@@ -8,6 +8,7 @@ import sys
 import msgspec
 
 from controller.cli.configured import config_argument, configuration_at
+from controller.cli.progress import in_colours
 from controller.doctor import broker, clock, disk, keys, serial_lines, units
 from controller.doctor.finding import Finding, Level
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print(msgspec.json.encode(finding).decode(), flush=True)
             else:
-                print(line(finding, colour=sys.stdout.isatty()), flush=True)
+                print(line(finding, colour=in_colours(sys.stdout)), flush=True)
     return 1 if faults else 0
 
 

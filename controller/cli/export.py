@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
     table = csv.writer(sys.stdout, lineterminator="\n")
     if given.format == "csv":
         table.writerow(COLUMNS)
-    with Percent("reading") as percent:
+    with Percent("reading", unless=sys.stdout) as percent:
         try:
             for entry in excerpt(_shown(evidence, percent, tables, readings), wanted):
                 if given.format == "jsonl":

@@ -4,9 +4,15 @@ that is no terminal.
 
 from __future__ import annotations
 
+import os
 import sys
 from types import TracebackType
 from typing import TextIO
+
+
+def in_colours(stream: TextIO) -> bool:
+    """Whether a person reads it, who wants colours: not so where ``NO_COLOR`` is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 class Percent:

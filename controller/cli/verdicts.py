@@ -8,16 +8,27 @@ import argparse
 import os
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli.numbers import count
+from controller.cli.progress import in_colours
 
 if TYPE_CHECKING:
     from controller.proof.outcome import Outcome
     from controller.proof.verdict import Verdict
 
 STATUSES = "exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it could not be judged"
+
+
+COLOURS: Mapping[tuple[str, ...], str] = {
+    ("HOLDS", "PROVED"): "1;32",
+    ("DOES NOT HOLD", "NOT PROVED"): "1;31",
+    ("COULD NOT BE JUDGED", "Not judged", "Missing", "Not proved"): "33",
+    ("Also", "And "): "31",
+}
+"""How a line of the page begins -> its colour on a terminal."""
 
 
 def public_key(text: str) -> str:
@@ -55,11 +66,15 @@ def add_journal(parser: argparse.ArgumentParser) -> None:
 
 
 def conclude(outcome: Outcome, lines: list[str]) -> int:
-    """Print the page. Returns the exit status of the verdict, even if the output could not be
-    written.
+    """Print the page, on a terminal in colours. Returns the exit status of the verdict, even if the
+    output could not be written.
     """
+    coloured = in_colours(sys.stdout)
     try:
-        print("\n".join(map(_printable, lines)), flush=True)
+        print(
+            "\n".join(_coloured(line) if coloured else line for line in map(_printable, lines)),
+            flush=True,
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
@@ -68,6 +83,12 @@ def conclude(outcome: Outcome, lines: list[str]) -> int:
             f"novamas: the verdict ({outcome}) cannot be written: {error.strerror}", file=sys.stderr
         )
     return outcome.status
+
+
+def _coloured(line: str) -> str:
+    """A line of the page: what it says of the journal in the colour of its verdict."""
+    colour = next((each for words, each in COLOURS.items() if line.startswith(words)), None)
+    return line if colour is None else f"\033[{colour}m{line}\033[0m"
 
 
 def share(part: int, whole: int) -> str:
