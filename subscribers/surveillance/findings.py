@@ -23,9 +23,12 @@ What = Literal[
     "checkpoint_forged",
     "checkpoint_unsigned",
 ]
-SEVERITY: dict[What, Literal["warning", "fault"]] = {
+ADVICE = ("wheel_bias", "wheel_changed", "shoe_order", "shoe_ranks")
+"""What statistics find beside the recording."""
+SEVERITY: dict[str, Literal["warning", "fault"]] = {
     "events_missing": "warning",
     "checkpoint_unsigned": "warning",
+    **dict.fromkeys(ADVICE, "warning"),
 }
 """``fault`` where nothing is said."""
 

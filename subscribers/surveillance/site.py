@@ -24,6 +24,7 @@ from subscribers.recall_key import RecallKey, unsigned
 from subscribers.surveillance import proofs, recalls
 from subscribers.surveillance.archive import Archive, Query, Record
 from subscribers.surveillance.findings import (
+    ADVICE,
     KEY_CHANGED,
     SETTLED,
     STALLED,
@@ -189,6 +190,10 @@ class Site:
         """Topics of alerts that are to be taken back."""
         self._settled = 0
         """The record of the archive up to which was looked for what persons settled."""
+        self._begun = 0
+        """The last record of the archive at our start: what was found until then is shown."""
+        self._advice: list[Record] = []
+        """What statistics have found and is not shown yet."""
         self._came = 0
         self._told = -QUIET
         self._due: float | None = None
@@ -308,6 +313,8 @@ class Site:
         """Send what is due, ``now`` on the monotonic clock."""
         if not self.connection.up:
             return
+        while self._advice:
+            self.tell(self._advice.pop(0))
         while self._over:
             topic = self._over.pop()
             if topic not in self._standing:
@@ -433,23 +440,32 @@ class Site:
             table.reached[each.boot] = max(each.seq, table.reached.get(each.boot, 0))
 
     def look_for_settled(self, archive: Archive) -> None:
-        """Take back the alerts of findings that a person has settled. It runs in a thread."""
+        """Take back the alerts of findings that a person has settled, and show what statistics have
+        found beside the recording. It runs in a thread.
+        """
         rows = archive.find(
             Query(
                 sites=(self.id,),
                 kinds=("finding",),
-                types=(SETTLED,),
+                types=(SETTLED, *ADVICE),
                 after=self._settled,
                 order="number",
             )
         )
         for row in rows:
             self._settled = row.number
+            if row.record.type != SETTLED:
+                if row.number > self._begun:
+                    self._advice.append(row.record)
+                continue
             told = msgspec.json.decode(row.record.body)
             if told["what"] == KEY_CHANGED and told.get("person"):
                 self._vouched.append(key_of(told["finding"]))
             name = alert_name(told["what"], told["finding"])
             self._open.discard(name)
+            self._advice = [
+                each for each in self._advice if alert_name(each.type, each.key) != name
+            ]
             topic = self._topic(f"alert/{name}")
             if self._standing.pop(topic, None) is not None:
                 self._over.append(topic)
@@ -458,6 +474,7 @@ class Site:
 
     def remember(self, archive: Archive) -> None:
         """Take up what was proved and found before."""
+        self._begun = archive.newest()
         opened = open_findings(archive, (self.id,))
         self._open = {alert_name(record.type, record.key) for _, record in opened}
         for _, record in opened[-SHOWN:]:

@@ -11,8 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from controller.contract.messages.messages import word
+from controller.contract.times import utc
 from controller.proof.checkpoint import checkpoint_path, key_path
+from subscribers.statistics.health import Found
+from subscribers.statistics.watch import finding_of
 from subscribers.surveillance.findings import key_of
+from subscribers.surveillance.open_archive import open_archive
 from tests.controller.test_audit import forge
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import ending as ending
@@ -276,3 +281,34 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
     until("the sites", lambda: room.health()["sites"].get("palma"))
     assert room.health()["sites"]["palma"]["first_sight"] == []
     assert set(recorder.findings()) == {"checkpoint_key_changed", "settled"}
+
+
+def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) -> None:
+    """Also after a restart; and not again once it is settled."""
+    heard, recorder = room.heard, room.recorder
+    recorder.start()
+    recorder.until_logged("connected")
+
+    def found(table: str) -> None:
+        advice = Found("wheel_bias", "palma", table, utc(1_790_000_000), "first", 900, "0 32 15")
+        with closing(open_archive(recorder.where)) as archive:
+            archive.keep([finding_of(advice)])
+
+    found("r1")
+    alert = until("its alert", lambda: room.alert("wheel-bias"), recorder.log)
+    assert alert["what"] == "surveillance.wheel_bias"
+    assert word("alert", alert["what"], "es") == "una ruleta favorece algunas casillas"
+    assert (alert["severity"], alert["detail"]) == ("warning", "0 32 15")
+    assert room.health()["sites"]["palma"]["open"] == 1
+    [(number, _)] = room.open_findings()
+    settled = room.ran("settle", "--finding", str(number), "--by", "J. Serra", "--note", "levelled")
+    assert settled.returncode == 0, settled.stderr
+    until("no alert", lambda: room.alert("wheel-bias") is None, recorder.log)
+    assert recorder.stop() == 0
+    found("r2")
+    told = len(heard.heard)
+    recorder.start()
+    until("the other alert", lambda: room.alert("wheel-bias"), recorder.log)
+    topics = {each.topic for each in heard.heard[told:] if "/alert/wheel-bias" in each.topic}
+    assert len(topics) == 1
+    assert alert["alert"] not in topics.pop()
