@@ -13,6 +13,7 @@ import msgspec
 
 from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
 from controller.cli.carrousel import PROGRAM, jackpot_settings
+from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
 from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
@@ -33,8 +34,8 @@ HELP = "check a configuration; report every mistake with its line"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """CONFIG."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="the configuration file (TOML)")
+    """[CONFIG]."""
+    config_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -160,6 +160,17 @@ def _pin(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
+    """The roles that are named, each of which there is; ``status``: the exit status otherwise."""
+    from controller.people.authority import HELD
+    from devices.suggestions import unknown
+
+    for role in arguments.role or ():
+        if role not in HELD:
+            raise CommandLineError(unknown("role", role, HELD), status)
+    return arguments.role or []
+
+
 def _add(arguments: argparse.Namespace) -> int:
     from controller.contract.times import utc
     from controller.people.enrolment import added
@@ -167,6 +178,7 @@ def _add(arguments: argparse.Namespace) -> int:
 
     path, now = _given(arguments, "file"), time.time()
     _given(arguments, "id", "name", "role", "table", "public")
+    roles = _roles(arguments, status=1)
     key = _site_key(arguments)
     if path.exists():
         people = _read(path, key)
@@ -178,7 +190,7 @@ def _add(arguments: argparse.Namespace) -> int:
         {
             "id": arguments.id,
             "name": arguments.name,
-            "roles": arguments.role,
+            "roles": roles,
             "tables": arguments.table,
             "keys": [{"x": arguments.public}],
             "from": arguments.since,
@@ -273,14 +285,10 @@ def _sign(arguments: argparse.Namespace) -> int:
 
 
 def _may(arguments: argparse.Namespace) -> int:
-    from controller.people.authority import HELD, rights
-    from devices.suggestions import unknown
+    from controller.people.authority import rights
 
     _given(arguments, "game", "decree")
-    roles = arguments.role or []
-    for role in roles:
-        if role not in HELD:
-            raise CommandLineError(unknown("role", role, HELD), 2)
+    roles = _roles(arguments, status=2)
     try:
         found = [
             right

@@ -12,7 +12,7 @@ import msgspec
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import Doubt, rulebook
-from devices.suggestions import unknown
+from devices.suggestions import meant, unknown
 
 ROULETTE = (
     "controller.games.roulette.game:RouletteGame",
@@ -149,7 +149,9 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
     types = _types(kind)
     for name, value in stated.items():
         if name not in types:
-            raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}")
+            near = meant(name, types)
+            told = f"; did you mean `{near}`?" if near else ""
+            raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}{told}")
         try:
             msgspec.convert(value, types[name])
         except msgspec.ValidationError as error:

@@ -45,6 +45,18 @@ def test_what_is_misspelt_is_corrected(words: tuple[str, ...], told: str) -> Non
     assert (status, told in line) == (2, True), line
 
 
+def test_a_misspelt_setting_is_corrected() -> None:
+    rules = ("--driver", "cammegh-ss2", "--game", "roulette-french", "--decree", "BAL05")
+    status, line = said("replay", "x", *rules, "--set", "phase=device")
+    assert (status, line.rpartition("; ")[2]) == (1, "did you mean `phases`?")
+
+
+def test_a_misspelt_role_is_corrected_before_anything_is_asked() -> None:
+    who = ("--id", "x", "--name", "X", "--table", "*", "--public", "x", "--role", "inspektor")
+    told = (1, "novamas: no role 'inspektor'; did you mean `inspector`?")
+    assert said("people", "add", "file", *who) == told
+
+
 def test_a_configuration_that_is_missing_is_no_misspelt_action() -> None:
     status, line = said("carrousel", "verify.toml")
     assert status == 1
