@@ -8,7 +8,7 @@ import random
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -112,15 +112,45 @@ def _types(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
+PLAIN: dict[Any, tuple[Any, ...]] = {
+    bool: (False, True),
+    int: (-1, 0, 1, 2, 52, 312),
+    float: (1.0,),
+    str: ("", "a word"),
+    type(None): (None,),
+}
+"""By type, what may stand in a field whose name says nothing."""
+
+
+class _Kind(NamedTuple):
+    """What is asked of a type again and again."""
+
+    origin: Any
+    of: tuple[Any, ...]
+    optional: bool
+    textual: bool
+
+
+@cache
+def _kind(kind: Any) -> _Kind:
+    of = get_args(kind)
+    return _Kind(get_origin(kind), of, type(None) in of, "str" in str(kind))
+
+
+@cache
+def _named(name: str, optional: bool) -> tuple[Any, ...]:
+    """What may stand in a field of this name."""
+    return tuple(value for value in VALUES[name] if value is not None or optional)
+
+
 def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) -> Any:
+    origin, of, optional, textual = _kind(kind)
     if name in VALUES:
-        return chance.choice(
-            [value for value in VALUES[name] if value is not None or type(None) in get_args(kind)]
-        )
+        return chance.choice(_named(name, optional))
     card = chance.choice(FOREIGN) if chance.random() < 0.4 else chance.choice(cards)
     if name == "card":
-        return card if chance.random() < 0.9 or type(None) not in get_args(kind) else None
-    if name in ("cards", "low", "missing", "extra") and "str" in str(kind):
+        return card if chance.random() < 0.9 or not optional else None
+    if name in ("cards", "low", "missing", "extra") and textual:
         return [card, *chance.sample(cards, chance.choice((0, 0, 1, 2, 4, 6)))][
             : chance.choice((0, 1, 2, 3, 5, 7))
         ]
@@ -133,19 +163,10 @@ def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) 
                 {"box:1": list(chance.sample(cards, 5))},
             )
         )
-    if get_origin(kind) in (Union, UnionType):
-        return _value(name, chance.choice(get_args(kind)), chance, cards)
-    if get_origin(kind) is Literal:
-        return chance.choice(get_args(kind))
-    if get_origin(kind) is tuple:
-        return [
-            _value(name, get_args(kind)[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))
-        ]
-    plain: dict[Any, tuple[Any, ...]] = {
-        bool: (False, True),
-        int: (-1, 0, 1, 2, 52, 312),
-        float: (1.0,),
-        str: ("", "a word"),
-        type(None): (None,),
-    }
-    return chance.choice(plain[kind])
+    if origin in (Union, UnionType):
+        return _value(name, chance.choice(of), chance, cards)
+    if origin is Literal:
+        return chance.choice(of)
+    if origin is tuple:
+        return [_value(name, of[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))]
+    return chance.choice(PLAIN[kind])

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from controller.cli import main
+from controller.people.private_key import make_private_key
+from tests.controller.people.test_private_key import LEAST
 from tests.daemon.mosquitto import Mosquitto, Subscriber
 from tests.daemon.play import until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -67,6 +69,8 @@ def test_the_way_to_the_first_signed_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # what it costs to try a passphrase is held in tests/controller/people/test_private_key.py
+    monkeypatch.setattr(make_private_key, "__defaults__", LEAST)
     newcomer = Newcomer(tmp_path, capsys)
     keys, enrolments, check, commands, proofs = blocks("From nothing to the first signed command")
     for line in (*keys, *enrolments):
