@@ -386,6 +386,27 @@ class ClockBound(Reading, frozen=True, tag="clock.bound"):
     """Seconds; 0: no more than the site allows; null: nobody knows."""
 
 
+class JournalRestore(Reading, frozen=True, tag="journal.restore"):
+    """The table goes on from a backup of its journal. No device reports it: the daemon knows it of
+    who restored the backup.
+    """
+
+    journal: str
+    """The id of the journal that was backed up."""
+    position: Whole
+    """The backup's last entry."""
+    hash: str
+    """The hash of that entry, in hexadecimal."""
+    since: str
+    """When that entry was stored: UTC, ISO 8601."""
+    restored: str
+    """When the backup was restored: UTC, ISO 8601."""
+    session: Whole
+    """The highest number of a session of this table that the backup tells of; 0: of none."""
+    jump: Whole
+    """By how much the numbers of sessions go on beyond the backup."""
+
+
 class DeviceReport(Reading, frozen=True, tag="device.report"):
     """A device reports something about itself: a claim, never a proof."""
 
@@ -483,6 +504,7 @@ AnyReading = (
     | DeviceIdentity
     | ClockStep
     | ClockBound
+    | JournalRestore
     | DeviceReport
     | DeviceRefused
     | LinkUp
@@ -496,7 +518,7 @@ AnyReading = (
 )
 
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
-OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound)
+OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, JournalRestore)
 """Readings that no device makes."""
 
 

@@ -36,6 +36,8 @@ SUBCOMMANDS = (
     "verify",
     "audit",
     "export",
+    "backup",
+    "restore",
     "record",
     "commission",
     "simulate",

@@ -20,7 +20,7 @@ class Percent:
     stream ``unless``, to which the command writes meanwhile, goes to a terminal too.
     """
 
-    def __init__(self, what: str, unless: TextIO | None = None) -> None:
+    def __init__(self, what: str = "", unless: TextIO | None = None) -> None:
         self._what = what
         self._shown = -1
         self._on = sys.stderr.isatty() and not (unless is not None and unless.isatty())
@@ -36,6 +36,14 @@ class Percent:
     ) -> None:
         if self._shown >= 0:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def of(self, what: str, done: int, total: int) -> None:
+        """So much of so much of this is done: for work that has several parts."""
+        if what != self._what and self._shown >= 0:
+            print("\r\x1b[K", end="", file=sys.stderr)
+            self._shown = -1
+        self._what = what
+        self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
         """So much of so much is done."""

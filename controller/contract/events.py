@@ -429,6 +429,37 @@ class ClockStepped(Event, frozen=True, tag="clock.stepped"):
     """Seconds; positive: forward."""
 
 
+class JournalRestored(Event, frozen=True, tag="journal.restored"):
+    """The table goes on from a backup of its journal, the first event of its run. What the table
+    told between the backup and this event is no longer in its journal: it stands with who kept it,
+    and the table neither confirms nor corrects it. What was open in the backup has ended; a person
+    opens the next session.
+    """
+
+    journal: str
+    """The id of the journal that was backed up; a new one goes on for it."""
+    position: int
+    """The backup's last entry."""
+    hash: str
+    """The hash of that entry, in hexadecimal."""
+    since: str
+    """When that entry was stored, with which the gap begins; it ends with this event: UTC,
+    ISO 8601.
+    """
+    restored: str
+    """When the backup was restored: UTC, ISO 8601."""
+    next_session: int
+    """The number of the next session. Those from the backup's last one up to it may have been given
+    in the gap, and are not given again.
+    """
+    was_open: int | None = None
+    """The session that was open in the backup; null: none. It has ended."""
+    in_progress: int | None = None
+    """The round in progress in it, which gets no result here; null: none."""
+    unresolved: tuple[int, ...] = ()
+    """Its rounds without a result, for which nobody can give one here any more."""
+
+
 AnyEvent = (
     SessionOpened
     | SessionClosed
@@ -477,6 +508,7 @@ AnyEvent = (
     | DeviceCommanded
     | DataLate
     | ClockStepped
+    | JournalRestored
 )
 
 EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)

@@ -120,7 +120,7 @@ ROOMS: Mapping[str, str] = {
 }
 """Module -> the page of its types."""
 
-OF_DEVICES = ("alert", "clock", "device", "data")
+OF_DEVICES = ("journal", "alert", "clock", "device", "data")
 """Events of ``controller.contract.events`` that are not about sessions and rounds, by the first
 part of their name.
 """

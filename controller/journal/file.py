@@ -54,6 +54,15 @@ _FLOCK = "hhqqi4x"
 """``struct flock`` (fcntl(2)): kind, whence, start, length, process."""
 
 
+class UnfinishedRestoreError(JournalUnusableError):
+    """A restore was begun and not finished: a journal that began anew would number twice."""
+
+
+def restoring(path: Path) -> Path:
+    """Where a restore writes the new journal, before it becomes the journal at ``path``."""
+    return path.with_name(f"{path.name}.restoring")
+
+
 class DamagedFileError(NovamasError):
     """The file is no longer a journal."""
 
@@ -102,6 +111,11 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
 
     Raises :class:`JournalUnusableError`.
     """
+    if restoring(path).exists():
+        raise UnfinishedRestoreError(
+            f"{path}: a restore was begun and is not finished: run `novamas restore` again, or "
+            f"remove {restoring(path)} if the journal is to stay as it is"
+        )
     end, damaged = time.monotonic() + UNREAD, 0
     while damaged == 1 or (damaged == 0 and time.monotonic() < end):
         try:
@@ -133,7 +147,7 @@ def open_checked(
         try:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 _begin(connection, base, aside, cursors or {})
-                _sync(path.parent)
+                sync(path.parent)
             _check(path, connection)
         except BaseException:
             connection.close()
@@ -262,10 +276,11 @@ def move_aside(path: Path, aside: Path) -> None:
     with suppress(
         OSError
     ):  # where the new name is not on the disk yet, the damaged file is found once more
-        _sync(path.parent)
+        sync(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Have the names in a folder on the disk. Raises ``OSError``."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

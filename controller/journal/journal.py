@@ -31,6 +31,7 @@ import msgspec
 
 from controller.journal.file import lock
 from controller.journal.reader import JournalReader
+from controller.journal.restored import restored_of
 from controller.journal.schema import (
     NONSENSE,
     ChainHead,
@@ -42,6 +43,7 @@ from controller.journal.schema import (
     Record,
     is_unread,
 )
+from controller.journal.setup import Restored
 from controller.journal.store import Replacement, Store
 from controller.metrics.family import Histogram
 
@@ -104,7 +106,8 @@ class Journal:
     ``on_commit`` is called in the event loop when new entries are to be published.
 
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
-    callbacks run in the event loop. ``id``: the file's own.
+    callbacks run in the event loop. ``id``: the file's own; ``restored``: the backup that it goes
+    on from.
     """
 
     def __init__(
@@ -142,6 +145,13 @@ class Journal:
         self.lost = self._store.unheard.lost
         self._reader = JournalReader(path)
         self.id = self._reader.id()
+        try:
+            self.restored = restored_of(self._reader)
+        except BaseException:
+            self._reader.close()
+            self._store.end()
+            os.close(self._lock)
+            raise
         self._head = self._store.head
         self._recent: deque[Entry] = deque()
         self._recent_after = self._head.position
@@ -256,6 +266,13 @@ class Journal:
     def last_saved(self, table: str) -> bytes | None:
         """The latest state of that table, or None."""
         return self._ask(lambda reader: reader.last_saved(table))
+
+    def untold(self, table: str) -> Restored | None:
+        """The backup that the journal goes on from, if that table has not told it yet."""
+        restored = self.restored
+        if restored is None or self._ask(lambda reader: reader.saved_at(table)) > restored.through:
+            return None
+        return restored
 
     def head(self) -> int:
         """The position of the last committed entry; 0 if there is none."""

@@ -58,12 +58,15 @@ class JournalReader:
         """The position before the first entry that the file ever had: where the one before it left
         off.
         """
-        row = self._connection.execute("SELECT value FROM meta WHERE key = 'base'").fetchone()
-        return int(row[0]) if row else 0
+        return int(self.meta("base") or 0)
 
     def aside(self) -> str | None:
         """The name of the file that this one goes on for, where one had to be set aside."""
-        row = self._connection.execute("SELECT value FROM meta WHERE key = 'aside'").fetchone()
+        return self.meta("aside")
+
+    def meta(self, key: str) -> str | None:
+        """What the file says of itself under that key."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else None
 
     def genesis(self) -> ChainHead:
@@ -272,6 +275,20 @@ class JournalReader:
             "SELECT state FROM saved WHERE table_id = ?", (table,)
         ).fetchone()
         return bytes(row[0]) if row else None
+
+    def all_saved(self) -> dict[str, bytes]:
+        """The latest state of each table."""
+        rows = self._connection.execute("SELECT table_id, state FROM saved ORDER BY table_id")
+        return {table: bytes(state) for table, state in rows}
+
+    def saved_at(self, table: str) -> int:
+        """The position of the entry after which the state of that table was stored; 0 if none
+        was.
+        """
+        row = self._connection.execute(
+            "SELECT position FROM saved WHERE table_id = ?", (table,)
+        ).fetchone()
+        return int(row[0]) if row else 0
 
     def broken(self, after: int = 0) -> int | None:
         """The first position at which the chain does not hold, or None if it holds from ``after``

@@ -13,10 +13,11 @@ import msgspec
 from controller.configuration.settings import Configuration
 from controller.contract.json_bodies import Stored
 
-Why = Literal["boot", "lost", "day", "aside", "reload"]
+Why = Literal["boot", "lost", "day", "aside", "reload", "restored"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
 stored; ``day``: a day began, nothing changes; ``aside``: the file before had to be set aside while
-the daemon ran; ``reload``: the daemon placed the table, maybe anew, while it ran.
+the daemon ran; ``reload``: the daemon placed the table, maybe anew, while it ran; ``restored``: a
+backup was restored.
 """
 
 
@@ -89,13 +90,35 @@ class PeopleSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     may: dict[str, tuple[str, ...]] = {}
 
 
+class Restored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The backup that a journal goes on from: up to the entry ``position`` of ``journal``, which
+    has this ``hash`` and was stored at ``since``.
+
+    ``sessions``: by table the highest number of a session that the backup tells of, for a table
+    whose state cannot be read; ``file``: the name of the backup's journal, beside this one;
+    ``at``: when it was restored; ``by``: the software that did; ``through``: the last entry that
+    was written with it, after which every table tells the gap first.
+    """
+
+    journal: str
+    position: Stored
+    hash: str
+    since: str
+    file: str
+    at: str
+    by: str
+    sessions: dict[str, Stored] = {}
+    through: Stored = 0
+
+
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
     hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
     or a new day while it ran, of a doubt about the clock or its end, of the removal of days,
-    which are ``removed`` then, of another people file, or of other tables. ``clock``: null in a
-    release that did not look at it; ``people``: null where no command needs a signature.
-    ``reloaded``: from here on other ``tables`` are there, or the same with other devices.
+    which are ``removed`` then, of another people file, of other tables, or of a journal that goes
+    on from a backup, which is ``restored`` then. ``clock``: null in a release that did not look at
+    it; ``people``: null where no command needs a signature. ``reloaded``: from here on other
+    ``tables`` are there, or the same with other devices.
     """
 
     software: str
@@ -109,6 +132,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     removed: tuple[Removed, ...] = ()
     people: PeopleSetup | None = None
     reloaded: bool = False
+    restored: Restored | None = None
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,7 +198,20 @@ def table_start(why: Why, saved: bytes | None) -> bytes:
 
 def continued(body: bytes) -> bytes:
     """The ``boot`` entry of a file that replaces another."""
+    return _again(body, None)
+
+
+def restored_boot(body: bytes, restored: Restored) -> bytes:
+    """The ``boot`` entry of a journal that goes on from a backup; ``body``: the backup's last
+    one.
+    """
+    return _again(body, restored)
+
+
+def _again(body: bytes, restored: Restored | None) -> bytes:
     before = msgspec.json.decode(body, type=Boot)
     return msgspec.json.encode(
-        msgspec.structs.replace(before, continues=True, removed=(), reloaded=False)
+        msgspec.structs.replace(
+            before, continues=True, removed=(), reloaded=False, restored=restored
+        )
     )

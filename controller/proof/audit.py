@@ -59,6 +59,9 @@ from devices.watch import Watch
 
 Unseal = Callable[[bytes], bytes]
 
+ANOTHER_FILE = ("aside", "restored")
+"""Why a table begins in a file that goes on for another, in which its state was derived."""
+
 
 class _Room:
     """One table of one run, as it is derived."""
@@ -408,7 +411,7 @@ class Auditor(Hearer):
         derived = self._known(entry.table)
         if self._guessed is not None and entry.table not in self._guessed:
             self.sound = False  # it may have been known before the seam
-        if begun.why != "aside" and derived is not None and derived != saved:
+        if begun.why not in ANOTHER_FILE and derived is not None and derived != saved:
             self._differs(
                 entry, "the table went on with something else than it knew", derived, saved
             )
@@ -427,10 +430,10 @@ class Auditor(Hearer):
             self._differs(entry, f"the table cannot be taken up: {error}", None)
             return
         assert room.table is not None
-        if begun.why == "aside" and saved is not None:
+        if begun.why in ANOTHER_FILE and saved is not None:
             self._saved[entry.table] = saved
         lost = [given for given in room.table.gap(0.0) if isinstance(given, LinkLost)]
-        room.gaps = 0 if begun.why in ("day", "aside") else len(lost)
+        room.gaps = 0 if begun.why in ("day", *ANOTHER_FILE) else len(lost)
 
     def _bytes(self, body: bytes, room: _Room | None) -> None:
         if room is None:

@@ -338,8 +338,7 @@ class Walk:
             )
         if source.base and source.after == source.base:
             self._verdict.notes.append(
-                f"entries 1 to {source.base} are in a file that was set aside before: verify that "
-                "too"
+                f"entries 1 to {source.base} are in the file before this one: verify that too"
             )
 
     def _check_beginning(self, source: Source, chain: _Chain) -> None:
@@ -409,6 +408,13 @@ class Walk:
             return  # its hash tells whether it was written so
         if chain.tells is None:
             chain.tells = boot.clock is not None
+        if (point := boot.restored) is not None:
+            self._verdict.notes.append(
+                f"the journal goes on from a backup, restored at {point.at[:40]}: entry "
+                f"{point.position} of {point.since[:40]}, in {point.file[:200]}, which is verified "
+                "by itself. What was stored after that entry and before the restore is in no file "
+                "here: subscribers have it"
+            )
         self._stated += ((chain.journal, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
         self._site = (

@@ -77,6 +77,8 @@ LOOK = 1.0
 """Seconds after which a trouble that nobody tells of is noticed, such as that of the log."""
 PEOPLE = "people"
 """The alert of a people file that is refused."""
+RESTORED = "journal-restored"
+"""The alert of a journal that goes on from a backup."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -155,6 +157,7 @@ class Daemon:
             self._upkeep = JournalUpkeep(
                 configuration, self.boot, self._journal, self._alerts, self._changed, setup
             )
+            untold = [table.id for table in configuration.table if self._journal.untold(table.id)]
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
             self._runners[:] = (place.runner for place in self._places.values())
@@ -165,6 +168,7 @@ class Daemon:
             )
             self._api.alerts = self._alerts
             self._say_people()
+            self._say_restored(untold)
         except BaseException:
             self._journal.close()
             raise
@@ -499,6 +503,29 @@ class Daemon:
             self._alerts[PEOPLE] = _alert(PEOPLE, "people.refused", what)
             self._log.error("people file refused", reason=file.trouble)
         self._changed()
+
+    def _say_restored(self, untold: list[str]) -> None:
+        """Raise the alert of a journal that goes on from a backup, at the start at which these
+        tables tell it.
+        """
+        point = self._journal.restored
+        if point is None or not untold:
+            return
+        self._log.error(
+            "journal restored", tables=untold, since=point.since, position=point.position
+        )
+        what = (
+            f"a backup of {point.since} was restored at {point.at}. What was told after it stands "
+            f"with subscribers alone. Sessions are closed and begin with a higher number at "
+            f"{', '.join(untold)}; the alert ends with the next start of the daemon"
+        )
+        self._alerts[RESTORED] = Alert(
+            alert=RESTORED,
+            what="journal.restored",
+            severity="warning",
+            raised=utc(time.time()),
+            detail=what,
+        )
 
     def _changed(self, table: str | None = None) -> None:
         """A table has something new to publish, or an alert that concerns every table."""

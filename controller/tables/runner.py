@@ -25,9 +25,10 @@ from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import Why, table_start
+from controller.tables.after_restore import told_first
 from controller.tables.byte_trace import ByteTrace, Sent
 from controller.tables.stages import Stages
-from controller.tables.table import OUTAGE, Snapshot, Table
+from controller.tables.table import OUTAGE, RESTART, Snapshot, Table
 from controller.tables.tally import Tally
 from devices.calls import AnyCall
 from devices.log import structlog
@@ -132,7 +133,7 @@ class TableRunner:
         """The retained topics' bodies; nothing that is not stored."""
         self._log = structlog.get_logger().bind(table=self.table.id)
         self._note_state(why, remembered(journal, self.table.id, self._cipher))
-        self.take(self.table.gap(clock()))
+        self.take(self._gap())
 
     @property
     def oldest_pending_seconds(self) -> float:
@@ -407,10 +408,16 @@ class TableRunner:
             self._overrun = False
             self.retained = self.table.retained()
             self._note_state("lost", saved)
-            self.take(self.table.gap(self.clock(), OUTAGE))
+            self.take(self._gap(OUTAGE))
         else:
             self.retained = self.table.retained()
         self._changed()
+
+    def _gap(self, reason: str = RESTART) -> list[AnyReading]:
+        """What the table missed, and before that the backup that it goes on from."""
+        at, point = self.clock(), self._journal.untold(self.table.id)
+        first = [] if point is None else [told_first(point, self.table.id, at, time.time())]
+        return [*first, *self.table.gap(at, reason)]
 
     def _note_state(self, why: Why, saved: bytes | None) -> None:
         self._note_entry("state", table_start(why, saved))

@@ -34,6 +34,7 @@ from controller.contract.events import (
     DataLate,
     DeviceServiced,
     DeviceState,
+    JournalRestored,
     ResultCorrected,
     RoundResult,
     RoundVoid,
@@ -57,6 +58,7 @@ from controller.contract.retained import (
 )
 from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
+from controller.games.moves import Remembered
 from controller.people.two_persons import Standing
 from controller.tables.device_links import allow, commanded, link_alert, link_state
 from controller.tables.identities import (
@@ -79,6 +81,7 @@ from devices.readings import (
     DeviceRefused,
     DeviceReport,
     JackpotStanding,
+    JournalRestore,
     LinkGap,
     LinkGarbage,
     LinkLate,
@@ -145,6 +148,13 @@ def is_counted(given: Input) -> TypeGuard[AnyReading]:
         and not isinstance(given, OF_THE_DAEMON)
         and not str(given.__struct_config__.tag).startswith("link.")
     )
+
+
+OPEN = (DeviceCommand, ClockStep, ClockBound, JournalRestore)
+"""Inputs that can name no card."""
+
+READINGS = 1000
+"""How many readings may have been numbered for each session that may have been opened."""
 
 
 class UnrestorableStateError(NovamasError):
@@ -315,6 +325,8 @@ class Table:
             self.time_bound = given.bound
         elif isinstance(given, ClockStep):
             own = [ClockStepped(step=given.step)]
+        elif isinstance(given, JournalRestore):
+            state, own = self._begin_after(given)
         elif isinstance(given, DeviceCommand):
             own = [commanded(given, self._about.devices, self.halted)]
         elif isinstance(given, Command):
@@ -330,7 +342,9 @@ class Table:
             signers = tuple(Signer(id=s.id, name=s.name, role=s.role) for s in given.signed)
             own = [replace(event, signed_by=signers) for event in own]
             of_game = tuple(replace(event, signed_by=signers) for event in of_game)
-        said, self._due = [*self._due, *own, *of_game], []
+        due, self._due = self._due, []
+        first = isinstance(given, JournalRestore)  # all that follows is said after it
+        said = [*own, *due, *of_game] if first else [*due, *own, *of_game]
         if said or state != before:
             self._time, self._state = time, state
         self.readings += dealt and is_counted(given)
@@ -667,6 +681,31 @@ class Table:
             self._identities = {**self._identities, given.device: known}
         return events
 
+    def _begin_after(self, given: JournalRestore) -> tuple[Any, list[AnyEvent]]:
+        """Begin anew after a backup was restored, with numbers that nobody has been told. Whether
+        the session of the backup went on, and with which results, the table cannot know.
+        """
+        shown = self._game.show(self._state)
+        last = max(shown.session, given.session) + given.jump
+        if self._game.face_down:
+            self.readings += READINGS * given.jump
+        current = getattr(self._state, "current", None)
+        raised = getattr(self._state, "alerts", ())
+        event = JournalRestored(
+            journal=given.journal,
+            position=given.position,
+            hash=given.hash,
+            since=given.since,
+            restored=given.restored,
+            next_session=last + 1,
+            was_open=shown.session if self._open else None,
+            in_progress=None if current is None else shown.round,
+            unresolved=tuple(getattr(shown, "unresolved", ())),
+        )
+        cleared = (AlertCleared(alert=each) for each in raised if self._alerts.get(each))
+        begun: Remembered = self._game.begin()
+        return replace(begun, session=last), [event, *cleared]
+
     def _serviced(self, given: DeviceService) -> list[AnyEvent]:
         """A line of the maintenance log. It settles the alert that a device was replaced."""
         event = serviced(given, self._about.devices, self.halted)
@@ -723,7 +762,7 @@ class Table:
         """Whether an input is for surveillance alone: ``before``, the state that it was taken in,
         ``events``, what the game said to it. In doubt it is, as where the game fails on it.
         """
-        if not self._game.face_down or isinstance(given, DeviceCommand | ClockStep | ClockBound):
+        if not self._game.face_down or isinstance(given, OPEN):
             return False
         if self._fault or isinstance(given, (*UNJUDGED, CommandRefused)):
             return True
@@ -761,6 +800,8 @@ class Table:
         if isinstance(event, RoundResult | ResultCorrected):
             self._hold(event)
         match event:
+            case JournalRestored():
+                self._open, self._staff, self._result, self._holds = False, {}, None, {}
             case SessionOpened() | SessionClosed():
                 self._open, self._staff = isinstance(event, SessionOpened), {}
             case StaffArrived() | StaffLeft():

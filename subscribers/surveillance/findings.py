@@ -18,6 +18,7 @@ What = Literal[
     "journal_rolled_back",
     "journal_rewritten",
     "journal_cut",
+    "journal_restored",
     "journal_replaced",
     "checkpoint_key_changed",
     "checkpoint_forged",
@@ -27,6 +28,7 @@ ADVICE = ("wheel_bias", "wheel_changed", "shoe_order", "shoe_ranks")
 """What statistics find beside the recording."""
 SEVERITY: dict[str, Literal["warning", "fault"]] = {
     "events_missing": "warning",
+    "journal_restored": "warning",
     "checkpoint_unsigned": "warning",
     **dict.fromkeys(ADVICE, "warning"),
 }

@@ -207,7 +207,8 @@ def _replaced(node: str, before: str, last: Checkpoint | None, said: Checkpoint)
         node,
         said.journal,
         f"{node} writes another journal than before. If its alert journal-set-aside names the file "
-        "that was damaged, keep that file; if there is none, somebody put another in its place",
+        "that was damaged, keep that file; if its alert journal-restored names a backup, see the "
+        "finding journal_restored; if there is neither, somebody put another in its place",
         journal=before,
         before=last,
         said=said,

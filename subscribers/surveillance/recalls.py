@@ -15,6 +15,8 @@ from controller.contract.times import moment
 from subscribers.surveillance.archive import Gap, Record
 from subscribers.surveillance.findings import Finding, shown
 
+RESTORED = "journal.restored"
+"""The event that is the first of a table whose journal goes on from a backup."""
 PATIENCE = 3.0
 """Seconds after which a question without an answer is asked again."""
 KEPT = 6 * 86_400.0
@@ -85,7 +87,9 @@ def answered(want: Want, events: list[Record], state: TableState | None, now: st
     first = events[0] if events else None
     known = want.known
     if known is not None and (first is None or (first.boot, first.seq) != (known.boot, known.seq)):
-        if moment(now) - moment(known.time) < KEPT:
+        if first is not None and first.type == RESTORED:
+            found.append(restored(first))
+        elif moment(now) - moment(known.time) < KEPT:
             found.append(_unknown(known, first))
         if first is None and state is not None and state.boot != known.boot:
             return Next((Want(table=want.table, boot=state.boot, first=1),), tuple(found))
@@ -111,6 +115,33 @@ def _gap_answered(want: Want, last: int, events: list[Record], now: str) -> Next
 def missing_key(gap: Gap) -> str:
     """The key of the record that says that a gap cannot be filled."""
     return f"events_missing:{gap.table}:{gap.boot}:{gap.first}-{gap.last}"
+
+
+class _Restored(msgspec.Struct, frozen=True):
+    """The event, as far as it is looked at."""
+
+    journal: str = ""
+    position: int = 0
+    since: str = ""
+    restored: str = ""
+
+
+def restored(said: Record) -> Finding:
+    """That a daemon goes on from a backup, as its tables tell it: one finding for all of them.
+    Raises ``ValueError`` for an event that is none.
+    """
+    told = msgspec.json.decode(said.body, type=_Restored)
+    return Finding(
+        what="journal_restored",
+        detail=(
+            f"a daemon goes on from a backup of {told.since}, restored at {told.restored}, and "
+            "says so. What its tables told after the backup is in this archive and no longer in "
+            f"its journal; {said.table} was the first to tell it"
+        ),
+        name=f"{told.journal}:{told.position}:{told.restored}",
+        evidence={"said": shown(said.body)},
+        boot=said.boot,
+    )
 
 
 def _missing(want: Want, first: int, last: int, now: str) -> Finding:

@@ -273,7 +273,9 @@ class Site:
     def _reach(self, table: HeardTable, said: Record) -> None:
         """Whether something is missing before a live event."""
         before = table.reached.get(said.boot)
-        if before is None and table.reached:  # does the new run know what the one before told?
+        if before is None and said.type == recalls.RESTORED:
+            self._hear_restored(said)
+        elif before is None and table.reached:  # does the new run know what the one before told?
             boot, last = list(table.reached.items())[-1]
             want = recalls.Want(
                 table=table.id, boot=boot, first=max(1, last - PAGE + 1), last=last, swept=True
@@ -283,6 +285,13 @@ class Site:
             table.reached[said.boot] = said.seq
         if said.seq != (before or 0) + 1 and (before is None or said.seq > before):
             self.look_for_gaps()
+
+    def _hear_restored(self, said: Record) -> None:
+        """The table goes on from a backup: it knows nothing of what it told before this run."""
+        try:
+            self._find((recalls.restored(said),))
+        except (ValueError, RecursionError) as error:
+            raise BadMessageError(str(error)) from None
 
     def _follow(self, table: HeardTable, said: Record) -> None:
         """A live event was kept."""

@@ -6,6 +6,7 @@ from controller.contract.times import utc
 from subscribers.surveillance.archive import Gap
 from subscribers.surveillance.recalls import (
     KEPT,
+    RESTORED,
     Next,
     TableState,
     Want,
@@ -90,3 +91,12 @@ def test_events_are_asked_again_by_run_and_page() -> None:
     ]
     assert all(each.swept for each in again("R1", several, 100))
     assert again("R1", [], 100) == []
+
+
+def test_a_table_that_goes_on_from_a_backup_is_not_said_to_have_forgotten() -> None:
+    told = event(1, boot="boot-2", type=RESTORED, body=b'{"since":"S","restored":"R"}')
+    [found] = answered(ONWARD, [told], STATE, NOW).findings
+    assert found.what == "journal_restored"
+    assert "a backup of S, restored at R" in found.detail
+    [found] = answered(ONWARD, [event(1, boot="boot-2")], STATE, NOW).findings
+    assert found.what == "event_unknown"

@@ -1,0 +1,9 @@
+"""What goes wrong with a backup."""
+
+from __future__ import annotations
+
+from devices.errors import NovamasError
+
+
+class BackupError(NovamasError):
+    """A backup cannot be made or restored. The message says why, and what to do."""

@@ -1,0 +1,85 @@
+"""The secret files of a backup, sealed with a passphrase: without it a backup gives nobody a key.
+
+They are in one libsodium secret box (XSalsa20-Poly1305) under a key that Argon2id makes of the
+passphrase.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+from nacl.exceptions import CryptoError
+from nacl.pwhash import argon2id
+from nacl.secret import SecretBox
+from nacl.utils import random
+
+from controller.backup.errors import BackupError
+
+SHORTEST = 12
+"""The fewest bytes of a passphrase."""
+LARGEST = 4096
+
+
+class _Sealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    kind: Literal["novamas sealed keys argon2id 1"]
+    salt: bytes
+    operations: Annotated[int, Meta(ge=1, le=64)]
+    memory: Annotated[int, Meta(ge=8192, le=1 << 31)]
+    """Bytes."""
+    box: bytes
+
+
+def read_passphrase(path: Path) -> bytes:
+    """The passphrase in a file that nobody else may read. Raises :class:`BackupError`."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            passphrase = file.read(LARGEST + 1).strip()
+    except OSError as error:
+        raise BackupError(f"{path}: {error.strerror}") from None
+    if mode & 0o077:
+        raise BackupError(f"{path} can be read by others; chmod 600 {path}")
+    if not SHORTEST <= len(passphrase) <= LARGEST:
+        raise BackupError(
+            f"{path}: the passphrase has {len(passphrase)} bytes; expected {SHORTEST} to {LARGEST}"
+        )
+    return passphrase
+
+
+def seal(
+    secrets: Mapping[str, bytes],
+    passphrase: bytes,
+    operations: int = argon2id.OPSLIMIT_MODERATE,
+    memory: int = argon2id.MEMLIMIT_MODERATE,
+) -> bytes:
+    """The body of the sealed file. ``secrets``: contents by name."""
+    salt = random(argon2id.SALTBYTES)
+    key = argon2id.kdf(SecretBox.KEY_SIZE, passphrase, salt, operations, memory)
+    box = bytes(SecretBox(key).encrypt(msgspec.json.encode(secrets)))
+    return msgspec.json.encode(
+        _Sealed("novamas sealed keys argon2id 1", salt, operations, memory, box)
+    )
+
+
+def unseal(path: Path, passphrase: bytes) -> dict[str, bytes]:
+    """Contents by name. Raises :class:`BackupError`."""
+    try:
+        sealed = msgspec.json.decode(path.read_bytes(), type=_Sealed)
+    except OSError as error:
+        raise BackupError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise BackupError(f"{path}: holds no sealed keys; take another backup") from None
+    try:
+        key = argon2id.kdf(
+            SecretBox.KEY_SIZE, passphrase, sealed.salt, sealed.operations, sealed.memory
+        )
+        return msgspec.json.decode(SecretBox(key).decrypt(sealed.box), type=dict[str, bytes])
+    except (CryptoError, ValueError, TypeError):
+        raise BackupError(
+            f"{path}: the key file is not the one that it was sealed with, or it was changed"
+        ) from None

@@ -1,0 +1,298 @@
+"""Makes a backup while the daemon runs.
+
+The journal is copied by SQLite itself from one snapshot: no lock of the daemon's is taken, and no
+commit waits. Then come the sealed days, the configuration and what it names, and last the manifest.
+The whole is written below a name that ends with ``.part``, read back and verified, and only then
+gets its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+from nacl.signing import SigningKey
+
+from controller.backup.errors import BackupError
+from controller.backup.manifest import JOURNAL, KEYS, NAME, Item, Manifest, digest, signed
+from controller.backup.named_files import credentials, keys_beside, named_files
+from controller.backup.sealed_keys import seal
+from controller.configuration.settings import Configuration
+from controller.configuration.sources import files_of
+from controller.contract.times import utc
+from controller.journal.file import sync
+from controller.journal.reader import JournalReader
+from controller.journal.schema import NONSENSE, Entry, connect_reading
+from controller.proof.checkpoint import (
+    SigningKeyError,
+    keep,
+    kept,
+    key_path,
+    load_key,
+    public,
+    sign,
+)
+from controller.proof.outcome import Outcome
+from controller.proof.segment import folder as folder_of
+from controller.proof.segment import segments, span
+from controller.proof.verdict import Verdict
+from controller.proof.verify import verify
+from devices.new_file import new_file
+
+PAGES = 1000
+"""Pages of the journal that are copied between two reports of progress."""
+
+Progress = Callable[[str, int, int], None]
+"""What is done, how much of it, of how much."""
+
+
+def back_up(
+    config: Path,
+    configuration: Configuration,
+    into: Path,
+    passphrase: bytes | None,
+    progress: Progress = lambda _what, _done, _total: None,
+) -> tuple[Path, Manifest, Verdict]:
+    """Make a backup in a new folder below ``into``. ``passphrase``: what seals the secret files;
+    without it they are left out. Returns the folder, its manifest and the verdict on the copy.
+    Raises :class:`BackupError`; then nothing is left of it.
+    """
+    made = time.time()
+    stamp = utc(made)[:19].replace("-", "").replace(":", "")
+    whole = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
+    part = whole.with_name(f"{whole.name}.part")
+    begun = False
+    try:
+        into.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise BackupError(f"{into}: {error.strerror}; name a folder") from None
+    try:
+        if whole.exists():
+            raise BackupError(f"{whole} exists already; a backup never replaces another")
+        part.mkdir(mode=0o700)
+        begun = True
+        manifest, verdict = _Backup(config, configuration, part, passphrase, progress).make(made)
+        part.rename(whole)
+        sync(into)
+    except BaseException as error:
+        if begun:
+            with suppress(OSError):
+                shutil.rmtree(part)
+        if isinstance(error, FileExistsError) and not begun:
+            raise BackupError(
+                f"{part} exists: another backup is being made, or was interrupted; remove it then"
+            ) from None
+        if isinstance(error, OSError):
+            raise BackupError(
+                f"{error.filename or part}: {error.strerror or error}; no backup was made"
+            ) from None
+        if isinstance(error, sqlite3.Error):
+            raise BackupError(
+                f"{configuration.journal.path}: cannot be copied to {part}: {error}; no backup was "
+                "made"
+            ) from None
+        raise
+    return whole, manifest, verdict
+
+
+class _Backup:
+    """One backup in the making."""
+
+    def __init__(
+        self,
+        config: Path,
+        configuration: Configuration,
+        part: Path,
+        passphrase: bytes | None,
+        progress: Progress,
+    ) -> None:
+        self._config, self._configuration = config, configuration
+        self._source = Path(configuration.journal.path)
+        self._part, self._journal = part, part / JOURNAL
+        self._passphrase, self._progress = passphrase, progress
+        self._places: dict[str, tuple[str, int]] = {}
+        """By file of the backup: where it was, and its permissions."""
+        self._left_out: list[str] = []
+
+    def make(self, made: float) -> tuple[Manifest, Verdict]:
+        """Everything but the name. Raises ``OSError``, ``sqlite3.Error`` and
+        :class:`BackupError`.
+        """
+        before = kept(self._source)  # not later than the snapshot
+        key = self._key()
+        self._copy_journal()
+        with closing(JournalReader(self._journal)) as reader:
+            id_, head, last = reader.id(), reader.head(), reader.latest()
+        if last is None:
+            raise BackupError(f"{self._source}: no daemon has stored anything in it yet")
+        if key is not None:
+            before = sign(key, id_, last.boot, utc(made), head)
+        if before is not None and (before.journal, before.position <= head.position) == (id_, True):
+            keep(before, self._journal)
+        self._copy_days(id_, last)
+        self._copy_files()
+        secrets = self._seal_keys()
+        verdict = self._verify(key)
+        manifest = signed(
+            Manifest(
+                format="novamas backup 1",
+                made=utc(made),
+                software=f"novamas {version('novamas')}",
+                site=self._configuration.site.id,
+                node=self._configuration.site.node,
+                configuration=self._config.name,
+                journal=id_,
+                position=head.position,
+                hash=head.hash.hex(),
+                time=last.time,
+                boot=last.boot,
+                outcome=verdict.outcome,
+                items=tuple(self._items()),
+                sealed=secrets,
+                left_out=tuple(self._left_out),
+            ),
+            key,
+        )
+        self._write(NAME, _pretty(manifest))
+        for folder in {self._part, *(each.parent for each in self._part.rglob("*"))}:
+            sync(folder)
+        return manifest, verdict
+
+    def _key(self) -> SigningKey | None:
+        """The key that signs checkpoints, if it stands beside the journal."""
+        if self._configuration.journal.key_credential is not None:
+            return None
+        try:
+            return load_key(key_path(self._source))
+        except SigningKeyError:
+            return None
+
+    def _copy_journal(self) -> None:
+        os.close(os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            source = connect_reading(self._source)
+        except NONSENSE as error:
+            raise BackupError(str(error)) from None
+        with closing(source), closing(sqlite3.connect(self._journal)) as target:
+            source.execute("BEGIN")  # one snapshot, however long it takes
+            source.execute("SELECT count(*) FROM meta").fetchone()
+            source.backup(target, pages=PAGES, progress=self._copied)
+            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log
+        _flush(self._journal)
+
+    def _copied(self, _status: int, remaining: int, total: int) -> None:
+        self._progress("copying the journal", total - remaining, total)
+
+    def _copy_days(self, journal: str, last: Entry) -> None:
+        """The sealed days, but none with entries after the snapshot."""
+        days = [
+            path
+            for path in segments(self._source)
+            if span(path)[1] != journal[:8] or span(path)[3] <= last.position
+        ]
+        folder = folder_of(self._journal)
+        if days:
+            folder.mkdir(mode=0o700)
+        for number, path in enumerate(days, 1):
+            copy_file(path, folder / path.name)
+            self._progress("copying sealed days", number, len(days))
+
+    def _copy_files(self) -> None:
+        """The configuration, and what it names and is no secret."""
+        open_ = [each.path for each in named_files(self._configuration) if not each.secret]
+        for number, path in enumerate([*files_of(self._config), *open_]):
+            name = f"files/{number:03}-{path.name}"
+            (self._part / "files").mkdir(mode=0o700, exist_ok=True)
+            try:
+                copy_file(path, self._part / name)
+            except FileNotFoundError:
+                self._left_out.append(f"{path}: no such file")
+                continue
+            self._places[name] = self._place(path), path.stat().st_mode & 0o777
+
+    def _seal_keys(self) -> int:
+        """The secret files, in one that is sealed."""
+        self._left_out += [
+            f"{name}: a credential of systemd; back it up where systemd has it"
+            for name in dict.fromkeys(credentials(self._configuration))
+        ]
+        beside = keys_beside(self._source)
+        named = [each.path for each in named_files(self._configuration) if each.secret]
+        if self._passphrase is None:
+            self._left_out += [
+                f"{path}: secret, and no key file was given" for path in [*beside, *named]
+            ]
+            return 0
+        secrets: dict[str, bytes] = {}
+        for path in beside:
+            secrets[path.name.removeprefix(self._source.name)] = path.read_bytes()
+        for path in named:
+            try:
+                secrets[self._place(path)] = path.read_bytes()
+            except FileNotFoundError:
+                self._left_out.append(f"{path}: no such file")
+        self._write(KEYS, seal(secrets, self._passphrase))
+        return len(secrets)
+
+    def _place(self, path: Path) -> str:
+        """Where a file is, from the folder of the configuration on if it is below it."""
+        folder = self._config.resolve().parent
+        found = path.absolute()
+        return str(found.relative_to(folder) if found.is_relative_to(folder) else found)
+
+    def _verify(self, key: SigningKey | None) -> Verdict:
+        def show(done: int, total: int) -> None:
+            self._progress("verifying the copy", done, total)
+
+        verdict = verify(self._journal, None if key is None else public(key), progress=show)
+        if verdict.outcome is Outcome.DOES_NOT_HOLD:
+            raise BackupError(
+                f"{self._source}: the copy does not hold: {verdict.problems[0].what}. No backup "
+                "was made; run `novamas verify` on the journal, and keep a copy of it as it is"
+            )
+        return verdict
+
+    def _items(self) -> Iterable[Item]:
+        for path in sorted(self._part.rglob("*")):
+            if path.is_file():
+                name = str(path.relative_to(self._part))
+                place, mode = self._places.get(name, ("", 0o600))
+                yield Item(
+                    name=name,
+                    size=path.stat().st_size,
+                    sha256=digest(path),
+                    place=place,
+                    mode=mode,
+                )
+
+    def _write(self, name: str, body: bytes) -> None:
+        with new_file(self._part / name) as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy one file: whole, private and on the disk, or not at all. Raises ``OSError``."""
+    part = target.with_name(f"{target.name}.part")
+    with source.open("rb") as given, new_file(part) as file:
+        shutil.copyfileobj(given, file, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(target)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _pretty(manifest: Manifest) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"

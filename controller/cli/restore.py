@@ -1,0 +1,71 @@
+"""``novamas restore``: a backup becomes the journal that the daemon goes on from."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from controller.cli import CommandLineError
+from controller.cli.configured import config_argument
+from controller.cli.progress import Percent
+from controller.cli.verdicts import public_key
+
+HELP = "restore a backup, from which the stopped daemon goes on and says so at every table"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[CONFIG] BACKUP [--key-file FILE] [--key K] [--set-aside]."""
+    config_argument(parser, "; restored too if there is none")
+    parser.add_argument(
+        "backup", type=Path, metavar="BACKUP", help="the folder that `novamas backup` wrote"
+    )
+    parser.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="the file with the passphrase that the keys were sealed with",
+    )
+    parser.add_argument(
+        "--key",
+        type=public_key,
+        metavar="PUBLICKEY",
+        help="the public key that must have signed the backup, from a checkpoint (64 digits)",
+    )
+    parser.add_argument(
+        "--set-aside",
+        action="store_true",
+        help="rename the journal that is there, and what else is in the way; nothing is removed",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print what was restored, and what the next start will say."""
+    from controller.backup.errors import BackupError
+    from controller.backup.restore import restore
+    from controller.backup.sealed_keys import read_passphrase
+
+    try:
+        passphrase = None if given.key_file is None else read_passphrase(given.key_file)
+        with Percent() as percent:
+            done = restore(
+                given.config,
+                given.backup,
+                passphrase,
+                key=given.key,
+                set_aside=given.set_aside,
+                progress=percent.of,
+            )
+    except BackupError as error:
+        raise CommandLineError(str(error)) from None
+    manifest = done.manifest
+    print(f"Restored    {done.journal}, which goes on from {done.copy.name}")
+    print(f"Up to       entry {manifest.position} of {manifest.time}, hash {manifest.hash}")
+    for path in done.aside:
+        print(f"Set aside   {path}")
+    for note in done.notes:
+        print(f"Note        {note}")
+    print(
+        "Next        start the daemon: every table tells `journal.restored`, is closed, and opens "
+        "its next session with a higher number"
+    )
+    return 0

@@ -1,0 +1,123 @@
+"""A table whose journal was restored from a backup: what it tells, and that it never gives a number
+again, whatever happened in the gap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given as property_of
+from hypothesis import strategies as st
+
+from controller.contract.commands import BetsOpen, SessionClose, SessionOpen
+from controller.contract.events import JournalRestored, SessionOpened
+from controller.contract.notation import Input, read_input, write
+from controller.contract.times import moment, utc
+from controller.games.games import make_game
+from controller.journal.setup import Restored
+from controller.tables.after_restore import JUMP, jump, told_first
+from controller.tables.table import READINGS, Table
+from devices.readings import JournalRestore, LinkUp
+from tests.controller.decrees import PAIRS
+
+HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
+SINCE = "2026-11-19T20:00:00.000000Z"
+POINT = Restored(
+    journal="4f0c",
+    position=700,
+    hash="9a",
+    since=SINCE,
+    file="journal.sqlite3.restored",
+    at="2026-11-20T09:00:00.000000Z",
+    by="novamas",
+)
+RESTORE = told_first(POINT, "t1", 0.0, moment("2026-11-20T10:00:00Z"))
+
+
+def make(
+    game: str, decree: str, saved: bytes | None = None, boot: str = "b1", **settings: str
+) -> Table:
+    made = make_game(game, decree, settings)
+    return Table("casino", "t1", game, decree, made, boot, saved=saved)
+
+
+def take(table: Table, *inputs: Input) -> list[Any]:
+    return [event for each in inputs for event in table.take(each, SINCE, 1).events]
+
+
+def restored(table: Table) -> tuple[Table, list[Any]]:
+    """The table as a backup made now knows it, told that it was restored, and what it says."""
+    made = make(table.game_id, table.decree, table.saved(), "b2")
+    return made, take(made, RESTORE, LinkUp(at=1.0, device="wheel"))
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_every_game_is_closed_and_opens_with_a_number_that_nobody_was_told(
+    game: str, decree: str
+) -> None:
+    table = make(game, decree)
+    take(table, SessionOpen(**HEAD), SessionClose(**HEAD), SessionOpen(**HEAD))
+    made, said = restored(table)
+    event = said[0]
+    assert isinstance(event, JournalRestored)
+    assert (event.seq, event.was_open, event.next_session) == (1, 2, 2 + RESTORE.jump + 1)
+    assert (event.journal, event.position, event.since) == ("4f0c", 700, SINCE)
+    assert b'"status":"closed"' in (made.retained()["state"] or b"")
+    [opened] = [each for each in take(made, SessionOpen(**HEAD)) if isinstance(each, SessionOpened)]
+    assert opened.session == event.next_session
+    readings = READINGS * RESTORE.jump if made.face_down else 0
+    assert made.readings == readings
+
+
+def test_what_was_in_progress_is_named_and_gets_no_result_here() -> None:
+    table = make("roulette-french", "ARA02", phases="person")
+    take(table, SessionOpen(**HEAD), BetsOpen(**HEAD))
+    made, said = restored(table)
+    assert (said[0].was_open, said[0].in_progress) == (1, 1)
+    assert b'"round":0' in (made.retained()["state"] or b"")
+
+
+def test_a_table_that_was_closed_tells_no_open_session() -> None:
+    table = make("roulette-french", "ARA02")
+    take(table, SessionOpen(**HEAD), SessionClose(**HEAD))
+    _, said = restored(table)
+    assert (said[0].was_open, said[0].in_progress) == (None, None)
+
+
+def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> None:
+    table = make("roulette-french", "ARA02")
+    point = msgspec.structs.replace(POINT, sessions={"t1": 4000})
+    [said, *_] = take(table, told_first(point, "t1", 0.0, moment(POINT.at)))
+    assert said.next_session == 4001 + jump(moment(SINCE), moment(POINT.at))
+    assert said.was_open is None
+
+
+def test_it_is_stored_as_it_is_taken() -> None:
+    assert read_input(write(RESTORE)) == RESTORE
+    assert isinstance(RESTORE, JournalRestore)
+
+
+@property_of(
+    since=st.floats(1_700_000_000, 2_000_000_000),
+    gap=st.floats(0, 10 * 365 * 86_400),
+    opened=st.integers(0, 10**7),
+)
+def test_numbers_go_on_beyond_all_that_may_have_been_given(
+    since: float, gap: float, opened: int
+) -> None:
+    """Also where a session was opened each minute, and a thousand more."""
+    by = jump(since, since + gap)
+    given_in_gap = min(opened, JUMP + int(gap // 60))
+    assert by >= given_in_gap
+    assert by <= JUMP + gap / 60 + 1.001
+
+
+@property_of(now=st.floats(0, 4_000_000_000))
+def test_a_clock_that_is_behind_takes_nothing_off(now: float) -> None:
+    """At least the time until the restore has passed, which the clock said then."""
+    least = jump(moment(SINCE), moment(POINT.at))
+    assert least == JUMP + 13 * 60
+    assert told_first(POINT, "t1", 0.0, now).jump >= least
+    assert utc(moment(SINCE)) == SINCE

@@ -1,0 +1,155 @@
+"""A backup of a daemon that plays, restored after more was played: what every subscriber is told,
+and that nothing is numbered twice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from controller.cli import main
+from controller.contract.times import moment
+from controller.journal.reader import JournalReader
+from tests.daemon.mosquitto import Mosquitto, Subscriber, once, until
+from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+
+class Floor(NamedTuple):
+    """A daemon, who hears it, its wheel, and a key file."""
+
+    running: Daemon
+    heard: Subscriber
+    wheel: Wheel
+    key_file: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.running.folder / "journal.sqlite3"
+
+    def backup(self, capsys: pytest.CaptureFixture[str]) -> Path:
+        folder = self.running.folder.parent / "backups"
+        words = ["--key-file", str(self.key_file), "--json"]
+        assert main(["backup", str(self.running.file), str(folder), *words]) == 0
+        return Path(json.loads(capsys.readouterr().out)["folder"])
+
+    def restore(self, backup: Path, *words: str) -> int:
+        key_file = ["--key-file", str(self.key_file)]
+        return main(["restore", str(self.running.file), str(backup), *key_file, *words])
+
+    def open(self) -> int:
+        """Open a session, and give its number."""
+        count = len(self.heard.events("session.opened"))
+        assert command(self.heard, "session.open")["ok"]
+        return int(until_more(self.heard, "session.opened", count)[0]["session"])
+
+
+@pytest.fixture
+def floor(
+    tmp_path: Path,
+    daemon: Callable[[str], Daemon],
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    subscribe: Callable[..., Subscriber],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Floor:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    key_file = tmp_path / "recovery"
+    key_file.write_text("six words that nobody else knows\n")
+    key_file.chmod(0o600)
+    running = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    running.start()
+    running.until_logged("broker connected")
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    return Floor(running, heard, wheel, key_file)
+
+
+def results(heard: Subscriber) -> list[tuple[str, int, int]]:
+    return [
+        (each["table"], each["session"], each["round"])
+        for each in once(heard.events("round.result"))
+    ]
+
+
+def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_again(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    running, heard, wheel = floor.running, floor.heard, floor.wheel
+    assert floor.open() == 1
+    spin(wheel, heard, "17", 2)
+    backup = floor.backup(capsys)
+    manifest = json.loads((backup / "manifest.json").read_text())
+    spin(wheel, heard, "32", 3, "17")
+    assert command(heard, "session.close")["ok"]
+    assert floor.open() == 2
+    spin(wheel, heard, " 4", 4, "32")
+    told = len(heard.events())
+
+    assert floor.restore(backup, "--set-aside") == 1
+    assert "another daemon uses this journal" in capsys.readouterr().err
+    running.kill()
+    assert floor.restore(backup) == 1
+    assert "a journal is never replaced" in capsys.readouterr().err
+    assert floor.restore(backup, "--set-aside") == 0
+    assert list(running.folder.glob("journal.sqlite3.replaced-*Z"))
+
+    before = running.boot()
+    running.start()
+    event: dict[str, Any] = until_more(heard, "journal.restored", 0)[0]
+    until_up(heard, running)
+    assert event["boot"] != before
+    assert event["seq"] == 1
+    assert (event["journal"], event["position"]) == (manifest["journal"], manifest["position"])
+    assert (event["hash"], event["since"]) == (manifest["hash"], manifest["time"])
+    assert (event["was_open"], event["next_session"]) == (1, 1 + _jump(event) + 1)
+    again = [each for each in heard.events()[told:] if each["boot"] == running.boot()]
+    assert again[0] == event
+    state = heard.latest(f"{TABLE}/state")
+    assert (state["status"], state["shown"]["session"]) == ("closed", event["next_session"] - 1)
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-restored"))
+    assert manifest["time"] in alert["detail"]
+    checkpoint = until("a checkpoint", lambda: heard.latest(f"{NODE}/checkpoint"))
+    assert checkpoint["journal"] != manifest["journal"]
+
+    assert floor.open() == event["next_session"]
+    spin(wheel, heard, "36", 5, " 4")
+    assert running.stop() == 0
+    rounds = results(heard)  # the wheel that still shows the last number may take up a round
+    assert rounds[:3] == [("r1", 1, 1), ("r1", 1, 2), ("r1", 2, 1)]
+    assert [session for _, session, _ in rounds[3:]] == [event["next_session"]]
+
+    running.start()
+    until("the next start", lambda: running.boot() and heard.latest(f"{TABLE}/state")["boot"])
+    until_up(heard, running)
+    assert heard.events("journal.restored") == [event]
+    until("no alert", lambda: not heard.latest(f"{TABLE}/alert/journal-restored"))
+    assert running.stop() == 0
+    _holds(running.folder, capsys)
+
+
+def _jump(event: dict[str, Any]) -> int:
+    """1000 and the minutes of the gap, each that has begun."""
+    return 1000 + math.ceil((moment(event["time"]) - moment(event["since"])) / 60)
+
+
+def _holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both journals hold, and the one in use names the gap."""
+    journal = folder / "journal.sqlite3"
+    copy = next(folder.glob("journal.sqlite3.restored-*Z"))
+    capsys.readouterr()
+    for path in (journal, copy):
+        for word in ("verify", "audit"):
+            assert main([word, str(path)]) == 0, capsys.readouterr().out
+    assert "goes on from a backup" in capsys.readouterr().out
+    assert main(["export", str(journal), "--table", "r1", "--format", "csv"]) == 0
+    assert "journal.restored" in capsys.readouterr().out
+    with closing(JournalReader(journal)) as new, closing(JournalReader(copy)) as old:
+        assert new.id() != old.id()
+        assert new.base() == old.head().position
