@@ -253,7 +253,7 @@ def alerts() -> set[str]:
         for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and re.fullmatch(r"(table|broker|journal|device)\.[a-z_]+", node.value)
+        and re.fullmatch(r"(table|broker|journal|device)\.(?!json$)[a-z_]+", node.value)
     }
     faults = {
         *get_args(WheelFaultName),
