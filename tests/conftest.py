@@ -31,6 +31,7 @@ WAITING = (
     *("tests/chaos/", "tests/web/", "tests/test_demo.py", "tests/daemon/"),
     *("tests/cli/", "tests/controller/test_journal_damage.py", "tests/devices/test_reader.py"),
     *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/video/"),
+    *("tests/subscribers/surveillance/test_outages.py", "tests/subscribers/surveillance/test_s"),
 )
 """Where tests spend most of their time waiting for programs, the slowest first."""
 COMPUTING = (
