@@ -14,7 +14,7 @@ import pytest
 from controller.cli import main
 from controller.people.private_key import make_private_key
 from tests.controller.people.test_private_key import LEAST
-from tests.daemon.mosquitto import Mosquitto, Subscriber
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
@@ -92,6 +92,9 @@ def test_the_way_to_the_first_signed_command(
     assert json.loads(reply)["refusal"]["key"] == "role_not_allowed"
     (quoted,) = re.findall(r"exits with 3: `(.*?)`", PAGE)
     assert quoted in told
+    export, audit = proofs
+    # who is refused is told at once, and it is stored soon after
+    until("the refusal is stored", lambda: "command.refused" in newcomer.types(export)[0])
     running.kill()
     running.start()
     until_up(heard, running, "novamas/v1/casino-mayor/ruleta-1")
@@ -99,7 +102,6 @@ def test_the_way_to_the_first_signed_command(
     assert (json.loads(reply)["ok"], "the daemon has just started" in told) == (True, True)
     assert running.stop() == 0
 
-    export, audit = proofs
     entries = [json.loads(line) for line in newcomer.types(export)[0].splitlines()]
     said: list[dict[str, Any]] = [
         each["body"] for each in entries if each["kind"] == "input" and "signed" in each["body"]
