@@ -101,6 +101,8 @@ def _taught(before: Configuration, after: Configuration) -> Site:
 
 def _of_table(before: Table, after: Table) -> Iterator[str]:
     """The keys in which two tables differ; those of a device after its name."""
+    if not _differ(before, after):  # as most do, of many
+        return
     had, has = _by_id(before.device), _by_id(after.device)
     for field in Table.__struct_fields__:
         if field != "device":

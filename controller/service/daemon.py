@@ -56,6 +56,7 @@ from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
 from devices.calls import AnyCall, Heard
+from devices.codec import Codec
 from devices.device import Device
 from devices.drivers import driver
 from devices.log import structlog
@@ -246,7 +247,7 @@ class Daemon:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
             floor = Floor(
                 *(self._places, runners, self._api, publisher, self._upkeep),
-                *(self._ready_for, self._table, self._place_anew, read, self._stop_reading),
+                *(self._ready_for, self._try, self._place_anew, read, self._stop_reading),
             )
             reload = Reload(
                 self._configuration, self._file, self._journal, floor, self._tell_reload
@@ -285,6 +286,14 @@ class Daemon:
         """Raises ``KeyFileError`` if there is no key for its face-down cards."""
         if self._cipher is None and any(map(deals_face_down, configuration.table)):
             self._cipher = card_cipher(configuration, lambda: self._upkeep.signer)
+
+    def _try(self, table: TableSettings) -> None:
+        """Make the table and what reads its devices, as far as that leaves no trace. Raises
+        ``JournalUnusableError``, ``UnrestorableStateError``, and whatever a defect raises.
+        """
+        self._table(table)
+        for device in table.device:
+            _codec(device)
 
     def _place_anew(self, table: TableSettings) -> ServedTable:
         return self._place(table, "reload")
@@ -406,7 +415,6 @@ class Daemon:
         return ServedTable(runner, topics, devices, silence, gate, required)
 
     def _device(self, table: TableSettings, device: DeviceSettings, runner: TableRunner) -> Device:
-        found = driver(device.driver)
 
         def note(call: AnyCall) -> None:
             runner.note(device.id, call)
@@ -427,7 +435,7 @@ class Daemon:
         return Device(
             id=device.id,
             url=device.link,
-            codec=found.make(device.id, msgspec.convert(device.options, found.options)),
+            codec=_codec(device),
             take=take,
             stale_after=device.stale_after,
             clock=runner.clock,
@@ -662,6 +670,11 @@ def _people_setup(configuration: Configuration, file: PeopleFile | None) -> Peop
         return file.setup(file.now)
     people = configuration.people
     return None if people is None else PeopleSetup(required=people.required)
+
+
+def _codec(device: DeviceSettings) -> Codec:
+    found = driver(device.driver)
+    return found.make(device.id, msgspec.convert(device.options, found.options))
 
 
 def _title(book: Any, game: str) -> dict[str, str]:

@@ -31,9 +31,10 @@ from controller.journal.schema import JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
+from controller.service.ending import error_fields
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner
-from controller.tables.table import Table, UnrestorableStateError
+from controller.tables.table import UnrestorableStateError
 from devices.errors import NovamasError
 from devices.log import structlog
 from devices.places import spell
@@ -55,8 +56,8 @@ class NotTakenOverError(NovamasError):
 class Floor(msgspec.Struct, frozen=True):
     """The tables of a running daemon, and what has to hear of another one.
 
-    ``ready_for`` raises :class:`KeyFileError` where a key is missing; ``make`` gives a table as the
-    journal knows it; ``place`` has it stored that it goes on, and ``read`` has its devices read,
+    ``ready_for`` raises :class:`KeyFileError` where a key is missing; ``attempt`` makes a table and
+    leaves no trace; ``place`` has it stored that it goes on, and ``read`` has its devices read,
     until ``stop_reading``.
     """
 
@@ -66,7 +67,7 @@ class Floor(msgspec.Struct, frozen=True):
     publisher: Publisher
     upkeep: JournalUpkeep
     ready_for: Callable[[Configuration], None]
-    make: Callable[[TableSettings], Table]
+    attempt: Callable[[TableSettings], None]
     place: Callable[[TableSettings], ServedTable]
     read: Callable[[str], None]
     stop_reading: Callable[[Collection[str]], Awaitable[None]]
@@ -155,9 +156,15 @@ class Reload:
         except ConfigurationError:
             raise
         except Exception as error:
-            self._log.error("defect: the daemon failed on a configuration", exc_info=error)
-            what = f"the daemon failed on it ({type(error).__name__}); its log says how"
-            raise NotTakenOverError(what) from None
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> NotTakenOverError:
+        """A defect, which must not end the tables. Its text may hold a card."""
+        fields = error_fields(error, confidential=True)
+        self._log.error("defect: the daemon failed on a configuration", **fields)
+        return NotTakenOverError(
+            f"the daemon failed on it ({type(error).__name__}); its log says where"
+        )
 
     def _ready(self, after: Configuration, found: Changes) -> None:
         """Make the key for face-down cards, where these are the first. Raises
@@ -188,11 +195,13 @@ class Reload:
             if table.id in waiting or table.id not in {*found.added, *found.changed}:
                 continue
             try:
-                self._floor.make(table)
+                self._floor.attempt(table)
             except UnrestorableStateError as error:
                 waiting[table.id] = str(error)
             except JournalUnusableError as error:
                 raise NotTakenOverError(f"{error}. Reload when it can be read") from None
+            except Exception as error:
+                raise self._failed(error) from None
         return waiting
 
     async def _check(self, applied: Configuration, waiting: Mapping[str, str]) -> None:

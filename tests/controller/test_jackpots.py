@@ -282,3 +282,27 @@ async def test_bets_follow_it(journal: Journal) -> None:
     stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     placed = [event for event in map(read_event, stored) if isinstance(event, BetPlaced)]
     assert [event.amount for event in placed] == [100]
+
+
+async def test_a_table_that_is_removed_is_told_nothing_more(tmp_path: Path) -> None:
+    with (
+        closing(Journal(tmp_path / "one.sqlite3")) as first,
+        closing(Journal(tmp_path / "other.sqlite3")) as second,
+    ):
+        one, other = make_runner(first), make_runner(second)
+        heard = Jackpots([(Topics("palma"), one)])
+        heard.remove(one.table.id)
+        assert heard.topics() == []
+        assert not heard.heard(TOPIC, said(time.time()), held=False)
+        heard.add(Topics("palma"), one)
+        assert heard.topics([one.table.id]) == heard.topics() == [TOPIC]
+        assert heard.topics(["another"]) == []
+        heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+        heard.heard(TOPIC, said(time.time(), 60.0), held=False)  # it waits for its turn
+        heard.remove(one.table.id)
+        before = one.table.seq
+        heard.add(Topics("palma"), other)
+        await asyncio.sleep(jackpots.PAUSE * 1.5)
+        assert one.table.seq == before
+        assert await told(one) == [UNHEARD, IN_PLAY]
+        assert await told(other) == [UNHEARD, IN_PLAY], "what waited is for who is there now"

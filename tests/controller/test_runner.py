@@ -269,3 +269,25 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
         await made.idle()
         events = made.recall(Recall(boot="b1", first=1), 1 << 20)
         assert [read_event(event).time[17:19] for event in events] == ["01", "02"]
+
+
+async def test_a_runner_that_was_ended_stores_nothing_and_the_next_goes_on(
+    tmp_path: Path,
+) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        old = make_runner(journal)
+        old.take([LinkUp(at=1.0, device="wheel")])
+        await old.idle()
+        head = journal.head()
+        old.end()
+        old.take([LinkUp(at=2.0, device="board")])
+        old.note("wheel", Heard(3.0, b"bytes"))
+        old.flush()
+        old.new_day()
+        await old.idle()
+        assert journal.head() == head
+        new = make_runner(journal)
+        await new.idle()
+        await new.follow(session())
+        numbers = [event.seq for event in journal.events_of("r1", "b1", 0, 100)]
+        assert numbers == [*range(1, new.table.seq + 1)]

@@ -216,3 +216,54 @@ def test_nobody_fills_the_memory_with_claims() -> None:
     for number in range(1000):
         heard(claims, msgspec.json.encode(NodeClaim(boot=f"{number}", tables={"r1": None})))
     assert len(claims._rivals) == 256
+
+
+def claim(boot: str, **tables: str | None) -> bytes:
+    return msgspec.json.encode(NodeClaim(boot=boot, tables=tables))
+
+
+def test_a_table_that_is_added_is_decided_on_once_it_was_heard_who_has_it() -> None:
+    claims = TableClaims("n", "b", {"r1": Topics("palma")})
+    claims.settle(0.0, "2021")
+    claims.add("r2", Topics("palma"))
+    claims.add("r3", Topics("palma", simulated=True))
+    assert sorted(claims.topics()) == [
+        "novamas-sim/v1/palma/node/+/claim",
+        "novamas/v1/palma/node/+/claim",
+    ]
+    assert heard(claims, claim("a", r2="2020"))
+    assert next(message.payload for message in claims.messages()) == claim("b", r1="2021")
+    claims.admit()
+    assert claims.settle(1.0, "2022") == ({"r3"}, set())
+    assert (claims.has("r2"), claims.has("r3"), claims.elsewhere()) == (False, True, {"r2": "x"})
+    assert [message.payload for message in claims.messages()] == [
+        claim("b", r1="2021", r2=None),
+        claim("b", r3="2022"),
+    ]
+
+
+def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
+    root = Topics("palma")
+    claims = TableClaims("n", "b", dict.fromkeys(("r1", "r2", "r3", "r4"), root))
+    claims.settle(0.0, "2021")
+    heard(claims, claim("a", r2=None, r3="2020"))
+    for table in ("r1", "r2", "r3"):
+        claims.remove(table)
+    left = [claims.left(table) for table in ("r1", "r2", "r3", "r4")]
+    assert left == [True, False, False, False], "one waits for r2, and one has r3"
+    assert [message.payload for message in claims.messages()] == [claim("b", r4="2021")]
+    assert claims.shared() == {}
+    heard(claims, claim("b", r1="2021"))
+    assert claims.left("r1"), "it was our own claim"
+    heard(claims, msgspec.json.encode(NodeClaim(boot="c", tables={"r1": "2020"}, left=True)))
+    assert claims.left("r1"), "who said it has ended"
+    heard(claims, claim("c", r1=None), "novamas-sim/v1/palma/node/x/claim")
+    assert claims.left("r1"), "that is another table"
+    heard(claims, claim("c", r1=None))
+    assert not claims.left("r1")
+    claims.remove("r4")
+    assert [message.payload for message in claims.messages()] == [claim("b")]
+    claims.add("r4", root)
+    claims.admit()
+    assert not claims.left("r4")
+    assert claims.settle(2.0, "2023") == ({"r4"}, set())

@@ -4,6 +4,7 @@ the table goes on.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import closing
 from pathlib import Path
@@ -143,3 +144,41 @@ def test_no_topic_is_too_strange(rest: str) -> None:
         assert not set("+#\0") & set(topic)
         assert len(topic.encode()) <= LONGEST
         assert topic.count("/") < DEEPEST
+
+
+async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        places: dict[str, ServedTable] = {}
+        topics = Topics("palma")
+        places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
+        made = TablesApi("pit-1", "b1", topics, places)
+        order = Incoming("", ORDER, retain=False)
+        before = asyncio.create_task(made.answer("r1", "session-open", order))
+        await asyncio.sleep(0)
+        await made.hold("r1")
+        assert before.done(), "what came before is answered first"
+        assert places["r1"].runner.table.is_open
+        after = asyncio.create_task(made.answer("r1", "session-close", order))
+        again = asyncio.create_task(made.answer("r1", "session-close", order))
+        await asyncio.sleep(0.01)
+        assert not after.done()
+        made.leave("r1")
+        old = places["r1"].runner
+        old.end()
+        await old.idle()
+        places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
+        made.join("r1")
+        made.release("r1")
+        told = [json.loads(each.payload)["ok"] for task in (after, again) for each in await task]
+        assert sorted(told) == [False, True], "the new table followed the first of them"
+        assert not places["r1"].runner.table.is_open
+        assert old.table.is_open
+        assert places["r1"].runner.table.seq > old.table.seq, "the numbers go on"
+        await made.hold("r1")
+        late = asyncio.create_task(made.answer("r1", "session-open", order))
+        await asyncio.sleep(0.01)
+        made.leave("r1")
+        del places["r1"]
+        made.release("r1")
+        assert await late == []
+        assert made.topic("r1", "event") == "novamas/v1/palma/r1/event"

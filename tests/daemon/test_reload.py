@@ -17,13 +17,13 @@ from controller.cli import main
 from controller.contract.node import ReloadHealth
 from controller.journal.file import held_by
 from controller.journal.reader import JournalReader
-from controller.journal.setup import Boot
-from controller.proof.audit import audit
+from controller.journal.setup import Boot, TableStart
+from controller.proof.audit import Auditor, audit
 from controller.proof.evidence import Evidence
 from controller.proof.pieces import cut
 from controller.service.reload_answer import read_answer
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import NODE, command, spin, until_up
+from tests.daemon.play import HEAD, NODE, command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
 PALMA = "novamas/v1/palma"
@@ -99,6 +99,14 @@ def floor(
     subscribe: Subscribe,
 ) -> Floor:
     return Floor(wheels, mosquitto.port, daemon, subscribe(mosquitto.port))
+
+
+def assert_contiguous(heard: Subscriber, table: str) -> None:
+    """Each event of each run came once, in order: a number that two have is two events."""
+    events = [each.body for each in heard.on(f"/{table}/event")]
+    for boot in {event["boot"] for event in events}:
+        numbers = [event["seq"] for event in events if event["boot"] == boot]
+        assert numbers == [*range(1, len(numbers) + 1)], (table, boot)
 
 
 class Player(threading.Thread):
@@ -184,7 +192,7 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
             player.end()
     health = until(
         "health of four tables",
-        lambda: (found := heard.latest(f"{NODE}/health"))["reload"]["removed"] and found,
+        lambda: (h := heard.latest(f"{NODE}/health"))["reload"] and h["reload"]["removed"] and h,
         floor.log,
     )
     assert list(health["tables"]) == ["r1", "r2", "r3", "r5"]
@@ -198,8 +206,7 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
     assert floor.daemon.stop() == 0
     assert heard.events("round.unresolved") == []
     for each in TABLES:
-        numbers = [event["seq"] for event in heard.events() if event["table"] == each]
-        assert numbers == [*range(1, len(numbers) + 1)], each
+        assert_contiguous(heard, each)
     assert {event["boot"] for event in heard.events()} == {floor.daemon.boot()}
     boots = [msgspec.json.decode(entry.body, type=Boot) for entry in floor.entries("boot")]
     assert [(boot.continues, boot.reloaded) for boot in boots] == [
@@ -255,8 +262,7 @@ def test_a_table_with_an_open_session_waits(
     assert capsys.readouterr().out == "ok: the daemon runs by this file already\n"
     assert floor.daemon.stop() == 0
     for each in ("r1", "r2"):
-        numbers = [event["seq"] for event in floor.heard.events() if event["table"] == each]
-        assert numbers == [*range(1, len(numbers) + 1)], each
+        assert_contiguous(floor.heard, each)
     assert audit(floor.journal).proves
 
 
@@ -285,7 +291,7 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     assert capsys.readouterr().out == "restart the daemon for: broker.keepalive\n"
     health = until(
         "health says it",
-        lambda: (h := floor.heard.latest("/health"))["reload"]["restart"] and h,
+        lambda: (h := floor.heard.latest("/health"))["reload"] and h["reload"]["restart"] and h,
         floor.log,
     )
     assert health["reload"]["restart"] == ["broker.keepalive"]
@@ -309,8 +315,62 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     assert capsys.readouterr().out == "r6: changed (device other: removed)\n"
     until("one device", lambda: len(floor.heard.latest(shown)["devices"]) == 1, floor.log)
     assert floor.daemon.stop() == 0
-    numbers = [event["seq"] for event in floor.heard.events() if event["table"] == "r6"]
-    assert numbers == [*range(1, len(numbers) + 1)]
+    assert_contiguous(floor.heard, "r6")
+    assert main(["audit", str(floor.journal)]) != 0, "what lies face down is sealed"
+    private = floor.journal.with_name("journal.sqlite3.simulated-surveillance")
+    assert main(["audit", str(floor.journal), "--unseal", str(private)]) == 0
+
+
+def test_commands_are_answered_once_while_their_table_changes(
+    floor: Floor, subscribe: Subscribe
+) -> None:
+    """A session opens and closes without pause: each reload meets it open, closed or in between."""
+    head, asked = subscribe(floor.port, f"{PALMA}/r4/#"), [0]
+    answers, end = "r4/reply/stress", threading.Event()
+
+    def go_on() -> None:
+        while not end.wait(0.005):
+            if asked[0] - len(head.on(answers)) >= 8:  # more would be discarded
+                continue
+            name = "session-close" if asked[0] % 2 else "session-open"
+            body = {**HEAD, "client": "stress", "id": asked[0]}
+            head.say(f"{PALMA}/r4/command/{name}", body)
+            asked[0] += 1
+
+    person = threading.Thread(target=go_on)
+    person.start()
+    changed = 0
+    try:
+        while changed < 4:
+            other = floor.wheels[("other", "r4")[changed % 2]]
+            changed += floor.reload("r1", "r2", "r3", "r4", r4=table("r4", other)) == 0
+    finally:
+        end.set()
+        person.join()
+    until("all answers", lambda: len(head.on(answers)) >= asked[0], floor.log)
+    told = [each.body for each in head.on(answers)]
+    assert [each["id"] for each in told] == [*range(asked[0])]
+    assert [each for each in told if not each["ok"]] == []
+    assert floor.daemon.stop() == 0
+    assert_contiguous(floor.heard, "r4")
+    entries = floor.entries("state", "r4")
+    starts = [msgspec.json.decode(each.body, type=TableStart).why for each in entries]
+    assert starts == ["boot", *changed * ["reload"]]
+    assert audit(floor.journal).proves
+    assert proved_after_each_reload(floor.journal, "r4")
+
+
+def proved_after_each_reload(journal: Path, table: str) -> bool:
+    """Whether what a device sent is derived again from a reload on, if it could not be before."""
+    auditor = Auditor(journal)
+    with closing(JournalReader(journal)) as reader:
+        for entry in reader.entries():
+            auditor.hear(entry)
+            if entry.table == table and entry.kind == "bytes":
+                auditor._rooms[table].chill("wheel", "lost")
+            if entry.table == table and entry.kind == "state" and auditor.audit.unproved:
+                assert auditor._rooms[table].watches["wheel"] is not None
+    return "lost" in auditor.audit.unproved and auditor.audit.differences == []
 
 
 def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,10 +402,7 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert floor.daemon.stop() == 0
     for each in TABLES:
-        events = [e for e in floor.heard.events() if e["table"] == each]
-        for boot in {e["boot"] for e in events}:
-            numbers = [e["seq"] for e in events if e["boot"] == boot]
-            assert numbers == [*range(1, len(numbers) + 1)], each
+        assert_contiguous(floor.heard, each)
     assert audit(floor.journal).proves
 
 
@@ -399,5 +456,5 @@ def test_the_broker_is_away_while_tables_change(
     assert command(heard, "session.open", f"{PALMA}/r5")["ok"]
     assert heard.on("r4/state") == []
     assert heard.latest(f"{NODE}/claim")["tables"].keys() == {"r1", "r2", "r3", "r5"}
-    numbers = [event["seq"] for event in heard.events() if event["table"] == "r5"]
+    numbers = [each.body["seq"] for each in heard.on("/r5/event")]
     assert numbers == [*range(numbers[0], numbers[-1] + 1)]
