@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.cli import CommandLineError, tell
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
-from controller.journal.file import held_by
+from controller.journal.file import served_by
 from controller.service.reload_answer import read_answer
 
 HELP = "have the running daemon take over its configuration; say what it did, table by table"
@@ -90,9 +90,9 @@ def _daemon(journal: Path) -> int:
     :class:`CommandLineError`.
     """
     try:
-        while (pid := held_by(journal)) is not None:
+        while (pid := served_by(journal)) is not None:
             found = os.pidfd_open(pid)
-            if held_by(journal) == pid:
+            if served_by(journal) == pid:
                 return found
             os.close(found)
     except (FileNotFoundError, ProcessLookupError):

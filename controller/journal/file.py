@@ -70,8 +70,6 @@ class DamagedFileError(NovamasError):
 def lock(path: Path) -> int:
     """Lock the journal for this process, until the returned file descriptor is closed. Raises
     :class:`JournalUnusableError`.
-
-    The second lock keeps nobody out: it tells :func:`held_by` which process has the first.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +80,6 @@ def lock(path: Path) -> int:
         ) from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(held)
         raise JournalUnusableError(
@@ -92,9 +89,16 @@ def lock(path: Path) -> int:
     return held
 
 
-def held_by(path: Path) -> int | None:
-    """The process that has locked the journal at ``path``, or None. Raises ``OSError`` if that may
-    not be asked, or there was never one.
+def announce(held: int) -> None:
+    """Have :func:`served_by` name this process until the descriptor of its lock is closed. This
+    lock keeps nobody out, but unlike the other one it says whose it is.
+    """
+    fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def served_by(path: Path) -> int | None:
+    """The daemon that serves the journal at ``path`` and takes a hangup as the order to reload, or
+    None. Raises ``OSError`` if that may not be asked, or there was never one.
     """
     asked = os.open(f"{path}.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

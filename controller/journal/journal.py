@@ -29,7 +29,7 @@ from typing import TypeVar
 
 import msgspec
 
-from controller.journal.file import lock
+from controller.journal.file import announce, lock
 from controller.journal.reader import JournalReader
 from controller.journal.restored import restored_of
 from controller.journal.schema import (
@@ -166,6 +166,10 @@ class Journal:
         self._ended.set_running_or_notify_cancel()
         self._thread = Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
+
+    def announce(self) -> None:
+        """Let others know which process serves this journal: from now on it takes hangups."""
+        announce(self._lock)
 
     def append(self, *records: Record) -> asyncio.Future[int]:
         """Store records, all or none. The future gives their last position once they are on the

@@ -138,6 +138,8 @@ class Daemon:
             self._journal_changed,
             on_aside=self._journal_set_aside,
         )
+        if again is not None:
+            self._journal.announce()
         self._publisher: Publisher | None = None
         self._places: dict[str, ServedTable] = {}
         self._runners: list[TableRunner] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,7 +17,7 @@ import pytest
 
 from controller.cli import main
 from controller.contract.node import ReloadHealth
-from controller.journal.file import held_by
+from controller.journal.file import served_by
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot, TableStart
 from controller.proof.audit import Auditor, audit
@@ -391,12 +393,12 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     floor.daemon.signal(signal.SIGTERM)
     floor.daemon.signal(signal.SIGHUP)
     assert floor.daemon.wait() == 0
-    assert held_by(floor.journal) is None
+    assert served_by(floor.journal) is None
     assert main(["reload", str(floor.daemon.file)]) == 1
     assert "no daemon runs with the journal" in capsys.readouterr().err
     floor.daemon.file.write_text(floor.text("r1", "r2"))
     floor.daemon.start()
-    until("it has the journal", lambda: held_by(floor.journal), floor.log)
+    until("it has the journal", lambda: served_by(floor.journal), floor.log)
     floor.daemon.signal(signal.SIGHUP)
     floor.daemon.until_logged("daemon up", 2)
     assert main(["reload", str(floor.daemon.file)]) == 0
@@ -404,6 +406,30 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     for each in TABLES:
         assert_contiguous(floor.heard, each)
     assert audit(floor.journal).proves
+
+
+def test_who_merely_locks_the_journal_is_told_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A restore does: a hangup would end it."""
+    file, journal = tmp_path / "novamas.toml", tmp_path / "journal.sqlite3"
+    wheel = Wheel(tmp_path / "wheel")
+    try:
+        file.write_text(configuration(1883, table("r1", wheel)))
+    finally:
+        wheel.close()
+    told = "from controller.journal.file import lock; from pathlib import Path; import sys\n"
+    told += f"held = lock(Path({str(journal)!r})); print(held, flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", told], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline()
+        assert main(["reload", str(file)]) == 1
+        assert "no daemon runs with the journal" in capsys.readouterr().err
+        assert other.poll() is None
+        other.communicate()
+    assert other.returncode == 0
 
 
 def test_a_table_moves_from_one_daemon_to_another(
