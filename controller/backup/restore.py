@@ -164,6 +164,8 @@ class _Restore:
             new = restoring(journal)
             for end in ("", "-journal", *LOGS):
                 Path(f"{new}{end}").unlink(missing_ok=True)
+            with new_file(new):
+                pass  # private before SQLite writes to it; its log is then too
             begin_restored(new, copy, point)
             end = f"replaced-{_compact(utc(now))}"
             for path in in_the_way:

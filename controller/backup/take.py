@@ -125,6 +125,11 @@ class _Backup:
         """Everything but the name. Raises ``OSError``, ``sqlite3.Error`` and
         :class:`BackupError`.
         """
+        if not self._source.exists():
+            raise BackupError(
+                f"{self._source}: there is no journal. If the daemon is a service, its folder is "
+                "elsewhere: call this with STATE_DIRECTORY=/var/lib/novamas in the environment"
+            )
         before = kept(self._source)  # not later than the snapshot
         key = self._key()
         self._copy_journal()

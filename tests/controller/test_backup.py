@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -195,6 +196,7 @@ async def test_the_journal_goes_on_under_another_id_at_the_next_position(house: 
     house.journal.with_name("journal.sqlite3.lock").unlink()
     done = house.restore(backup, set_aside=True)
     assert done.journal == house.journal
+    assert {path.stat().st_mode & 0o077 for path in (done.journal, done.copy)} == {0}
     assert {path.name.partition("Z")[2] for path in done.aside} >= {"", ".checkpoint"}
     running = Premises(house.journal, at=2000.0)
     running.hear(*[b"*X;6;003;32;0;000;0"] * 4)
@@ -433,7 +435,7 @@ async def test_while_a_daemon_has_the_journal_nothing_is_restored(house: House) 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda house: house.journal.unlink(), "cannot be read as a journal"),
+        (lambda house: house.journal.unlink(), "there is no journal.*STATE_DIRECTORY"),
         (lambda house: house.journal.write_bytes(b"x" * 5000), "cannot be read as a journal"),
         (lambda house: _change(house.journal, "UPDATE entry SET time = 'x'"), "does not hold"),
         (lambda house: house.backups.write_text(""), "File exists"),
@@ -547,6 +549,27 @@ def test_a_restore_that_is_interrupted_anywhere_is_begun_again(
         assert not restoring(other.journal).exists()
         assert other.key == house.key
     assert step > 8
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_takes_nothing_is_told_and_leaves_what_was_there(
+    house: House, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    backup, was = house.back_up(), house.journal.read_bytes()
+
+    def refuse(_descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", refuse)
+        house.backups = house.folder.parent / "more"
+        with pytest.raises(BackupError, match=f"{os.strerror(number)}; no backup was made"):
+            house.back_up()
+        with pytest.raises(BackupError, match=f"{os.strerror(number)}; put it right"):
+            house.restore(backup, set_aside=True)
+    assert list(house.backups.iterdir()) == []
+    assert house.journal.read_bytes() == was
+    house.restore(backup, set_aside=True)
 
 
 def _id(path: Path) -> str:
