@@ -467,6 +467,7 @@ class Publisher:
         refused += await connection.listen(jackpots, as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
+        self._refresh(connection)
         await connection.forget(gone)
 
     def _hear(self, message: MQTTMessage) -> bool:
@@ -620,10 +621,13 @@ class Publisher:
             self._stale.update(self._api.tables)
         self._clear(connection)
         self._show(connection, self._api.node_retained())
+        unready = self._stale & self._placed  # who sees a table may give it a command
+        self._stale -= unready
         while self._stale and connection.pending < 2 * connection.window:
             table = self._stale.pop()
             if table in self._api.tables and self._api.claims.has(table):
                 self._show(connection, self._api.retained(table))
+        self._stale |= unready
         for topic in self._own.take(time.monotonic()):
             if self._api.is_elsewhere(topic):
                 continue
