@@ -50,6 +50,10 @@ link = "tcp://127.0.0.1:4001"
 PLAY = """
 cd /
 mosquitto -p 1883 >/dev/null 2>&1 &
+for try in $(seq 60); do
+  mosquitto_pub -h 127.0.0.1 -t started -n && break
+  sleep 1
+done
 novamas simulate wheel --tcp 127.0.0.1:4001 --speed 20 </dev/null >/dev/null &
 STATE_DIRECTORY=/var/lib/novamas setpriv --reuid novamas --regid novamas --init-groups \
   novamas run /etc/novamas/novamas.toml >/tmp/daemon.log 2>&1 &
