@@ -24,7 +24,7 @@ NOTHING_UP = {
     "punto-banca/wrong-shoe",
 }
 """Scripts that end before a card is turned."""
-STEPS = 80
+STEPS = 120
 EACH = cases(2, 1)
 """One in so many of them whose picture is looked at in every language."""
 

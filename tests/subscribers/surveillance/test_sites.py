@@ -6,6 +6,7 @@ while.
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.daemon.play import command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 from tests.subscribers.surveillance.recorder import Recorder
@@ -118,7 +119,11 @@ def test_what_is_of_one_site_is_of_no_other(
     assert {each["site"] for each in exported(recorder, tmp_path / "a")[0]} == {"palma"}
     asked = len(one.recalls())
 
+    two.heard.subscribed.clear()
+    recorder.signal(signal.SIGSTOP)  # the broker has forgotten who listens: we are back first
     two.broker.start()
+    assert two.heard.subscribed.wait(PATIENCE)
+    recorder.signal(signal.SIGCONT)
     until("all of the other", lambda: kept(recorder, "palma-2") == two.told(), recorder.log)
     assert two.recalls()
     assert len(one.recalls()) == asked
