@@ -24,8 +24,8 @@ NOTHING_UP = {
     "punto-banca/wrong-shoe",
 }
 """Scripts that end before a card is turned."""
-STEPS = 120
-EACH = cases(2, 1)
+STEPS = 160
+EACH = cases(4, 1)
 """One in so many of them whose picture is looked at in every language."""
 
 
