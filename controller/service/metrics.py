@@ -20,7 +20,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.node import Health, PeopleHealth
+from controller.contract.node import Health, PeopleHealth, ReloadHealth
 from controller.contract.retained import Alert, Status
 from controller.journal.journal import Journal
 from controller.metrics.endpoint import Answer
@@ -169,6 +169,10 @@ FAMILIES = (
     Family("novamas_people_enrolled", "gauge", "How many are in it and not revoked."),
     Family("novamas_people_file_refused", "gauge", "1: a later file was refused."),
     Family("novamas_people_file_timestamp_seconds", "gauge", "When it was taken over."),
+    # configuration
+    Family("novamas_reload_refused", "gauge", "1: nothing was taken over; none before the first."),
+    Family("novamas_reload_waiting_tables", "gauge", "Tables that it left as they were."),
+    Family("novamas_reload_timestamp_seconds", "gauge", "When the file was read again."),
     # speed and log
     Family(
         "novamas_stage_seconds",
@@ -346,6 +350,7 @@ def _of_node(health: Health) -> Iterable[tuple[str, float | None]]:
         ("novamas_answers_withheld_total", health.answers_withheld),
         ("novamas_log_lines_lost_total", health.log.lost),
         *_of_people(health.people),
+        *_of_reload(health.reload),
     )
 
 
@@ -358,6 +363,16 @@ def _of_people(people: PeopleHealth | None) -> Iterable[tuple[str, float]]:
         ("novamas_people_enrolled", people.persons),
         ("novamas_people_file_refused", people.trouble is not None),
         ("novamas_people_file_timestamp_seconds", since),
+    )
+
+
+def _of_reload(reload: ReloadHealth | None) -> Iterable[tuple[str, float]]:
+    if reload is None:
+        return ()
+    return (
+        ("novamas_reload_refused", reload.trouble is not None),
+        ("novamas_reload_waiting_tables", len(reload.waiting)),
+        ("novamas_reload_timestamp_seconds", datetime.fromisoformat(reload.time).timestamp()),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -67,6 +68,16 @@ def test_a_daemon_tells_how_it_is(
     assert (value("journal_commit_seconds_count") or 0) > 3
     assert (value("journal_disk_free_bytes") or 0) > 0
     assert value("broker_connected") == 1
+    assert value("reload_refused") is None
+    right = run.file.read_text()
+    run.file.write_text("[site]")
+    run.signal(signal.SIGHUP)
+    until("it is refused", lambda: value("reload_refused") == 1, run.log)
+    run.file.write_text(right)
+    run.signal(signal.SIGHUP)
+    until("it is taken over", lambda: value("reload_refused") == 0, run.log)
+    assert value("reload_waiting_tables") == 0
+    assert (value("reload_timestamp_seconds") or 0) > 1e9
     mosquitto.kill()
     until("the broker is away", lambda: value("table_online", **of) == 0)
     assert value("broker_connected") == 0

@@ -36,10 +36,14 @@ NOT_HERE = {
     "novamas_people_file_number",
     "novamas_people_file_refused",
     "novamas_people_file_timestamp_seconds",
+    "novamas_reload_refused",
+    "novamas_reload_timestamp_seconds",
+    "novamas_reload_waiting_tables",
     "novamas_table_alerts",
     "novamas_table_irregularities_total",
 }
-"""What this floor does not have, or may not: alerts, refused orders, a source of time, people."""
+"""What this floor does not have, or may not: alerts, refused orders, a source of time, people, a
+reload."""
 
 
 class Prometheus:

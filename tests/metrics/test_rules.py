@@ -66,6 +66,10 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
         {'novamas_alerts{what="time.unproved"}': "1x40"},
         {'novamas_alerts{what="journal.room"}': "1x40"},
     ),
+    "NovamasReloadRefused": (
+        {"novamas_reload_refused": "1x40"},
+        {"novamas_reload_refused": "1x8 0x32"},
+    ),
     "NovamasJackpotOutOfPlay": (
         {f"novamas_carrousel_in_play{JACKPOT}": "0x40"},
         {f"novamas_carrousel_in_play{JACKPOT}": "1x40"},
