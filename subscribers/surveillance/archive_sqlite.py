@@ -147,7 +147,12 @@ class SQLiteArchive:
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._held = _hold(path) if recorder else None
-            self._connection = _connect(path, read_only=read_only)
+            try:
+                self._connection = _connect(path, read_only=read_only)
+            except BaseException:  # whoever opens it again must not find it held by us
+                if self._held is not None:
+                    os.close(self._held)
+                raise
 
     def keep(self, records: Sequence[Record]) -> Kept:
         """Keep them, all or none, on the disk before it returns."""

@@ -48,6 +48,15 @@ def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
     archive.close()
 
 
+def test_a_recorder_that_could_not_open_its_archive_can_try_again(path: Path) -> None:
+    """What it had taken so that no other recorder comes is given back."""
+    path.write_bytes(b"something else, longer than the head of a database" * 4)
+    with pytest.raises(ArchiveError, match="file is not a database"):
+        SQLiteArchive(path, recorder=True)
+    path.unlink()
+    SQLiteArchive(path, recorder=True).close()
+
+
 def test_a_commit_is_synced(path: Path) -> None:
     archive = SQLiteArchive(path)
     assert archive._connection is not None
