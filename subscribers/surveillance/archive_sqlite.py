@@ -11,6 +11,7 @@ import heapq
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice, product
@@ -408,7 +409,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         connection.create_function("begins_with", 3, _begins_with, deterministic=True)
         connection.execute(f"PRAGMA busy_timeout = {BUSY}")
         if not read_only:
-            if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            if _write_ahead(connection) != "wal":
                 raise ArchiveError(
                     f"{path}: the file system cannot hold a write-ahead log; use a local disk"
                 )
@@ -419,6 +420,20 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> str:
+    """Turn on the write-ahead log. SQLite waits for nobody there, and several begin a new archive
+    at once. Gives the mode that the file has.
+    """
+    end = time.monotonic() + BUSY / 1000
+    while True:
+        try:
+            return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def _begin(connection: sqlite3.Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,16 @@ def test_a_recorder_that_could_not_open_its_archive_can_try_again(path: Path) ->
         SQLiteArchive(path, recorder=True)
     path.unlink()
     SQLiteArchive(path, recorder=True).close()
+
+
+def test_who_opens_a_new_archive_waits_for_who_is_making_it(path: Path) -> None:
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    ends = threading.Timer(0.3, other.execute, ["ROLLBACK"])
+    ends.start()
+    SQLiteArchive(path).close()
+    ends.join()
+    other.close()
 
 
 def test_a_commit_is_synced(path: Path) -> None:
