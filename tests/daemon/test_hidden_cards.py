@@ -23,6 +23,22 @@ DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
 """To the box and the bank in turn; the last lies face up."""
 
 
+def poker_table(link: str) -> str:
+    """A poker table, whose cards a reader tells."""
+    return f"""
+[[table]]
+id = "p1"
+game = "poker-no-draw"
+decree = "ARA02"
+
+[[table.device]]
+id = "reader"
+driver = "bee-tek"
+link = "{link}"
+options = {{ min_draw = 0.0 }}
+"""
+
+
 def test_a_hand_of_poker_with_everything_going_wrong(
     mosquitto: Mosquitto,
     daemon: Callable[[str], Daemon],
@@ -37,19 +53,7 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     port = Pty(tmp_path)
     ending.callback(port.unplug)
     heard = subscribe(mosquitto.port)
-    table = f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{port.url}"
-options = {{ min_draw = 0.0 }}
-"""
-    run = daemon(configuration(mosquitto.port, table) + surveillance)
+    run = daemon(configuration(mosquitto.port, poker_table(port.url)) + surveillance)
     run.start()
     until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
     until_open(heard, run, "p1", "reader")

@@ -18,6 +18,7 @@ from tests.daemon.conftest import daemon, ending, mosquitto, subscribe, tell  # 
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, until_open
 from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_hidden_cards import poker_table
 from tests.devices.parts import Pty
 from tests.subscribers.video.sending import EVENTS, Receivers, Recorder
 
@@ -42,19 +43,7 @@ def test_no_receiver_is_told_a_card_before_it_is_face_up(
     place = str(tmp_path / "archive.sqlite3")
     ending.callback(Recorder(place, heard).close)
     receivers = Receivers(place, ending)
-    table = f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{port.url}"
-options = {{ min_draw = 0.0 }}
-"""
-    run = daemon(configuration(mosquitto.port, table) + surveillance)
+    run = daemon(configuration(mosquitto.port, poker_table(port.url)) + surveillance)
     run.start()
     until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
     until_open(heard, run, "p1", "reader")
