@@ -16,6 +16,7 @@ from controller.cli.verdicts import (
     add_journal,
     conclude,
     lacks,
+    on_a_page,
     proof,
     share,
     witness_wanted,
@@ -31,7 +32,7 @@ HELP = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--key K] [--unseal KEYFILE] [--json] [--jobs N]."""
+    """JOURNAL [--key K] [--unseal KEYFILE] [--json | --text] [--jobs N]."""
     add_journal(parser)
     parser.add_argument(
         "--unseal",
@@ -48,7 +49,8 @@ def run(given: argparse.Namespace) -> int:
     unseal = None if given.unseal is None else _unseal(given.unseal)
     with Percent("auditing") as percent:
         made = audit(given.journal, unseal, percent.show, given.key, given.jobs)
-    return conclude(made.outcome, [_as_json(made)] if given.json else _page(made, given.journal))
+    page = _page(made, given.journal) if on_a_page(given) else [_as_json(made)]
+    return conclude(made.outcome, page)
 
 
 def _unseal(path: Path) -> Callable[[bytes], bytes]:

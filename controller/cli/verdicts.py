@@ -1,5 +1,5 @@
-"""How the commands that judge a journal report: the page or the JSON object, and the
-exit status.
+"""How the commands that judge a journal report: a page on a terminal, or else a JSON object, and
+the exit status.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def public_key(text: str) -> str:
 
 
 def add_journal(parser: argparse.ArgumentParser) -> None:
-    """The arguments ``JOURNAL``, ``--key K``, ``--json`` and ``--jobs N``."""
+    """The arguments ``JOURNAL``, ``--key K``, ``--json``, ``--text`` and ``--jobs N``."""
     parser.epilog = STATUSES
     parser.add_argument(
         "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
@@ -53,7 +53,15 @@ def add_journal(parser: argparse.ArgumentParser) -> None:
         metavar="PUBLICKEY",
         help="the public key to trust, from a checkpoint (64 digits)",
     )
-    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json",
+        action="store_true",
+        help="the verdict as one JSON object, on a terminal too; anywhere else it is one anyway",
+    )
+    form.add_argument(
+        "--text", action="store_true", help="the verdict as a page of text, also in a pipe or file"
+    )
     cores = len(os.sched_getaffinity(0))
     parser.add_argument(
         "--jobs",
@@ -65,9 +73,16 @@ def add_journal(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def on_a_page(given: argparse.Namespace) -> bool:
+    """Whether the verdict is for a person: on a terminal, unless the command line says otherwise.
+    Otherwise it is one JSON object.
+    """
+    return given.text or (sys.stdout.isatty() and not given.json)
+
+
 def conclude(outcome: Outcome, lines: list[str]) -> int:
-    """Print the page, on a terminal in colours. Returns the exit status of the verdict, even if the
-    output could not be written.
+    """Print the page or the object, on a terminal in colours. Returns the exit status of the
+    verdict, even if the output could not be written.
     """
     coloured = in_colours(sys.stdout)
     try:

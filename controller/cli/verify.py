@@ -13,6 +13,7 @@ from controller.cli.verdicts import (
     add_journal,
     conclude,
     lacks,
+    on_a_page,
     proof,
     share,
     witness_wanted,
@@ -25,7 +26,7 @@ HELP = "check the chain of a journal and its sealed days, and name the first wro
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--key K] [--witness ARCHIVE] [--json] [--jobs N]."""
+    """JOURNAL [--key K] [--witness ARCHIVE] [--json | --text] [--jobs N]."""
     add_journal(parser)
     parser.add_argument(
         "--witness",
@@ -61,7 +62,7 @@ def run(given: argparse.Namespace) -> int:
         verdict.unread.append(unheard)
     return conclude(
         verdict.outcome,
-        [as_json(verdict)] if given.json else _page(verdict, given.journal, given.witness),
+        _page(verdict, given.journal, given.witness) if on_a_page(given) else [as_json(verdict)],
     )
 
 

@@ -167,7 +167,7 @@ def test_an_upgrade_keeps_configuration_session_journal_and_key(present: Path) -
     numbers = [int(row["round"]) for row in after]
     assert numbers == sorted(set(numbers))
     assert (ROOT / JOURNAL[1:]).with_name("journal.sqlite3.key").read_bytes() == key
-    assert "HOLDS TOGETHER" in inside(f"novamas verify {JOURNAL}")
+    assert "HOLDS TOGETHER" in inside(f"novamas verify --text {JOURNAL}")
 
 
 def test_dpkg_finds_every_file_as_it_was_packed() -> None:

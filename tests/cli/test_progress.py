@@ -55,7 +55,7 @@ def test_a_verdict_has_progress_and_its_colour_on_a_terminal_alone(
     assert verdict in drawn
     assert f"\r{doing} 100 %" in drawn
     assert f"%\r\x1b[K{'Journal':8}" in drawn  # the progress is gone before the page begins
-    out, error = piped(command, journal)
+    out, error = piped(command, journal, "--text")
     assert "\x1b" not in out
     assert verdict.partition("m")[2] in out
     assert error == ""
@@ -70,6 +70,42 @@ def test_what_does_not_hold_is_red(journal: Path, tmp_path: Path) -> None:
     assert "\x1b[1;31mDOES NOT HOLD. First: " in shown("verify", copy)
     assert "\x1b[1;31mNOT PROVED. " in shown("audit", copy)
     assert "\x1b[33mCOULD NOT BE JUDGED: " in shown("verify", tmp_path / "none")
+
+
+@pytest.mark.parametrize("command", ["verify", "audit"])
+def test_a_verdict_is_a_page_on_a_terminal_and_json_in_a_pipe_or_a_file(
+    command: str, journal: Path, tmp_path: Path
+) -> None:
+    out, error = piped(command, journal)
+    assert out.count("\n") == 1
+    assert json.loads(out)["outcome"] == "holds"
+    assert error == ""
+    assert piped(command, journal, "--json") == (out, "")
+    assert piped(command, tmp_path / "none")[0].startswith('{"outcome":"could_not_be_judged"')
+    drawn = shown(command, journal)
+    assert f"\n{'Entries' if command == 'verify' else 'Readings'}  " in drawn
+    assert '"outcome"' not in drawn
+    page = piped(command, journal, "--text")[0]
+    assert all(line in drawn.replace("\r\n", "\n") for line in page.splitlines()[:4])
+
+
+def test_progress_of_a_verdict_is_shown_while_it_goes_elsewhere(
+    journal: Path, tmp_path: Path
+) -> None:
+    for command, doing in (("verify", "verifying"), ("audit", "auditing")):
+        out = tmp_path / command
+        words = ["/bin/sh", "-c", 'exec "$@" > "$0"', str(out), *PROGRAM, command, str(journal)]
+        with Terminal(words) as terminal:
+            assert terminal.end() == 0
+            assert f"\r{doing} 100 %" in terminal.text
+        assert json.loads(out.read_text())["outcome"] == "holds"
+
+
+@pytest.mark.parametrize("command", ["verify", "audit"])
+def test_whoever_asks_for_both_forms_gets_neither(command: str, journal: Path) -> None:
+    out, error = piped(command, journal, "--json", "--text")
+    assert out == ""
+    assert "not allowed with argument" in error
 
 
 @pytest.mark.parametrize("command", ["verify", "audit"])

@@ -193,7 +193,7 @@ async def test_the_command_says_it_on_one_page(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    assert main(["audit", str(path)]) == 0
+    assert main(["audit", str(path), "--text"]) == 0
     assert "PROVED: every reading and every event." in capsys.readouterr().out
     copy = tmp_path / "copy.sqlite3"
     shutil.copy(path, copy)
@@ -203,7 +203,7 @@ async def test_the_command_says_it_on_one_page(
         if entry.kind == "event" and b'"number":17' in entry.body
     )
     forge(copy, position, '"number":17', '"number":18')
-    assert main(["audit", str(copy)]) == 1
+    assert main(["audit", str(copy), "--text"]) == 1
     told = capsys.readouterr().out
     assert f"NOT PROVED. First at entry {position}" in told
     assert '"number":17' in told
@@ -211,7 +211,7 @@ async def test_the_command_says_it_on_one_page(
     assert main(["audit", str(copy), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["proves"] is False
     forge(copy, entries(copy)[0].position, '"software":"novamas ', '"software":"novamas 0.0.')
-    assert main(["audit", str(copy)]) == 1
+    assert main(["audit", str(copy), "--text"]) == 1
     assert "audit it with that release" in capsys.readouterr().out
-    assert main(["audit", str(tmp_path / "none")]) == 3
+    assert main(["audit", str(tmp_path / "none"), "--text"]) == 3
     assert "COULD NOT BE JUDGED: " in capsys.readouterr().out

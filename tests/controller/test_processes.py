@@ -245,7 +245,7 @@ def test_a_process_that_is_killed_is_replaced(live: Path, monkeypatch: pytest.Mo
 def test_the_command_line_says_how_many(sealed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pages = []
     for jobs in ("1", "3"):
-        assert main(["audit", str(sealed), "--jobs", jobs]) == 0
+        assert main(["audit", str(sealed), "--text", "--jobs", jobs]) == 0
         pages.append(capfd.readouterr())
     assert pages[0] == pages[1]
     assert pages[0].err == ""

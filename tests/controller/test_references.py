@@ -186,7 +186,7 @@ async def test_a_reading_that_is_not_kept_is_said_not_to_be(
     events = (json.loads(entry.body) for entry in entries(path) if entry.kind == "event")
     assert made.named == sum(len(event.get("readings", ())) for event in events)
     assert made.unkept == 2
-    main(["audit", str(path)])
+    main(["audit", str(path), "--text"])
     assert "2 readings that events name are not kept" in capsys.readouterr().out
 
 

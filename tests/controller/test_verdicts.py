@@ -35,7 +35,8 @@ WRITTEN = '"signature":"'
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    status = main([*words])
+    """The exit status and the page, or what ``--json`` prints."""
+    status = main([*words] if "--json" in words else [*words, "--text"])
     return status, capsys.readouterr().out
 
 

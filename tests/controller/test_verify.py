@@ -197,12 +197,12 @@ async def test_the_command_says_it_on_one_page(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    assert main(["verify", str(path), "--key", str(last.key)]) == 0
+    assert main(["verify", str(path), "--text", "--key", str(last.key)]) == 0
     told = capsys.readouterr().out
     assert "HOLDS" in told
     assert str(last.key) in told
     change(path, "UPDATE entry SET body = 'other' WHERE position = 9")
-    assert main(["verify", str(path), "--witness", str(archive(path))]) == 1
+    assert main(["verify", str(path), "--text", "--witness", str(archive(path))]) == 1
     assert "DOES NOT HOLD. First: entry 9 " in capsys.readouterr().out
     assert main(["verify", str(path), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"][0]["position"] == 9

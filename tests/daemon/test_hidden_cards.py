@@ -120,8 +120,9 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     } == {0}
     journal = tmp_path / "journal.sqlite3"
     capsys.readouterr()
-    for words_of in ("export", "audit", "verify"):
-        main([words_of, str(journal)])
+    verdicts = [[word, form] for word in ("audit", "verify") for form in ("--text", "--json")]
+    for words_of in (["export"], *verdicts):
+        main([*words_of, str(journal)])
         told = capsys.readouterr()
         assert named.search(re.sub(r'"sealed":"[^"]*"', "", told.out + told.err)) is None, (
             words_of

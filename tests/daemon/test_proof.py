@@ -101,7 +101,7 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
     made.start()
     until_up(heard, made)
     journal = made.folder / "journal.sqlite3"
-    main(["verify", str(journal)])
+    main(["verify", str(journal), "--text"])
     keep, use = re.findall(
         r"^  (mosquitto_sub .*|novamas .*)$", capsys.readouterr().out, re.MULTILINE
     )
@@ -121,9 +121,8 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
         )
         witness.send_signal(signal.SIGTERM)
     key = str(heard.latest("/checkpoint")["key"])
-    arguments = shlex.split(use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive)))[
-        1:
-    ]
+    use = use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive))
+    arguments = [*shlex.split(use)[1:], "--text"]
     assert main(arguments) == 0, capsys.readouterr().out
 
     result = next(
