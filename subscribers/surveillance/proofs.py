@@ -8,6 +8,7 @@ file. One that differs proves that the file was rewritten; one that is gone, tha
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -125,14 +126,20 @@ def asked(proof: Proof) -> list[int]:
     return [each.position for each in proof.marks if each.position]
 
 
-def answered(proof: Proof, links: tuple[Link, ...], node: str) -> tuple[Proof, tuple[Finding, ...]]:
+def answered(
+    proof: Proof, links: tuple[Link, ...], node: str, of: Collection[Checkpoint] | None = None
+) -> tuple[Proof, tuple[Finding, ...]]:
     """Hold against the marks what the daemon's file has at their positions. Days that had their
     time are gone from the beginning, and that alone is no finding.
+
+    ``of``: the marks that it was asked about, where those are not all: a checkpoint may come
+    between the question and its answer.
     """
     now = {each.position: each.hash for each in links}
     begins = min(now, default=0)
-    for mark in proof.marks:
-        if mark.position not in now and (mark.position > begins or mark is proof.marks[-1]):
+    marks = [each for each in proof.marks if of is None or each in of]
+    for mark in marks:
+        if mark.position not in now and (mark.position > begins or mark is marks[-1]):
             found = _finding(
                 "journal_cut",
                 node,

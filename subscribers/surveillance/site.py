@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from controller.contract.node import NodeStatus
+from controller.contract.node import Checkpoint, NodeStatus
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import moment, utc
@@ -88,6 +88,8 @@ class _Question(msgspec.Struct, frozen=True):
     want: recalls.Want | None
     sent: float
     node: str = ""
+    marks: tuple[Checkpoint, ...] = ()
+    """The checkpoints at whose positions it is asked for the hashes."""
 
 
 class _Doubtful(msgspec.Struct, frozen=True):
@@ -351,7 +353,7 @@ class Site:
             if free is not None and positions:
                 del self._unproved[node]
                 fields = {"boot": boot, "from": 1, "to": 1, "limit": 1, "positions": positions}
-                self._send(free, None, fields, now, node)
+                self._send(free, None, fields, now, node, self._proofs[node].marks)
 
     def _send(
         self,
@@ -360,9 +362,10 @@ class Site:
         fields: dict[str, object],
         now: float,
         node: str = "",
+        marks: tuple[Checkpoint, ...] = (),
     ) -> None:
         number = secrets.token_hex(12)
-        table.question = _Question(number, want, now, node)
+        table.question = _Question(number, want, now, node, marks)
         if self._key is None or self._person is None:
             body = unsigned(fields, self._client, number)
         else:
@@ -436,7 +439,7 @@ class Site:
         self.trouble = None
         if asked.want is None:
             if answer.chain is not None:
-                self._prove(asked.node, answer.chain, table.state.boot if table.state else "")
+                self._prove(asked, answer.chain, table.state.boot if table.state else "")
             return
         if table.wants and table.wants[0] is asked.want:
             table.wants.popleft()
@@ -537,9 +540,9 @@ class Site:
             want = recalls.Want(table=table.id, boot=boot, first=first, last=last, swept=True)
             table.wants.append(want)
 
-    def _prove(self, node: str, links: tuple[proofs.Link, ...], boot: str) -> None:
-        before = self._proofs[node]
-        self._proofs[node], found = proofs.answered(before, links, node)
+    def _prove(self, asked: _Question, links: tuple[proofs.Link, ...], boot: str) -> None:
+        node, before = asked.node, self._proofs[asked.node]
+        self._proofs[node], found = proofs.answered(before, links, node, asked.marks)
         self._doubt(before, found, boot)
         self._find(found)
 

@@ -168,6 +168,17 @@ def test_a_cut_end_is_found_and_days_whose_time_is_over_are_not() -> None:
     assert names(list(answered(known, links(said(3), said(9)), "pit-1")[1])) == ["journal_cut"]
 
 
+def test_a_checkpoint_that_came_after_the_question_is_not_missing_in_its_answer() -> None:
+    before, _ = told(said(3), said(7))
+    known, _ = told(said(9), proof=before)
+    assert answered(known, links(said(3), said(7)), "pit-1", before.marks) == (known, ())
+    assert names(list(answered(known, links(said(3)), "pit-1", before.marks)[1])) == ["journal_cut"]
+    forged = (*links(said(3)), Link(7, "ab" * 32))
+    assert names(list(answered(known, forged, "pit-1", before.marks)[1])) == ["journal_rewritten"]
+    other, _ = told(said(7, journal="j2", at=20, fill=77), proof=known)
+    assert answered(other, links(said(3), said(7)), "pit-1", before.marks) == (other, ())
+
+
 def test_marks_are_few_and_the_newest_are_dense() -> None:
     known, found = told(*(said(n, fill=n % 251) for n in range(1, 400)))
     assert found == []
