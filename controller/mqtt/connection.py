@@ -128,6 +128,10 @@ class Connection(BrokerClient):
         With MQTT 5, messages keep their retain flag (without ``as_published`` only those have it
         that the broker already holds), our own messages do not come back, and without ``retained``
         the broker does not send the messages that it already holds.
+
+        With MQTT 3.1.1 it is always QoS 0. The session ends with the connection, so QoS 1 would
+        bring nothing more; and NATS keeps a replicated consumer for each subscription with QoS 1,
+        which takes it some 70 ms to make.
         """
         options = SubscribeOptions(
             qos=qos,
@@ -139,9 +143,7 @@ class Connection(BrokerClient):
         for first in range(0, len(topics), SUBSCRIBED):
             some = topics[first : first + SUBSCRIBED]
             codes = await self.subscribe(
-                [(topic, options) for topic in some]
-                if self.v5
-                else [(topic, qos) for topic in some]
+                [(topic, options) for topic in some] if self.v5 else [(topic, 0) for topic in some]
             )
             told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
             refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
