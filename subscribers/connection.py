@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import aiomqtt
+import msgspec
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTMessage
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from devices.log import structlog
@@ -136,11 +139,13 @@ class Connection:
     async def run(self) -> None:
         """Stay connected."""
         said = ""
-        while not self._ended:
+        for url in cycle(addresses(self._login.url)):
+            if self._ended:
+                return
             try:
                 topic, body = self._will
                 client = _Client(
-                    self._login,
+                    msgspec.structs.replace(self._login, url=url),
                     self._hear,
                     by_hand=self._session is not None,
                     identifier=self._session,

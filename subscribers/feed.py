@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from itertools import cycle
 from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from controller.contract.topics import Topics
@@ -50,6 +52,10 @@ class Linked(msgspec.Struct, frozen=True):
 
 def check_broker(url: str) -> str | None:
     """What is wrong with the address of a broker, or None."""
+    return next(filter(None, map(_check_node, addresses(url))), None)
+
+
+def _check_node(url: str) -> str | None:
     try:
         address = urlsplit(url)
         fine = (
@@ -72,17 +78,21 @@ async def table_feed(
 ) -> AsyncGenerator[Said | Linked, None]:
     """Yields messages forever. After each :class:`Linked`, retained topics come first. Files are
     read anew for each connection.
+
+    With QoS 0: the session ends with the connection, so QoS 1 would bring nothing more, and NATS
+    takes it for some dozens of topics only.
     """
     leaves = ("info", "state", "result", "history", "shoe", "alert/+", "event")
-    wanted = [(topics.table(table, leaf), 1) for table in tables for leaf in leaves]
-    wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health", "checkpoint")]
+    wanted = [(topics.table(table, leaf), 0) for table in tables for leaf in leaves]
+    wanted += [(topics.node("+", leaf), 0) for leaf in ("status", "health", "checkpoint")]
     wanted += [
-        (topics.jackpot(jackpot, leaf), 1) for jackpot in jackpots for leaf in ("state", "alert/+")
+        (topics.jackpot(jackpot, leaf), 0) for jackpot in jackpots for leaf in ("state", "alert/+")
     ]
     root = topics.root + "/"
-    while True:
+    for url in cycle(addresses(login.url)):
         try:
-            client = BrokerClient(login, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
+            node = msgspec.structs.replace(login, url=url)
+            client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
                 await client.subscribe(wanted)
                 yield Linked(up=True)

@@ -15,6 +15,7 @@ from paho.mqtt.client import DisconnectFlags
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from controller.broker.address import addresses
 from controller.broker.login import EndedEarlyError, Login, password, tls
 
 
@@ -24,7 +25,7 @@ class BrokerClient(aiomqtt.Client):
     """
 
     def __init__(self, login: Login, **options: Any) -> None:
-        address = urlsplit(login.url)
+        address = urlsplit(addresses(login.url)[0])
         context: ssl.SSLContext | None = tls(login)
         self._causes = _Causes()
         # not one that prints: what is wrong is told once, in our words

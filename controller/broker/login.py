@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import aiomqtt
 from paho.mqtt.reasoncodes import ReasonCode
 
+from controller.broker.address import addresses
 from devices.errors import NovamasError
 
 Disconnected = aiomqtt.MqttError
@@ -55,7 +56,9 @@ class Login(Protocol):
 
     @property
     def url(self) -> str:
-        """``mqtt://host:port`` or ``mqtts://host:port``."""
+        """``mqtt://host:port`` or ``mqtts://host:port``; of several nodes the first one is
+        meant (:func:`controller.broker.address.addresses`).
+        """
 
     @property
     def username(self) -> str | None:
@@ -188,7 +191,7 @@ def _of_tls(error: Exception, login: Login) -> str | None:
         return f"the broker ended the connection: {why}"
     # the library raises its own error in place of this one
     cause = error.__context__ if isinstance(error, Disconnected) else error
-    host = urlsplit(login.url).hostname
+    host = urlsplit(addresses(login.url)[0]).hostname
     if isinstance(cause, ssl.SSLCertVerificationError):
         code = cause.verify_code
         if code == _EXPIRED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from controller.broker.address import addresses
 from controller.configuration.settings import Archive, ArchiveSite, Configuration
 from devices.places import Path
 
@@ -69,14 +70,17 @@ def _one_password(given: Archive | ArchiveSite, at: Path) -> Flaws:
         yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
 
 
-def _site(site: ArchiveSite, at: Path) -> Flaws:
+def _is_address(url: str) -> bool:
     try:
-        address = urlsplit(site.url)
+        address = urlsplit(url)
         fine = address.scheme in ("mqtt", "mqtts") and bool(address.hostname)
-        fine = fine and address.username is None and address.port != 0
+        return fine and address.username is None and address.port != 0
     except ValueError:
-        fine = False
-    if not fine:
+        return False
+
+
+def _site(site: ArchiveSite, at: Path) -> Flaws:
+    if not all(map(_is_address, addresses(site.url))):
         yield (*at, "url"), "write mqtt://host:port or mqtts://host:port, without a user"
     if site.username is not None and not (site.password_file or site.password_credential):
         what = "`password_file` or `password_credential` is required too"

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from controller.broker.address import addresses
 from controller.confidential.boxes import public_key
 from controller.configuration.archives import archives
 from controller.configuration.jackpots import RESERVED as OF_TABLES
@@ -142,36 +143,9 @@ def _site(site: Site) -> Flaws:
 
 
 def _broker(broker: Broker) -> Flaws:
-    try:
-        address = urlsplit(broker.url)
-        scheme, host, _ = address.scheme, address.hostname, address.port
-    except ValueError as error:
-        yield ("broker", "url"), f"is not an address: {error}"
-        return
-    if address.username is not None or address.password is not None:
-        yield (
-            ("broker", "url"),
-            (
-                "contains a user name or password; use `username`, and `password_file` or "
-                "`password_credential`"
-            ),
-        )
-    if (
-        scheme not in ("mqtt", "mqtts", "embedded")
-        or not host
-        or address.path.strip("/")
-        or address.query
-        or address.fragment
-    ):
-        yield (
-            ("broker", "url"),
-            "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port",
-        )
-    elif scheme == "embedded":
-        try:
-            loopback(host)
-        except NotLoopbackError as error:
-            yield ("broker", "url"), _words(error)
+    for url in addresses(broker.url):
+        yield from _address(url, alone=url == broker.url)
+    scheme = broker.url.partition("://")[0]
     if (broker.cert_file is None) != (broker.key_file is None):
         has, lacks = (
             ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
@@ -194,6 +168,45 @@ def _broker(broker: Broker) -> Flaws:
         name = getattr(broker, key)
         if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
             yield ("broker", key), f"cannot be read: {name}"
+
+
+def _address(url: str, *, alone: bool) -> Flaws:
+    """Of one node of the broker; ``alone``: there is no other."""
+    try:
+        address = urlsplit(url)
+        scheme, host, _ = address.scheme, address.hostname, address.port
+    except ValueError as error:
+        yield ("broker", "url"), f"is not an address: {error}"
+        return
+    if address.username is not None or address.password is not None:
+        yield (
+            ("broker", "url"),
+            (
+                "contains a user name or password; use `username`, and `password_file` or "
+                "`password_credential`"
+            ),
+        )
+    if (
+        scheme not in ("mqtt", "mqtts", "embedded")
+        or not host
+        or address.path.strip("/")
+        or address.query
+        or address.fragment
+    ):
+        yield (
+            ("broker", "url"),
+            (
+                "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port; the "
+                "nodes of a cluster as mqtt://host:port,host:port"
+            ),
+        )
+    elif scheme == "embedded" and not alone:
+        yield ("broker", "url"), "a broker inside the daemon has one address"
+    elif scheme == "embedded":
+        try:
+            loopback(host)
+        except NotLoopbackError as error:
+            yield ("broker", "url"), _words(error)
 
 
 def _clock(clock: Clock) -> Flaws:

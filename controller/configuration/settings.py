@@ -123,7 +123,9 @@ class Recordings(_Section, frozen=True):
 
 class Broker(_Section, frozen=True):
     """``[broker]``: where results are published. ``url``: ``mqtt://host:port``,
-    ``mqtts://host:port`` or ``embedded://127.0.0.1:port``.
+    ``mqtts://host:port`` or ``embedded://127.0.0.1:port``; ``mqtt://host:port,host:port`` of a
+    cluster. ``wildcards_retained``: whether a subscription with a wildcard gets what the broker
+    retains; RabbitMQ gives it nothing.
 
     The password is read from ``password_file`` or from the systemd credential
     ``password_credential``. ``response_topics``: prefixes under which a response topic of MQTT 5 is
@@ -140,6 +142,7 @@ class Broker(_Section, frozen=True):
     key_file: Name | None = None
     protocol: Literal["5", "3.1.1"] = "5"
     keepalive: KeepAlive = 10
+    wildcards_retained: bool = True
     response_topics: Annotated[
         tuple[ResponseTopic, ...],
         Meta(max_length=16, description="at most 16 topic prefixes"),

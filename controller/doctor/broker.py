@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
@@ -17,9 +16,10 @@ from paho.mqtt.client import ConnectFlags
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
-from controller.configuration.settings import Configuration
+from controller.configuration.settings import Broker, Configuration, Site
 from controller.contract.node import NodeStatus
 from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
@@ -53,15 +53,15 @@ class _Client(BrokerClient):
 
 def look(configuration: Configuration) -> Iterator[Finding]:
     """The broker of the configuration; nothing is published."""
-    url = urlsplit(configuration.broker.url)
-    if url.scheme == "embedded":
+    if configuration.broker.url.startswith("embedded://"):
         yield Finding("ok", "broker", "it is part of the daemon")
         return
-    yield from asyncio.run(_asked(configuration))
+    for node in addresses(configuration.broker.url):
+        broker = msgspec.structs.replace(configuration.broker, url=node)
+        yield from asyncio.run(_asked(broker, configuration.site))
 
 
-async def _asked(configuration: Configuration) -> list[Finding]:
-    broker, site = configuration.broker, configuration.site
+async def _asked(broker: Broker, site: Site) -> list[Finding]:
     about = f"broker {broker.url}"
     five = broker.protocol == "5"
     topics = [

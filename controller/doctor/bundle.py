@@ -23,6 +23,7 @@ from typing import Any
 import aiomqtt
 import msgspec
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from controller.configuration.checks import deals_face_down
@@ -136,7 +137,7 @@ def versions() -> dict[str, Any]:
 async def health(configuration: Configuration) -> dict[str, Any]:
     """What the daemon last said of itself, or why it is not known."""
     broker, site = configuration.broker, configuration.site
-    url = broker.url.replace("embedded://", "mqtt://", 1)
+    url = addresses(broker.url)[0].replace("embedded://", "mqtt://", 1)
     kinds: dict[str, type[msgspec.Struct]] = {"health": Health, "status": NodeStatus}
     topics = {
         Topics(site.id, simulated).node(site.node, kind): kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ import aiomqtt
 import msgspec
 from paho.mqtt.reasoncodes import ReasonCode
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, Disconnected, told
 from controller.configuration.settings import Broker
@@ -31,14 +33,9 @@ async def ask(
     who = f"user {broker.username!r}" if broker.username else "a client without a user name"
     v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     try:
-        async with (
-            asyncio.timeout(patience),
-            BrokerClient(
-                broker,
-                protocol=aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311,
-                timeout=patience,
-            ) as client,
-        ):
+        async with asyncio.timeout(patience), AsyncExitStack() as stack:
+            protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
+            client = await _connected(stack, broker, protocol, patience)
             codes = await client.subscribe(answers, qos=1)
             if any(
                 (code.value if isinstance(code, ReasonCode) else code) >= 0x80 for code in codes
@@ -63,6 +60,22 @@ async def ask(
             "it again"
         ) from None
     raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
+
+
+async def _connected(
+    stack: AsyncExitStack, broker: Broker, protocol: aiomqtt.ProtocolVersion, patience: float
+) -> BrokerClient:
+    """A connection to the first of the broker's nodes that takes us."""
+    nodes = addresses(broker.url)
+    for url in nodes:
+        node = msgspec.structs.replace(broker, url=url)
+        client = BrokerClient(node, protocol=protocol, timeout=patience / len(nodes))
+        try:
+            return await stack.enter_async_context(client)
+        except Disconnected:
+            if url == nodes[-1]:
+                raise
+    raise AssertionError("a broker has an address")
 
 
 def _reply(payload: object) -> dict[str, Any]:

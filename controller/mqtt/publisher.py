@@ -15,10 +15,12 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
+from itertools import cycle
 
 import msgspec
 from paho.mqtt.client import MQTTMessage
 
+from controller.broker.address import addresses
 from controller.broker.login import (
     BrokerUnusableError,
     Disconnected,
@@ -67,8 +69,11 @@ RIVAL = "second-daemon"
 """The alert that another daemon serves a table of ours too, as long as its claim stands."""
 QUIET, RENEWED = 60.0, 600.0
 """Seconds: that minute, and the interval at which all retained topics are published again. We
-cannot see foreign messages that are too large for us.
+cannot see foreign messages that are too large for us. Where the broker keeps retained messages from
+wildcards they are published as often as claims, for whoever has subscribed since.
 """
+HEARD = 1.0
+"""Seconds more than between two claims within which one of another daemon must have come."""
 
 
 class _Sent(msgspec.Struct):
@@ -100,6 +105,8 @@ class Publisher:
         which can only cause duplicates.
         """
         self._broker = broker
+        self._addresses = cycle(addresses(broker.url))
+        """Of the broker's nodes, the one to connect to next."""
         self._client_id = client_id
         self._outbox = outbox
         self._api = api
@@ -251,7 +258,7 @@ class Publisher:
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[Connection]:
         connection = Connection(
-            self._broker,
+            msgspec.structs.replace(self._broker, url=next(self._addresses)),
             client_id=self._client_id,
             will=self._api.status(online=False),
             thrown_away=self._throw_away,
@@ -379,8 +386,22 @@ class Publisher:
     def _renew(self) -> None:
         self._shown = {}
         self._stale = set(self._api.tables)
+        if (connection := self._connection) is not None and not self._broker.wildcards_retained:
+            self._post_status(connection)
         self.wake()
-        self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
+        self._renewal = asyncio.get_running_loop().call_later(self._renewed, self._renew)
+
+    @property
+    def _renewed(self) -> float:
+        """Seconds until all retained topics are published again."""
+        return RENEWED if self._broker.wildcards_retained else CLAIMED
+
+    def _post_status(self, connection: Connection) -> None:
+        """Say ``online`` once more, for those who have subscribed with a wildcard since."""
+        status = self._api.status(online=True)
+        if not connection.v5:
+            self._own.said([status])
+        connection.post(status, partial(self._note_retained, status))
 
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # events up to here happened while we were not connected
@@ -389,6 +410,8 @@ class Publisher:
         claims.connected(time.monotonic())
         # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
         refused = await connection.listen(claims.topics(), qos=0, as_published=False)
+        if not self._broker.wildcards_retained:
+            refused += await self._hear_claims_said(connection)
         self._placed, self._unheard = set(), set()
         refused += await connection.listen(self._api.own(), retained=False)
         claims.admit()
@@ -419,7 +442,7 @@ class Publisher:
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
         loop = asyncio.get_running_loop()
         lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
-        self._renewal = loop.call_later(RENEWED, self._renew)
+        self._renewal = loop.call_later(self._renewed, self._renew)
         self._claiming_again = loop.call_later(CLAIMED, self._claim_again)
         try:
             await self._publish(connection, backlog)
@@ -427,6 +450,15 @@ class Publisher:
             lasting.cancel()
             self._renewal.cancel()
             self._claiming_again.cancel()
+
+    async def _hear_claims_said(self, connection: Connection) -> list[str]:
+        """Hear the claims of other daemons from those who say them: this broker keeps them from a
+        wildcard. It gives us our own of the run before.
+        """
+        refused = await connection.listen(self._api.claims.own_topics(), qos=0, as_published=False)
+        if self._api.claims.is_new:
+            await asyncio.sleep(CLAIMED + HEARD)
+        return refused
 
     def _lasts(self) -> None:
         """Clear the alert about a second client: the connection has lasted."""

@@ -105,6 +105,15 @@ class TableClaims:
         """The topics of all claims."""
         return [topics.node("+", LEAF) for topics in self._roots.values()]
 
+    def own_topics(self) -> list[str]:
+        """The topics of our own claims."""
+        return [topics.node(self._node, LEAF) for topics in self._roots.values()]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether this is our first connection."""
+        return self._connections == 1
+
     def connected(self, now: float) -> None:
         """A connection is made. Others may have lost theirs and need time to come back."""
         self._connections += 1

@@ -12,12 +12,14 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import cycle
 from typing import Any, Literal
 
 import aiomqtt
 import msgspec
 from msgspec.structs import replace
 
+from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from controller.contract.orders import RECALL
@@ -132,14 +134,15 @@ class Sending:
     async def run(self) -> None:
         """Stay connected."""
         said = ""
-        while True:
+        for url in cycle(addresses(self._login.url)):
             try:
+                node = replace(self._login, url=url)
                 client = BrokerClient(
-                    self._login, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10, timeout=5.0
+                    node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10, timeout=5.0
                 )
                 async with client:
                     wanted = [
-                        (topics.reply(table, self._client), 1)
+                        (topics.reply(table, self._client), 0)  # as in subscribers/feed.py
                         for table, topics in self._tables.items()
                     ]
                     await client.subscribe(wanted)
