@@ -29,6 +29,7 @@ def cases(short: int, whole: int) -> int:
 
 WAITING = (
     *("tests/chaos/", "tests/web/", "tests/test_demo.py", "tests/daemon/", "tests/cluster/"),
+    "tests/brokers/",
     *("tests/cli/", "tests/controller/test_journal_damage.py", "tests/devices/test_reader.py"),
     *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/video/"),
     *("tests/subscribers/surveillance/test_outages.py", "tests/subscribers/surveillance/test_s"),

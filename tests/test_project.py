@@ -206,13 +206,16 @@ def test_the_one_command_of_ci_is_make_test() -> None:
 
 
 def test_whatever_has_a_long_form_is_run_in_it() -> None:
-    """By ``make chaos``, which runs its own tests and these."""
+    """By ``make chaos``, which runs its own tests and these; those of ``tests/brokers`` by
+    ``make brokers``.
+    """
     tests = ROOT / "tests"
     takes = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases\b", re.MULTILINE)
     found = {
         path.relative_to(tests).as_posix()
         for path in tests.rglob("test_*.py")
-        if tests / "chaos" not in path.parents and takes.search(path.read_text())
+        if not {tests / "chaos", tests / "brokers"} & {*path.parents}
+        and takes.search(path.read_text())
     }
     assert found <= {*WITH_A_LONG_FORM}
     assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)

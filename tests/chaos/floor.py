@@ -11,11 +11,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -102,10 +102,27 @@ class Wheel:
             self.process.stdin.close()
 
 
+class Broker(Protocol):
+    """What a floor publishes to."""
+
+    port: int
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def signal(self, number: signal.Signals) -> None: ...
+
+    def log(self) -> str: ...
+
+
 class Floor:
     """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one
     that another floor has; ``heard``: topics below the root that the archive listens to, where it
     is not to hear everything; ``clock``: lines of that section.
+
+    ``url`` and ``settings``: the broker's address and other lines of its section; ``hears``: how
+    the archive connects.
     """
 
     def __init__(
@@ -118,7 +135,10 @@ class Floor:
         seed: int = 1,
         stale_after: float = 60.0,
         state: Path | None = None,
-        broker: Mosquitto | None = None,
+        broker: Broker | None = None,
+        url: str = "",
+        settings: str = "",
+        hears: Mapping[str, Any] | None = None,
         read_back_every: float = 21_600.0,
         heard: Sequence[str] = (),
         clock: str = "",
@@ -132,7 +152,9 @@ class Floor:
         folder.mkdir(parents=True, exist_ok=True)
         self.journal = (state or folder) / "journal.sqlite3"
         self.tables = [f"r{n + 1}" for n in range(tables)]
-        self.broker = broker or Mosquitto(folder / "mosquitto")
+        self.broker: Broker = broker or Mosquitto(folder / "mosquitto")
+        self._url = url or f"mqtt://127.0.0.1:{self.broker.port}"
+        self._settings, self._hears = settings, hears or {}
         self._borrowed = broker is not None
         self.wheels: dict[str, Wheel] = {}
         self.archive: Archive | None = None
@@ -153,8 +175,9 @@ read_back_every = {self.read_back_every}
 path = "{self.folder / "recordings"}"
 
 [broker]
-url = "mqtt://127.0.0.1:{self.broker.port}"
+url = "{self._url}"
 keepalive = 2
+{self._settings}
 {broker}
 [people]
 required = "accept-the-risk"
@@ -192,7 +215,12 @@ stale_after = {self.stale_after}
         if not self._borrowed:
             self.broker.start()
         self.archive = Archive(
-            self.broker.port, self.root, self._heard, username=username, password=password
+            self.broker.port,
+            self.root,
+            self._heard,
+            username=username,
+            password=password,
+            **self._hears,
         )
         self.plug_in()
         self.start_daemon(**environment)

@@ -13,7 +13,7 @@ from controller.mqtt.publisher import LONGEST_REFUSED
 from tests.chaos.archive import events_of
 from tests.chaos.floor import Floor
 from tests.chaos.proof import sound
-from tests.daemon.mosquitto import until
+from tests.daemon.mosquitto import Mosquitto, until
 
 
 def stored(floor: Floor) -> int:
@@ -84,6 +84,7 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
     subprocess.run(["mosquitto_passwd", "-c", "-b", users, "pit", "correct-horse"], check=True)
     subprocess.run(["mosquitto_passwd", "-b", users, "archive", "battery"], check=True)
     (made.folder / "secret").write_text("correct-horse")
+    assert isinstance(made.broker, Mosquitto)
     made.broker.configure("allow_anonymous false", f"password_file {users}")
     made.daemon.file.write_text(
         made.configuration(f'username = "pit"\npassword_file = "{made.folder / "secret"}"')

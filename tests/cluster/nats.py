@@ -26,6 +26,12 @@ CONNECT = bytes.fromhex("10 10 00 04 4d515454 04 02 0005 0004 70726f62")
 CONNACK = bytes.fromhex("20 02 00 00")
 
 
+ORDERED = "max_ack_pending: 1, ack_wait: 2s"
+"""Of the MQTT door: a session hears its next message when it has acknowledged the one before, so
+that none overtakes another when its connection is lost.
+"""
+
+
 class Node:
     """One server. ``nats``, ``mqtt``: the addresses of its doors."""
 
@@ -63,7 +69,8 @@ class Cluster:
     """``start()`` starts all nodes and waits until they are one. A node has a number from 0.
 
     ``network``: where each node is a host of its own, and can be cut off; without one they are on
-    the loopback of this machine. ``settings``: more lines of each node's configuration.
+    the loopback of this machine. ``settings``: more lines of each node's configuration; ``mqtt``:
+    more of its MQTT door's.
     """
 
     def __init__(
@@ -74,10 +81,12 @@ class Cluster:
         size: int = 3,
         network: Network | None = None,
         settings: Sequence[str] = (),
+        mqtt: str = "",
         name: str = "floor",
     ) -> None:
         assert PROGRAM.exists(), f"{PROGRAM.name} is missing: make .venv/installed-dev installs it"
         self.name, self._network, self._settings = name, network, settings
+        self._door = mqtt
         self.nodes = [
             Node(f"{name}-{number}", folder / f"{name}-{number}", host)
             for number in range(size)
@@ -190,7 +199,7 @@ class Cluster:
             f"listen: {doors['client']}",
             f"http: {doors['http']}",
             f'jetstream {{ store_dir: "{node.folder}" }}',
-            f"mqtt {{ listen: {doors['mqtt']} }}",
+            f"mqtt {{ listen: {doors['mqtt']}, {self._door} }}",
             *([others] if len(self.nodes) > 1 else []),
             *self._settings,
         )

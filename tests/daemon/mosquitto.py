@@ -10,7 +10,8 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,12 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Subscriber:
-    """A client that hears everything on a port, and may speak."""
+    """A client that hears everything on a port, and may speak.
+
+    ``nodes``: host and port of each node of a broker, in place of ``port``; where one is lost the
+    next is tried. ``session``: the client id under which the broker keeps what comes while we are
+    away (MQTT 3.1.1).
+    """
 
     def __init__(
         self,
@@ -148,28 +154,49 @@ class Subscriber:
         username: str | None = None,
         password: str | None = None,
         v5: bool = True,
+        nodes: Sequence[tuple[str, int]] = (),
+        session: str = "",
     ) -> None:
         self.heard: list[Heard] = []
         self.subscribed = threading.Event()
+        self.refused: list[int] = []
+        """What the broker answered to subscriptions that it does not grant."""
         self._client = paho.Client(
             CallbackAPIVersion.VERSION2,
+            client_id=session,
+            clean_session=None if v5 else not session,
             protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311,
         )
+        self._nodes = cycle(nodes or [("127.0.0.1", port)])
         if username is not None:
             self._client.username_pw_set(username, password)
         self._client.on_message = lambda _c, _u, m: self.heard.append(
             Heard(m.topic, bytes(m.payload), m.retain, m.properties)
         )
-        self._client.on_subscribe = lambda *_: self.subscribed.set()
+        self._client.on_subscribe = self._granted
         self._topics = topics or ("#",)
+        self._ended = False
         self._client.on_connect = self._connected
         self._client.reconnect_delay_set(1, 1)
-        self._client.connect("127.0.0.1", port)
+        self._keepalive = 3 if nodes else 60
+        if nodes:
+            self._client.connect_timeout = 3.0
+            self._client.on_disconnect = self._next
+            self._client.on_connect_fail = self._next
+        self._client.connect(*next(self._nodes), self._keepalive)
         self._client.loop_start()
         assert self.subscribed.wait(PATIENCE)
 
+    def _next(self, *_: Any) -> None:
+        if not self._ended:
+            self._client.connect_async(*next(self._nodes), self._keepalive)
+
     def _connected(self, *_: Any) -> None:
         self._client.subscribe([(topic, 1) for topic in self._topics])
+
+    def _granted(self, _client: Any, _userdata: Any, _mid: int, codes: Any, _: Any) -> None:
+        self.refused += [code.value for code in codes if code.value >= 0x80]
+        self.subscribed.set()
 
     def say(self, topic: str, body: Any, *, retain: bool = False, properties: Any = None) -> None:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -215,5 +242,6 @@ class Subscriber:
         return "\n".join(f"{heard.topic} {heard.payload[:300]!r}" for heard in self.heard[-100:])
 
     def close(self) -> None:
+        self._ended = True
         self._client.disconnect()
         self._client.loop_stop()

@@ -1,0 +1,57 @@
+"""One engine, and one floor that plays at it, for the tests of a module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.brokers.engines import ENGINES, LONG_ALONE, Engine
+from tests.chaos.floor import Floor
+from tests.conftest import LONG
+from tests.daemon.mosquitto import Subscriber
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
+    """Each engine in turn."""
+    if request.param in LONG_ALONE and LONG not in os.environ:
+        pytest.skip(f"{request.param} takes long to start: make brokers")
+    with ExitStack() as stack:
+        yield ENGINES[request.param](tmp_path_factory.mktemp(request.param), stack)
+
+
+@pytest.fixture(scope="module")
+def floor(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
+    """Two tables at which wheels play, and an archive that hears them."""
+    with ExitStack() as stack:
+        made = Floor(
+            tmp_path_factory.mktemp("floor"),
+            tables=2,
+            broker=engine,
+            url=engine.url,
+            settings=engine.settings,
+            hears={**engine.hears, "session": "archive"},
+        )
+        stack.callback(made.close)
+        made.start()
+        yield made
+
+
+@pytest.fixture
+def listen(engine: Engine, request: pytest.FixtureRequest) -> Iterator[Callable[..., Subscriber]]:
+    """``listen(*topics, session="")``: a client at the engine."""
+    with ExitStack() as stack:
+
+        def make(*topics: str, **how: Any) -> Subscriber:
+            made = Subscriber(0, *topics, **{**engine.hears, **how})
+            stack.callback(lambda: request.node.add_report_section("teardown", "", made.told()))
+            stack.callback(made.close)
+            return made
+
+        yield make

@@ -1,0 +1,142 @@
+"""The engines that the suite runs against, each as it is to be set up: docs/scale.md."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.brokers.rabbitmq import RabbitCluster
+from tests.cluster.nats import ORDERED, Cluster
+from tests.cluster.network import Network
+from tests.daemon.mosquitto import Mosquitto
+
+REPEATED = 10.0
+"""Seconds after which the daemon says its retained topics again, for wildcards at RabbitMQ."""
+
+
+class Engine:
+    """A broker that runs. ``nodes``: host and port of each door; ``settings``: what the daemon has
+    to be told of it.
+    """
+
+    settings = ""
+    wildcards_retained = True
+    refuses_spaces = False
+
+    def __init__(self, urls: list[str]) -> None:
+        self.urls = urls
+        self.nodes = [(str(url.hostname), int(url.port or 0)) for url in map(urlsplit, urls)]
+        self.port = self.nodes[0][1]
+
+    @property
+    def url(self) -> str:
+        """As the configuration has it: all nodes."""
+        return "mqtt://" + ",".join(url.removeprefix("mqtt://") for url in self.urls)
+
+    @property
+    def hears(self) -> dict[str, Any]:
+        """How a subscriber connects: to the last node first, which is not the daemon's."""
+        return {"nodes": self.nodes[::-1], "v5": False}
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        raise NotImplementedError
+
+    def signal(self, number: signal.Signals) -> None:
+        """To every node."""
+        raise NotImplementedError
+
+    def log(self) -> str:
+        raise NotImplementedError
+
+
+class OfMosquitto(Engine):
+    """One Mosquitto, which speaks MQTT 5. It drops nothing for who is away."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.broker = Mosquitto(folder, "allow_anonymous true", "max_queued_messages 0")
+        stack.callback(self.broker.kill)
+        self.broker.start()
+        super().__init__([f"mqtt://127.0.0.1:{self.broker.port}"])
+
+    def start(self) -> None:
+        self.broker.start()
+
+    def kill(self) -> None:
+        self.broker.kill()
+
+    def signal(self, number: signal.Signals) -> None:
+        self.broker.signal(number)
+
+    def log(self) -> str:
+        return self.broker.log()
+
+
+class OfNats(Engine):
+    """Three nodes of NATS. With ``apart`` each is a host of its own, and can be cut off."""
+
+    settings = 'protocol = "3.1.1"'
+    refuses_spaces = True
+
+    def __init__(self, folder: Path, stack: ExitStack, *, apart: bool = False) -> None:
+        network = Network(stack) if apart else None
+        self.cluster = Cluster(folder, stack, network=network, mqtt=ORDERED)
+        self.cluster.start()
+        super().__init__(self.cluster.mqtt)
+
+    def start(self) -> None:
+        self.cluster.start()
+
+    def kill(self) -> None:
+        self.cluster.close()
+
+    def signal(self, number: signal.Signals) -> None:
+        send: Mapping[signal.Signals, Callable[[int], None]] = {
+            signal.SIGSTOP: self.cluster.freeze,
+            signal.SIGCONT: self.cluster.thaw,
+        }
+        for node in range(len(self.nodes)):
+            send[number](node)
+
+    def log(self) -> str:
+        return self.cluster.log()
+
+
+class OfRabbit(Engine):
+    """Nodes of RabbitMQ."""
+
+    settings = 'protocol = "3.1.1"\nwildcards_retained = false'
+    wildcards_retained = False
+
+    def __init__(self, folder: Path, stack: ExitStack, *, size: int = 3) -> None:
+        self.cluster = RabbitCluster(folder, stack, size=size)
+        self.cluster.start()
+        super().__init__(self.cluster.mqtt)
+
+    def start(self) -> None:
+        self.cluster.start()
+
+    def kill(self) -> None:
+        self.cluster.close()
+
+    def signal(self, number: signal.Signals) -> None:
+        for node in range(len(self.nodes)):
+            (self.cluster.freeze if number == signal.SIGSTOP else self.cluster.thaw)(node)
+
+    def log(self) -> str:
+        return self.cluster.log()
+
+
+ENGINES: Mapping[str, Callable[[Path, ExitStack], Engine]] = {
+    "mosquitto": OfMosquitto,
+    "nats": OfNats,
+    "rabbitmq": OfRabbit,
+}
+LONG_ALONE = ("rabbitmq",)
+"""Those that take long to start."""
