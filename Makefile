@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test types contracts tests rules-proof chaos brokers bench steps pictures deb deb-test format pins clean
+.PHONY: help demo test types contracts tests rules-proof chaos brokers integrations bench steps pictures deb deb-test format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -17,6 +17,7 @@ help:
 	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
 	@echo "make chaos    kills, outages, full disks, clocks: forty minutes of it, and an hour for the console (ARGS=... for python -m tests.chaos)"
 	@echo "make brokers  what a subscriber may rely on, at Mosquitto, NATS and RabbitMQ; a hundred faults of a cluster (ARGS=... for python -m tests.brokers)"
+	@echo "make integrations  the examples at a real Home Assistant and a real Node-RED: half a gigabyte from PyPI and npm (docs/integrations.md)"
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make pictures the pictures of README.md anew"
@@ -59,6 +60,12 @@ chaos: .venv/installed-dev
 brokers: .venv/installed-dev
 	@tests/brokers/packages
 	@$(BIN)/python -m tests.brokers $(ARGS)
+
+integrations: .venv/installed-dev
+	@tests/debian-packages
+	@tests/npm-packages
+	@tests/integrations/packages
+	$(BIN)/pytest -p no:cacheprovider tests/daemon/real_home_assistant.py tests/daemon/real_node_red.py $(ARGS)
 
 bench: .venv/installed-dev
 	@tests/debian-packages

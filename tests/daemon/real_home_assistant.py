@@ -1,0 +1,108 @@
+"""The example at a real Home Assistant, which discovers the table and tells what it makes of it.
+`make integrations`: it needs an environment of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.daemon.play import TABLE, command, spin, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.daemon.test_home_assistant import PROGRAM, ROOT
+
+PYTHON = ROOT / "build" / "home-assistant" / "bin" / "python"
+HERE = ROOT / "tests" / "integrations" / "home_assistant.py"
+
+
+class HomeAssistant:
+    """Home Assistant at a broker; what it says of its entities, by their names."""
+
+    def __init__(self, folder: Path, broker: int) -> None:
+        folder.mkdir()
+        self._log = folder.with_suffix(".log")
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [PYTHON, HERE, folder, str(broker), str(free_port())],
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        self.told: dict[str, dict[str, Any]] = {}
+        self._listening = threading.Thread(target=self._listen)
+        self._listening.start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as lines:
+            for line in lines:
+                told = json.loads(line)
+                if told["state"] is not None:
+                    self.told[told["attributes"]["friendly_name"]] = told
+
+    def states(self) -> dict[str, str]:
+        return {name: told["state"] for name, told in list(self.told.items())}
+
+    def log(self) -> str:
+        return f"{self.states()}\n{self._log.read_text()[-4000:]}"
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._listening.join()
+
+
+def test_home_assistant_shows_what_the_daemon_says(
+    tmp_path: Path,
+    ending: ExitStack,
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+) -> None:
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=3.0)))
+    heard = subscribe(mosquitto.port)
+    made.start()
+    until_up(heard, made)
+    discovery = subprocess.Popen([*PROGRAM, "--port", str(mosquitto.port), "--single"])
+    ending.callback(discovery.wait)
+    ending.callback(discovery.kill)
+    home = HomeAssistant(tmp_path / "home-assistant", mosquitto.port)
+    ending.callback(home.end)
+
+    def shows(**expected: str) -> None:
+        wanted = {
+            f"Ruleta francesa r1 {name.replace('_', ' ')}": value
+            for name, value in expected.items()
+        }
+        until(str(wanted), lambda: wanted.items() <= home.states().items(), home.log)
+
+    shows(Status="closed", Phase="closed", Last_result="unavailable", Alerts="off")
+    command(heard, "session.open")
+    spin(wheel, heard, "17", 2)
+    shows(Status="open", Last_result="17", Phase="waiting")
+    result = home.told["Ruleta francesa r1 Last result"]["attributes"]
+    said = heard.latest(f"{TABLE}/result")
+    assert {key: result[key] for key in ("session", "round", "outcome")} == {
+        key: said[key] for key in ("session", "round", "outcome")
+    }
+    spin(wheel, heard, "0", 3, before="17")
+    shows(Last_result="0")
+    wheel.unplug()
+    shows(Status="stale", Phase="unavailable", Last_result="unavailable", Alerts="on")
+    assert "wheel-link" in home.told["Ruleta francesa r1 Alerts"]["attributes"]["alerts"]
+    wheel.plug()
+    shows(Alerts="off", Last_result="0")
+    made.kill()
+    shows(Status="unavailable", Last_result="unavailable", Alerts="unavailable")
+    until("the daemon is away", lambda: home.states()["Novamás pit-1 Connection"] == "off")
+    assert {"Novamás pit-1", "Ruleta francesa r1"} <= set(
+        home.told["Ruleta francesa r1 Alerts"]["devices"]
+    )
+    said_by_it = [each.topic for each in heard.heard if each.topic.startswith("homeassistant/")]
+    assert not [topic for topic in said_by_it if not topic.endswith(("/config", "/status"))]
