@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test types contracts tests rules-proof chaos brokers integrations bench steps pictures deb deb-test format pins clean
+.PHONY: help demo test types contracts tests rules-proof chaos brokers integrations bench steps pictures deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -23,6 +23,7 @@ help:
 	@echo "make pictures the pictures of README.md anew"
 	@echo "make deb      the Debian package of this commit, in build/ (docs/install.md)"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root"
+	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/vm.md)"
 	@echo "make format   put the source in form"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
@@ -92,6 +93,10 @@ deb: .venv/installed-dev
 deb-test: .venv/installed-dev
 	@packaging/debian/test-packages
 	@BASE=$(BASE) $(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_package.py $(ARGS)
+
+vm: .venv/installed-dev
+	@packaging/vm/packages
+	@BASE=$(BASE) DEB=$(DEB) $(BIN)/python -m pytest -s -p no:cacheprovider packaging/vm $(ARGS)
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -1,0 +1,133 @@
+"""One guest for all tests, which follow each other: this project's package is installed in it and
+its daemon runs. Its disk for the journal has a write-back cache of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from disk import Disk
+from guest import Guest, acceleration
+from image import FOLDER, HERE, Image, image
+from play import WHEEL, Simulator, open_session, until_more
+
+from tests.daemon.mosquitto import Subscriber
+
+CHECKOUT = HERE.parents[1]
+DATA_SIZE = "96M"
+
+
+def printed(*words: str | Path) -> str:
+    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def package(commit: str, folder: str) -> Path:
+    """The package of a commit; built unless it is there."""
+    short = printed("git", "log", "-1", "--format=%H", commit)[:8]
+    if there := sorted((CHECKOUT / folder).glob(f"novamas_*.{short}_*.deb")):
+        return there[0]
+    (CHECKOUT / folder).mkdir(parents=True, exist_ok=True)
+    build = CHECKOUT / "packaging" / "debian" / "build.py"
+    return Path(printed(sys.executable, build, commit, folder).splitlines()[-1])
+
+
+@pytest.fixture(scope="session")
+def present() -> Path:
+    """The package that is tested: of this commit, or the file that DEB names."""
+    named = os.environ.get("DEB")
+    return Path(named) if named else package("HEAD", "build")
+
+
+@pytest.fixture(scope="session")
+def older() -> Path:
+    """What is upgraded: the package of the commit BASE, else of the last tag or the parent."""
+    tags = printed("git", "tag", "--sort=-creatordate", "--merged", "HEAD^").split()
+    return package(os.environ.get("BASE") or (tags[0] if tags else "HEAD^"), "build/deb-older")
+
+
+@pytest.fixture(scope="session")
+def machine() -> tuple[Image, str]:
+    """The guest's disk, and what runs it."""
+    if os.geteuid() != 0:
+        pytest.exit("make vm makes a root and mounts the guest's disk: run it as root", 1)
+    made = image()
+    accelerator = acceleration(made)
+    print(f"the guest runs by {accelerator}")
+    return made, accelerator
+
+
+@pytest.fixture(scope="session")
+def handed(present: Path, older: Path) -> Path:
+    """What the guest reads as a disk: the packages and the files of the site."""
+    path = FOLDER / "handed.tar"
+    with tarfile.open(path, "w") as packed:
+        packed.add(present, "site/novamas.deb")
+        packed.add(older, "site/novamas-older.deb")
+        for file in sorted((HERE / "site").iterdir()):
+            packed.add(file, f"site/{file.name}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
+    folder = tmp_path_factory.mktemp("disk")
+    empty = folder / "data.ext4"
+    printed("mke2fs", "-q", "-t", "ext4", "-b", "4096", empty, DATA_SIZE)
+    served = Disk(folder / "nbd", empty.read_bytes())
+    yield served
+    served.close()
+
+
+@pytest.fixture(scope="session")
+def guest(
+    machine: tuple[Image, str],
+    disk: Disk,
+    handed: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Guest]:
+    """Booted, the package installed as a person does it, the daemon running."""
+    made = Guest(tmp_path_factory.mktemp("guest"), *machine, disk.path, handed)
+    try:
+        made.start()
+        made.run("tar --extract --file /dev/disk/by-id/virtio-handed --directory /srv")
+        made.run("DEBIAN_FRONTEND=noninteractive dpkg --install /srv/site/novamas.deb")
+        made.run("sh -e /srv/site/settle && sync")
+        yield made
+    finally:
+        made.power_off()
+
+
+@pytest.fixture
+def heard(guest: Guest) -> Iterator[Subscriber]:
+    """A subscriber outside of the guest."""
+    subscriber = Subscriber(guest.broker)
+    yield subscriber
+    subscriber.close()
+
+
+@pytest.fixture
+def wheel(guest: Guest, heard: Subscriber) -> Iterator[Simulator]:
+    """A wheel at the adapter that plays four times as fast as a real one, at a table whose session
+    is open; one result was heard already.
+    """
+    with closing(Simulator("--speed", "4", "--games-per-hour", "120")) as made:
+        guest.plug_serial("wheel", "WHEEL1", made.port)
+        try:
+            open_session(heard, WHEEL)
+            until_more(heard, WHEEL, "round.result", 0)
+            yield made
+        finally:
+            if guest.is_plugged("wheel"):
+                guest.unplug("wheel")
