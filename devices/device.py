@@ -78,6 +78,7 @@ class Device:
         confidential: bool = False,
         note: Callable[[AnyCall], None] = lambda _: None,
         identify: Callable[[Mapping[str, str]], None] = lambda _: None,
+        hold: Callable[[], None] = lambda: None,
         log: structlog.typing.FilteringBoundLogger | None = None,
     ) -> None:
         self.id = id
@@ -86,6 +87,7 @@ class Device:
         self._take = take
         self._note = note
         self._identify = identify
+        self._hold = hold
         self._clock = clock
         self._speed = speed
         self._told_after = told_after(speed) * speed
@@ -336,6 +338,7 @@ class Device:
             if self._recorder is not None:
                 # recorded even if it fails: part of it may have been sent
                 self._recorder.keep(self._since_1970 + self._clock(), request.data, sent=True)
+            self._hold()
             try:
                 await reader.write(request.data)
             except asyncio.CancelledError:

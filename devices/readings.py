@@ -387,24 +387,33 @@ class ClockBound(Reading, frozen=True, tag="clock.bound"):
 
 
 class JournalRestore(Reading, frozen=True, tag="journal.restore"):
-    """The table goes on from a backup of its journal. No device reports it: the daemon knows it of
-    who restored the backup.
+    """The table goes on from a backup of its journal, or from the journal of the other daemon of a
+    pair. No device reports it: the daemon knows it of who restored the backup, or of the store that
+    the pair shares.
     """
 
     journal: str
-    """The id of the journal that was backed up."""
+    """The id of the journal that was backed up, or of the other daemon's."""
     position: Whole
-    """The backup's last entry."""
+    """The backup's last entry, or the last that the other daemon signed for; 0: none is known."""
     hash: str
     """The hash of that entry, in hexadecimal."""
     since: str
-    """When that entry was stored: UTC, ISO 8601."""
+    """When that entry was stored, or the other daemon was last heard of: UTC, ISO 8601."""
     restored: str
-    """When the backup was restored: UTC, ISO 8601."""
+    """When the backup was restored, or the table was taken over: UTC, ISO 8601."""
     session: Whole
-    """The highest number of a session of this table that the backup tells of; 0: of none."""
+    """The highest number of a session of this table that is known from there; 0: of none."""
     jump: Whole
-    """By how much the numbers of sessions go on beyond the backup."""
+    """By how much the numbers of sessions go on beyond it."""
+    source: Literal["backup", "other_daemon"] = "backup"
+    """What the table goes on from."""
+    instance: str | None = None
+    """The other daemon's name in the pair; null: a backup."""
+    term: Whole | None = None
+    """The term of the lease in which it had the table; null: a backup."""
+    read: Whole = 0
+    """The highest number of a reading at this table that the other daemon told; 0: of none."""
 
 
 class DeviceReport(Reading, frozen=True, tag="device.report"):

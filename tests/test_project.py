@@ -100,6 +100,7 @@ def test_every_dependency_is_used() -> None:
         "evdev-binary": "evdev",
         "fpdf2": "fpdf",
         "libusb-package": "libusb_package",
+        "nats-py": "nats",
         "paho-mqtt": "paho",
         "prometheus-client": "prometheus_client",
         "pyserial": "serial",

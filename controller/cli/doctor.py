@@ -9,12 +9,15 @@ import msgspec
 
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import in_colours
-from controller.doctor import broker, clock, disk, keys, serial_lines, units
+from controller.doctor import broker, clock, disk, keys, serial_lines, standby, units
 from controller.doctor.finding import Finding, Level
 
-HELP = "look at the machine: lines, disk, clock, broker, keys, units; say what to do"
+HELP = "look at the machine: lines, disk, clock, broker, standby, keys, units; say what to do"
 
-LOOKS = (serial_lines.look, disk.look, clock.look, broker.look, keys.look, units.look)
+LOOKS = (
+    *(serial_lines.look, disk.look, clock.look, broker.look, standby.look),
+    *(keys.look, units.look),
+)
 COLOURS: dict[Level, str] = {"ok": "32", "note": "36", "warning": "33", "fault": "31"}
 
 

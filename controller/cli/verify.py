@@ -26,7 +26,7 @@ HELP = "check the chain of a journal and its sealed days, and name the first wro
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--key K] [--witness ARCHIVE] [--json | --text] [--jobs N]."""
+    """JOURNAL [--key K] [--witness ARCHIVE] [--other JOURNAL] [--json | --text] [--jobs N]."""
     add_journal(parser)
     parser.add_argument(
         "--witness",
@@ -34,10 +34,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ARCHIVE",
         help="a subscriber's archive: events and checkpoints as JSON lines, in any order",
     )
+    parser.add_argument(
+        "--other",
+        type=Path,
+        metavar="JOURNAL",
+        help="the journal of the other daemon of a pair: whether it has what was handed over",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
     """The verdict to stdout. Gives its exit status."""
+    from controller.proof.hand_overs import compare
     from controller.proof.verify import verify
     from controller.proof.witness import Witness
 
@@ -56,6 +63,8 @@ def run(given: argparse.Namespace) -> int:
             percent.show,
             given.jobs,
         )
+    if given.other is not None:
+        compare(given.journal, given.other, verdict)
     if witness is not None:
         witness.testify(verdict)
     if unheard is not None:

@@ -21,6 +21,7 @@ from controller.configuration.archives import archives
 from controller.configuration.jackpots import RESERVED as OF_TABLES
 from controller.configuration.jackpots import jackpots, signs
 from controller.configuration.listening import listening
+from controller.configuration.pairs import standby
 from controller.configuration.pictures import pictures
 from controller.configuration.settings import (
     BROKER_FILES,
@@ -109,6 +110,7 @@ def flaws(
         *pictures(configuration),
         *archives(configuration),
         *listening(configuration),
+        *standby(configuration),
         *_once(
             [(("table", t, "id"), table.id) for t, table in tables],
             "another table has the id",

@@ -26,6 +26,7 @@ from controller.configuration.settings import (
     Mistake,
     People,
     Recordings,
+    Standby,
     Video,
     Web,
 )
@@ -46,6 +47,7 @@ FILES: Mapping[type, tuple[str, ...]] = {
     Archive: (*_LOGIN, *_RECALLS, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),
     Bookmark: ("ca_file", "secret_file"),
+    Standby: ("creds_file", "ca_file", "cert_file", "key_file"),
     Video: ("folder",),
 }
 """Keys of each section that name a file of the person who configures."""

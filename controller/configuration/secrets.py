@@ -15,6 +15,7 @@ from controller.configuration.settings import (
     Broker,
     Carrousel,
     Configuration,
+    Standby,
     Web,
 )
 from devices import places
@@ -29,12 +30,14 @@ FILES: Mapping[type, tuple[str, ...]] = {
     ),
     ArchiveSite: ("password_file", "key_file"),
     Bookmark: ("secret_file",),
+    Standby: ("creds_file", "key_file"),
 }  # fmt: skip
 """Keys of each section that name a file, or a folder, of what nobody else may read."""
 
 UNITS: Mapping[str, str] = {
     "broker": "novamas.service",
     "journal": "novamas.service",
+    "standby": "novamas.service",
     "surveillance": "novamas.service",
     "web": "novamas-web.service",
     "carrousel": "novamas-carrousel.service",

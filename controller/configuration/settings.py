@@ -330,6 +330,29 @@ class Archive(_Section, frozen=True):
     site: tuple[ArchiveSite, ...] = ()
 
 
+class Standby(_Section, frozen=True):
+    """``[standby]``: two daemons with the same tables, of which one serves them. ``servers``: the
+    NATS cluster that keeps their lease; ``instance``: the name of this one (default: the name of
+    the machine); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``:
+    where the lease is kept, and how many times.
+
+    ``creds_file`` or the systemd credential ``creds_credential``: the user of NATS.
+    """
+
+    servers: Annotated[
+        tuple[Name, ...], Meta(min_length=1, max_length=16, description="1 to 16 addresses")
+    ]
+    instance: Slug | None = None
+    lease: Annotated[float, Meta(ge=1, le=300, description="seconds, 1 to 300")] = 10.0
+    bucket: Slug = "novamas-standby"
+    replicas: Literal[1, 3, 5] = 3
+    creds_file: Name | None = None
+    creds_credential: Name | None = None
+    ca_file: Name | None = None
+    cert_file: Name | None = None
+    key_file: Name | None = None
+
+
 class Metrics(_Section, frozen=True):
     """``[metrics]``: what the daemon counts. ``listen``: ``host:port`` where it can be asked
     (default: nowhere).
@@ -490,6 +513,7 @@ class Configuration(_Section, frozen=True):
     bookmark: tuple[Bookmark, ...] = ()
     video: Video = Video()
     archive: Archive = Archive()
+    standby: Standby | None = None
     metrics: Metrics = Metrics()
     log: Log = Log()
 

@@ -430,34 +430,44 @@ class ClockStepped(Event, frozen=True, tag="clock.stepped"):
 
 
 class JournalRestored(Event, frozen=True, tag="journal.restored"):
-    """The table goes on from a backup of its journal, the first event of its run. What the table
-    told between the backup and this event is no longer in its journal: it stands with who kept it,
-    and the table neither confirms nor corrects it. What was open in the backup has ended; a person
-    opens the next session.
+    """The table goes on from a backup of its journal, or from the other daemon of a pair: the first
+    event of its run. What the table told after `since` and before this event is not in its journal:
+    it stands with who kept it, and the table neither confirms nor corrects it. What was open has
+    ended; a person opens the next session.
     """
 
     journal: str
-    """The id of the journal that was backed up; a new one goes on for it."""
+    """The id of the journal that was backed up, for which a new one goes on; or of the other
+    daemon's.
+    """
     position: int
-    """The backup's last entry."""
+    """The backup's last entry, or the last that the other daemon signed for; 0: none is known."""
     hash: str
     """The hash of that entry, in hexadecimal."""
     since: str
-    """When that entry was stored, with which the gap begins; it ends with this event: UTC,
-    ISO 8601.
+    """When that entry was stored, or the other daemon was last heard of, with which the gap begins;
+    it ends with this event: UTC, ISO 8601.
     """
     restored: str
-    """When the backup was restored: UTC, ISO 8601."""
+    """When the backup was restored, or the table was taken over: UTC, ISO 8601."""
     next_session: int
-    """The number of the next session. Those from the backup's last one up to it may have been given
-    in the gap, and are not given again.
+    """The number of the next session. Those from the last one that is known up to it may have been
+    given in the gap, and are not given again.
     """
     was_open: int | None = None
-    """The session that was open in the backup; null: none. It has ended."""
+    """The session that was open in the backup, or when this daemon last had the table; null: none.
+    It has ended.
+    """
     in_progress: int | None = None
     """The round in progress in it, which gets no result here; null: none."""
     unresolved: tuple[int, ...] = ()
     """Its rounds without a result, for which nobody can give one here any more."""
+    source: Literal["backup", "other_daemon"] = "backup"
+    """What the table goes on from."""
+    instance: str | None = None
+    """The other daemon's name in the pair; null: a backup."""
+    term: int | None = None
+    """The term of the lease in which it had the table; null: a backup."""
 
 
 AnyEvent = (

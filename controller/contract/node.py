@@ -193,6 +193,17 @@ class ReloadHealth(msgspec.Struct, frozen=True, kw_only=True):
     """
 
 
+class StandbyHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """By which right a daemon of a pair serves the tables."""
+
+    instance: str
+    """Its name in the pair."""
+    term: int
+    """How many times the lease of the tables was taken, this time included."""
+    since: str
+    """When it was taken: UTC, ISO 8601."""
+
+
 class Health(msgspec.Struct, kw_only=True):
     """The retained topic ``health`` of a daemon."""
 
@@ -232,6 +243,8 @@ class Health(msgspec.Struct, kw_only=True):
     """Table id to its health."""
     reload: ReloadHealth | None = None
     """The last reload of the configuration; null: it is as it was at the start."""
+    standby: StandbyHealth | None = None
+    """By which right the daemon serves the tables; null: it is none of a pair."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,7 +43,7 @@ from controller.journal.schema import (
     Record,
     is_unread,
 )
-from controller.journal.setup import Restored
+from controller.journal.setup import HandOver, Restored
 from controller.journal.store import Replacement, Store
 from controller.metrics.family import Histogram
 
@@ -107,7 +107,7 @@ class Journal:
 
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
     callbacks run in the event loop. ``id``: the file's own; ``restored``: the backup that it goes
-    on from.
+    on from; ``handed``: the daemon of the pair that had the tables before.
     """
 
     def __init__(
@@ -120,10 +120,11 @@ class Journal:
         self.path = path
         self.failed: str | None = None
         self.waiting = 0
+        self.handed: HandOver | None = None
         self.on_commit: Callable[[], None] = lambda: None
-        self._on_aside = on_aside
+        self.on_aside = on_aside
         self._capacity = capacity
-        self._on_change = on_change
+        self.on_change = on_change
         self.commits = Histogram()
         """How long commits took."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -271,12 +272,15 @@ class Journal:
         """The latest state of that table, or None."""
         return self._ask(lambda reader: reader.last_saved(table))
 
-    def untold(self, table: str) -> Restored | None:
-        """The backup that the journal goes on from, if that table has not told it yet."""
-        restored = self.restored
-        if restored is None or self._ask(lambda reader: reader.saved_at(table)) > restored.through:
+    def untold(self, table: str) -> Restored | HandOver | None:
+        """The daemon that had the table before, or the backup that the journal goes on from, if the
+        table has not told it yet.
+        """
+        points = [point for point in (self.handed, self.restored) if point is not None]
+        if not points:
             return None
-        return restored
+        saved = self._ask(lambda reader: reader.saved_at(table))
+        return next((point for point in points if saved <= point.through), None)
 
     def head(self) -> int:
         """The position of the last committed entry; 0 if there is none."""
@@ -455,8 +459,8 @@ class Journal:
         if reason == self.failed:
             return
         self.failed = reason
-        if self._on_change is not None:
-            self._call(self._on_change, reason)
+        if self.on_change is not None:
+            self._call(self.on_change, reason)
 
     def _go_on(self, new: Replacement) -> None:
         """Continue with another file; in the event loop, so that nobody sees half of the change."""
@@ -468,8 +472,8 @@ class Journal:
         self._unread_since = None
         with suppress(sqlite3.Error):
             old.close()
-        if self._on_aside is not None:
-            self._on_aside()
+        if self.on_aside is not None:
+            self.on_aside()
 
     def _settle(
         self,

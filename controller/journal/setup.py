@@ -12,6 +12,7 @@ import msgspec
 
 from controller.configuration.settings import Configuration
 from controller.contract.json_bodies import Stored
+from controller.contract.node import Checkpoint
 
 Why = Literal["boot", "lost", "day", "aside", "reload", "restored"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
@@ -111,6 +112,40 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     through: Stored = 0
 
 
+class HandOver(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The daemon that had the tables before, as it last said in the store of the pair:
+    ``instance``, ``boot``, ``journal`` and ``term``; ``since``: when it said so; ``checkpoint``:
+    the end of its journal, signed by it. ``forgotten``: the store had lost what it knew, and nobody
+    knows what another daemon did.
+
+    ``sessions`` and ``readings``: by table the highest numbers that it had given; ``at``: when the
+    tables were taken over; ``through``: the last entry of this journal before that, after which
+    every table tells the hand-over first.
+    """
+
+    instance: str = ""
+    boot: str = ""
+    journal: str = ""
+    term: Stored = 0
+    since: str = ""
+    checkpoint: Checkpoint | None = None
+    sessions: dict[str, Stored] = {}
+    readings: dict[str, Stored] = {}
+    forgotten: bool = False
+    at: str = ""
+    through: Stored = 0
+
+
+class Tenure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """By which right a daemon of a pair serves the tables: it holds their lease in this ``term``.
+    ``before``: the last hand-over to this journal; null: there was none.
+    """
+
+    instance: str
+    term: Stored
+    before: HandOver | None = None
+
+
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
     hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
@@ -118,7 +153,8 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     which are ``removed`` then, of another people file, of other tables, or of a journal that goes
     on from a backup, which is ``restored`` then. ``clock``: null in a release that did not look at
     it; ``people``: null where no command needs a signature. ``reloaded``: from here on other
-    ``tables`` are there, or the same with other devices.
+    ``tables`` are there, or the same with other devices. ``standby``: null where the daemon is none
+    of a pair.
     """
 
     software: str
@@ -133,6 +169,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     people: PeopleSetup | None = None
     reloaded: bool = False
     restored: Restored | None = None
+    standby: Tenure | None = None
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,6 +188,7 @@ def boot(
     removed: tuple[Removed, ...] = (),
     people: PeopleSetup | None = None,
     reloaded: bool = False,
+    standby: Tenure | None = None,
 ) -> bytes:
     """The body of a ``boot`` entry: the setup of this run of the daemon."""
     made = Boot(
@@ -164,6 +202,7 @@ def boot(
         removed=removed,
         people=people,
         reloaded=reloaded,
+        standby=standby,
         tables=tuple(
             TableSetup(
                 id=table.id,
@@ -210,8 +249,9 @@ def restored_boot(body: bytes, restored: Restored) -> bytes:
 
 def _again(body: bytes, restored: Restored | None) -> bytes:
     before = msgspec.json.decode(body, type=Boot)
-    return msgspec.json.encode(
-        msgspec.structs.replace(
-            before, continues=True, removed=(), reloaded=False, restored=restored
-        )
+    again = msgspec.structs.replace(
+        before, continues=True, removed=(), reloaded=False, restored=restored
     )
+    if restored is not None:  # whatever the pair did after the backup is another's
+        again = msgspec.structs.replace(again, standby=None)
+    return msgspec.json.encode(again)

@@ -69,7 +69,7 @@ class Connection(BrokerClient):
 
     ``thrown_away`` is called for each incoming message that is malformed or for which there is no
     room. ``heard`` is called for every message, in the order in which everything comes from the
-    broker, and says whether it has dealt with it.
+    broker, and says whether it has dealt with it. ``hold`` is called directly before each write.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Connection(BrokerClient):
         will: Message,
         thrown_away: Callable[[], None] = lambda: None,
         heard: Callable[[MQTTMessage], bool] = lambda _: False,
+        hold: Callable[[], None] = lambda: None,
     ) -> None:
         address = urlsplit(broker.url)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
@@ -109,6 +110,7 @@ class Connection(BrokerClient):
         self._publishing = cast("PublishingClient", self._client)
         self._publishing.thrown_away = thrown_away
         self._publishing.acknowledge = self._puback
+        self._publishing.hold = hold
 
     @property
     def largest(self) -> int | None:

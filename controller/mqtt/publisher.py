@@ -13,7 +13,7 @@ import contextlib
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from functools import partial
 from itertools import cycle
 
@@ -76,6 +76,21 @@ HEARD = 1.0
 """Seconds more than between two claims within which one of another daemon must have come."""
 
 
+async def _ours() -> None:
+    return
+
+
+class Exclusive(msgspec.Struct, frozen=True):
+    """That only one daemon may publish. ``hold`` does not return if it is not us; ``confirm``
+    returns once it is sure, by an answer to what was asked from then on, that it is.
+    ``taken_over``: another one had the tables before.
+    """
+
+    hold: Callable[[], None] = lambda: None
+    confirm: Callable[[], Awaitable[None]] = _ours
+    taken_over: bool = False
+
+
 class _Sent(msgspec.Struct):
     """An event that awaits its acknowledgement."""
 
@@ -88,6 +103,11 @@ class _Sent(msgspec.Struct):
 class Publisher:
     """The connection to the broker, re-established for as long as the daemon runs. ``changed`` is
     called when it is made or lost.
+
+    The daemons of a pair have one client id: the broker ends the connection of one when it takes
+    the other. Whoever publishes has confirmed on this very connection that it has the lease; so in
+    the broker's order all that the other one wrote comes before, also if it was frozen in
+    mid-write and its clock stood still.
     """
 
     def __init__(
@@ -98,6 +118,7 @@ class Publisher:
         api: TablesApi,
         stages: Stages | None = None,
         changed: Callable[[], None] = lambda: None,
+        exclusive: Exclusive | None = None,
     ) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
@@ -112,6 +133,7 @@ class Publisher:
         self._api = api
         self._stages = stages or Stages()
         self._changed = changed
+        self._exclusive = exclusive or Exclusive()
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
         self._connection: Connection | None = None
@@ -257,12 +279,14 @@ class Publisher:
 
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[Connection]:
+        await self._exclusive.confirm()  # lest we end the connection of one who publishes by right
         connection = Connection(
             msgspec.structs.replace(self._broker, url=next(self._addresses)),
             client_id=self._client_id,
             will=self._api.status(online=False),
             thrown_away=self._throw_away,
             heard=self._hear,
+            hold=self._exclusive.hold,
         )
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -404,6 +428,7 @@ class Publisher:
         connection.post(status, partial(self._note_retained, status))
 
     async def _send(self, connection: Connection) -> None:
+        await self._exclusive.confirm()  # by now the broker has ended every other's connection
         backlog = self._outbox.head()  # events up to here happened while we were not connected
         self._own.connected()
         claims = self._api.claims
@@ -427,8 +452,9 @@ class Publisher:
         refused += await connection.listen(self._api.jackpots.topics(), as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
-        self._shown, self._taken = {}, set()
-        self._stale = set(self._api.tables)
+        # where another daemon had the tables, the broker may hold alerts that are none of ours
+        self._taken = set(self._api.tables) if self._exclusive.taken_over else set()
+        self._shown, self._stale = {}, set(self._api.tables)
         self._refresh(connection)
         while connection.pending:
             await self._wait(connection)

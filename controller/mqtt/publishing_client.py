@@ -17,9 +17,12 @@ _PUBLISH = 0x30
 
 
 class PublishingClient(BoundedClient):
-    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK."""
+    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK;
+    ``hold`` directly before anything is written to the socket, and does not return if we may not.
+    """
 
     acknowledge: Callable[[int, int], None] = staticmethod(lambda _id, _reason: None)
+    hold: Callable[[], None] = staticmethod(lambda: None)
 
     def send(self, packets: bytes) -> bool:
         """Write whole packets to the socket. Returns whether it took them all; the rest is in the
@@ -43,6 +46,10 @@ class PublishingClient(BoundedClient):
             }
         )
         return False
+
+    def _sock_send(self, buf: bytes | bytearray) -> int:
+        self.hold()
+        return super()._sock_send(buf)
 
     def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
         # The packet is the identifier and, in MQTT 5, a reason code unless that is 0 (3.4.2).

@@ -52,10 +52,13 @@ class _Rival(msgspec.Struct):
 
 class TableClaims:
     """Our claim, and those of other daemons that have some of our tables too. ``tables``: each with
-    its topics.
+    its topics. ``leased``: a lease decides between the daemons of our node, and not their claims.
     """
 
-    def __init__(self, node: str, boot: str, tables: Mapping[str, Topics]) -> None:
+    def __init__(
+        self, node: str, boot: str, tables: Mapping[str, Topics], *, leased: bool = False
+    ) -> None:
+        self._leased = leased
         self._node = node
         self._boot = boot
         self._roots = {topics.root: topics for topics in tables.values()}
@@ -138,6 +141,8 @@ class TableClaims:
             table: since for table, since in claim.tables.items() if self._root.get(table) == root
         }
         if claim.boot == self._boot:  # MQTT 3.1.1 sends us our own
+            return True
+        if self._leased and node == self._node:
             return True
         if stored and self._connections == 1 and node == self._node:
             self._before = {table: since for table, since in shared.items() if since is not None}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CommandRefused, Signature
 from controller.contract.events import AnyEvent
-from controller.contract.node import NodeStatus, PeopleHealth, ReloadHealth
+from controller.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
 from controller.contract.orders import (
     DeviceOrder,
     Recall,
@@ -106,6 +106,7 @@ class TablesApi:
         topics: Topics,
         places: Mapping[str, ServedTable],
         response_topics: tuple[str, ...] = (),
+        standby: StandbyHealth | None = None,
     ) -> None:
         self.alerts: dict[str, Alert] = {}
         """Alerts that concern every table but are in no journal, published under each table's
@@ -128,8 +129,13 @@ class TablesApi:
         self.withheld = 0
         """Answers not sent to the response topic that their command named."""
         self._told = -SILENT
+        self.standby = standby
+        """By which right the daemon of a pair serves the tables."""
         self.claims = TableClaims(
-            node, boot, {table: place.topics for table, place in places.items()}
+            node,
+            boot,
+            {table: place.topics for table, place in places.items()},
+            leased=standby is not None,
         )
         self.jackpots = Jackpots((place.topics, place.runner) for place in places.values())
         self.boot = boot

@@ -25,7 +25,7 @@ from controller.journal.file import is_checked_whole
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
-from controller.journal.setup import PeopleSetup, Removed, boot
+from controller.journal.setup import PeopleSetup, Removed, Tenure, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
@@ -52,7 +52,8 @@ AGAIN = 600.0
 
 class JournalUpkeep:
     """The upkeep for one daemon. ``alerts``: where its alerts go; ``changed`` is called after each
-    change of them. ``people``: who may act at the start.
+    change of them. ``people``: who may act at the start; ``standby``: by which right the daemon of
+    a pair serves.
     """
 
     def __init__(
@@ -63,11 +64,13 @@ class JournalUpkeep:
         alerts: dict[str, Alert],
         changed: Callable[[], None],
         people: PeopleSetup | None = None,
+        standby: Tenure | None = None,
     ) -> None:
         self._journal = journal
         self._run = run
         self._pace = Pace()
         self._people = people
+        self._standby = standby
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
@@ -358,6 +361,7 @@ class JournalUpkeep:
             removed=removed,
             people=self._people,
             reloaded=reloaded,
+            standby=self._standby,
         )
         now = utc(time.time())
         record = Record(

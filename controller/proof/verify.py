@@ -17,6 +17,7 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, JournalUnusableError, genesis, holds
 from controller.journal.setup import Boot, Removed
+from controller.proof import hand_overs
 from controller.proof.checkpoint import flaw, kept
 from controller.proof.evidence import Evidence, Source
 from controller.proof.pieces import Lead, Piece, lead, whole
@@ -144,6 +145,7 @@ def verify(
             walk.take(piece)
         hearer.end()
     walk.judge()
+    verdict.notes[:] = dict.fromkeys(verdict.notes)
     return verdict
 
 
@@ -415,6 +417,8 @@ class Walk:
                 "by itself. What was stored after that entry and before the restore is in no file "
                 "here: subscribers have it"
             )
+        if boot.standby is not None and boot.standby.before is not None:
+            hand_overs.judge(boot.standby.before, self.evidence.journal, self._verdict)
         self._stated += ((chain.journal, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
         self._site = (

@@ -31,7 +31,7 @@ from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
-from controller.journal.setup import Boot, PeopleSetup, Why
+from controller.journal.setup import Boot, HandOver, PeopleSetup, Restored, Why
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -46,12 +46,14 @@ from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, erro
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
+from controller.service.pair import Pair
 from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, Reload
 from controller.service.reload_answer import Answer, write_answer
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
+from controller.standby.right import Progress
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -80,6 +82,8 @@ PEOPLE = "people"
 """The alert of a people file that is refused."""
 RESTORED = "journal-restored"
 """The alert of a journal that goes on from a backup."""
+TAKEN_OVER = "taken-over"
+"""The alert of tables that another daemon had before."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -106,15 +110,38 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     before[signal.SIGHUP] = signal.signal(signal.SIGHUP, reload)
     try:
-        await Daemon(configuration, deadline, file, again).run(stop)
+        if configuration.standby is None:
+            await Daemon(configuration, deadline, file, again).run(stop)
+        else:
+            await _serve_in_pair(configuration, deadline, file, again, stop)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
+async def _serve_in_pair(
+    configuration: Configuration,
+    deadline: Deadline,
+    file: Path | None,
+    again: asyncio.Event,
+    stop: asyncio.Event,
+) -> None:
+    """Wait until the lease of the tables is ours, and serve them until ``stop``."""
+    pair = Pair(configuration)
+    try:
+        if await pair.wait(stop):
+            async with pair.renewing():
+                daemon = Daemon(configuration, deadline, file, again, pair)
+                await daemon.run(stop)
+            await pair.release()
+    finally:
+        await pair.close()
+
+
 class Daemon:
     """All tables of one configuration, which is read from its ``file`` again when ``again`` is set.
-    Raises ``JournalUnusableError`` and ``KeyFileError``.
+    ``pair``: its place in a pair, which has the lease of the tables, and its journal. Raises
+    ``JournalUnusableError`` and ``KeyFileError``.
     """
 
     def __init__(
@@ -123,8 +150,10 @@ class Daemon:
         deadline: Deadline,
         file: Path | None = None,
         again: asyncio.Event | None = None,
+        pair: Pair | None = None,
     ) -> None:
-        self.boot = new_boot()
+        self.boot = new_boot() if pair is None else pair.boot
+        self._pair = pair
         self._file, self._again = file, again or asyncio.Event()
         self._deadline = deadline
         self._configuration = configuration
@@ -133,11 +162,9 @@ class Daemon:
         self._stages = Stages()
         self._software = f"novamas {version('novamas')}"
         site = configuration.site
-        self._journal = Journal(
-            Path(configuration.journal.path),
-            self._journal_changed,
-            on_aside=self._journal_set_aside,
-        )
+        self._journal = Journal(Path(configuration.journal.path)) if pair is None else pair.journal
+        self._journal.on_change = self._journal_changed
+        self._journal.on_aside = self._journal_set_aside
         if again is not None:
             self._journal.announce()
         self._publisher: Publisher | None = None
@@ -152,26 +179,37 @@ class Daemon:
             self._cipher = (
                 card_cipher(configuration, lambda: self._upkeep.signer) if hidden else None
             )
+            tenure = None if pair is None else pair.begin()
             last = self._journal.latest("boot")
-            fresh = last is None and self._journal.set_aside is None
+            # of a pair, the other daemon may have followed what this journal has not heard of
+            fresh = last is None and self._journal.set_aside is None and pair is None
             self._seen = Seen(0.0 if fresh else time.time() + TOLERANCE)
             self._people = _people_file(configuration, last)
             setup = _people_setup(configuration, self._people)
             self._upkeep = JournalUpkeep(
-                configuration, self.boot, self._journal, self._alerts, self._changed, setup
+                *(configuration, self.boot, self._journal, self._alerts, self._changed, setup),
+                tenure,
             )
-            untold = [table.id for table in configuration.table if self._journal.untold(table.id)]
+            untold = {
+                table.id: point
+                for table in configuration.table
+                if (point := self._journal.untold(table.id)) is not None
+            }
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
             self._runners[:] = (place.runner for place in self._places.values())
             # The node's own topics are among the simulated ones only if every table is simulated.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
             self._api = TablesApi(
-                site.node, self.boot, node, self._places, configuration.broker.response_topics
+                *(site.node, self.boot, node, self._places, configuration.broker.response_topics),
+                None if pair is None else pair.health(),
             )
             self._api.alerts = self._alerts
             self._say_people()
             self._say_restored(untold)
+            self._say_taken_over(untold)
+            if pair is not None:
+                pair.tell(self._progress)
         except BaseException:
             self._journal.close()
             raise
@@ -203,6 +241,7 @@ class Daemon:
             self._api,
             self._stages,
             self._health_due.set,
+            None if self._pair is None else self._pair.exclusive(),
         )
         self._publisher = publisher
         runners = self._runners
@@ -278,7 +317,18 @@ class Daemon:
             publisher.end()
             await asyncio.wait([publishing], timeout=FAREWELL)
             await _cancel(publishing, *chores)
+        if self._pair is not None:
+            self._pair.ended(self._progress())
         self._log.info("daemon down")
+
+    def _progress(self) -> Progress:
+        """How far we have come, for the daemon that may go on after us."""
+        tables = {place.runner.table.id: place.runner.table for place in self._places.values()}
+        return Progress(
+            self._upkeep.checkpoint(),
+            {id: table.session for id, table in tables.items()},  # noqa: A001
+            {id: table.readings for id, table in tables.items() if table.face_down},  # noqa: A001
+        )
 
     def _status(self) -> str:
         devices = sum(map(len, self._reading.values()))
@@ -417,8 +467,14 @@ class Daemon:
         return ServedTable(runner, topics, devices, silence, gate, required)
 
     def _device(self, table: TableSettings, device: DeviceSettings, runner: TableRunner) -> Device:
+        pair = self._pair
+
+        def hold() -> None:
+            if pair is not None:
+                pair.hold()
 
         def note(call: AnyCall) -> None:
+            hold()  # what it said while we were frozen is for the daemon that has taken over
             runner.note(device.id, call)
             if not isinstance(call, Heard):
                 # an opened or closed link means nothing to the table, but health reports it
@@ -447,6 +503,7 @@ class Daemon:
             commands_enabled=device.commands,
             note=note,
             identify=identify,
+            hold=hold,
             log=self._log.bind(table=table.id),
         )
 
@@ -514,24 +571,52 @@ class Daemon:
             self._log.error("people file refused", reason=file.trouble)
         self._changed()
 
-    def _say_restored(self, untold: list[str]) -> None:
+    def _say_restored(self, untold: Mapping[str, Restored | HandOver]) -> None:
         """Raise the alert of a journal that goes on from a backup, at the start at which these
         tables tell it.
         """
         point = self._journal.restored
-        if point is None or not untold:
+        tables = [table for table, told in untold.items() if isinstance(told, Restored)]
+        if point is None or not tables:
             return
         self._log.error(
-            "journal restored", tables=untold, since=point.since, position=point.position
+            "journal restored", tables=tables, since=point.since, position=point.position
         )
         what = (
             f"a backup of {point.since} was restored at {point.at}. What was told after it stands "
             f"with subscribers alone. Sessions are closed and begin with a higher number at "
-            f"{', '.join(untold)}; the alert ends with the next start of the daemon"
+            f"{', '.join(tables)}; the alert ends with the next start of the daemon"
         )
         self._alerts[RESTORED] = Alert(
             alert=RESTORED,
             what="journal.restored",
+            severity="warning",
+            raised=utc(time.time()),
+            detail=what,
+        )
+
+    def _say_taken_over(self, untold: Mapping[str, Restored | HandOver]) -> None:
+        """Raise the alert of tables that another daemon of the pair had before."""
+        point = self._journal.handed
+        tables = [table for table, told in untold.items() if isinstance(told, HandOver)]
+        if point is None or not tables:
+            return
+        who = (
+            "nobody knows what another daemon did, for the store of the pair had lost its record"
+            if point.forgotten
+            else f"{point.instance} had the tables, and was last heard of at {point.since}"
+        )
+        self._log.error(
+            "tables taken over", tables=tables, of=point.instance, since=point.since, at=point.at
+        )
+        what = (
+            f"{who}; this daemon took them over at {point.at}. What happened in between it cannot "
+            f"know. Sessions are closed and begin with a higher number at {', '.join(tables)}; the "
+            "alert ends with the next start of the daemon"
+        )
+        self._alerts[TAKEN_OVER] = Alert(
+            alert=TAKEN_OVER,
+            what="table.taken_over",
             severity="warning",
             raised=utc(time.time()),
             detail=what,

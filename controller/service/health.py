@@ -99,6 +99,7 @@ class HealthReporter:
                 for id, place in self._places.items()  # noqa: A001
             },
             reload=self._api.reload,
+            standby=self._api.standby,
         )
 
     def notable(self) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import get_args
 
@@ -48,6 +48,16 @@ ROUNDS: Mapping[str, type[AnyEvent]] = {
 FAMILIES = (
     Family("novamas_info", "gauge", "1; the labels say who tells.", ("site", "node", "version")),
     Family("novamas_uptime_seconds", "gauge", "Since the start of the daemon."),
+    Family(
+        "novamas_standby_waiting",
+        "gauge",
+        "1: the daemon of a pair waits for the lease of its tables. 0: it serves.",
+    ),
+    Family(
+        "novamas_standby_term",
+        "gauge",
+        "Of a pair: how many times the lease was taken, this time included.",
+    ),
     Family(
         "novamas_alerts",
         "gauge",
@@ -183,6 +193,24 @@ FAMILIES = (
     ),
     Family("novamas_log_lines_lost_total", "counter", "Lines of the log that were lost."),
 )
+
+
+WAITING = ("novamas_info", "novamas_standby_waiting")
+"""What a daemon tells that waits for the lease of its tables."""
+
+
+def waiting_page(site: str, node: str, version: str) -> Callable[[], Awaitable[Answer]]:
+    """The page of a daemon of a pair while the other one serves."""
+    values: dict[str, Values] = {
+        "novamas_info": {(site, node, version): 1},
+        "novamas_standby_waiting": {(): 1},
+    }
+    families = [family for family in FAMILIES if family.name in WAITING]
+
+    async def page() -> Answer:
+        return Answer(await exposition(families, values), TEXT)
+
+    return page
 
 
 class DaemonMetrics:
@@ -328,6 +356,8 @@ def _of_node(health: Health) -> Iterable[tuple[str, float | None]]:
     broker, clock = health.broker, health.clock
     return (
         ("novamas_uptime_seconds", health.uptime),
+        ("novamas_standby_waiting", None if health.standby is None else 0),
+        ("novamas_standby_term", None if health.standby is None else health.standby.term),
         ("novamas_journal_entries", health.journal.position),
         ("novamas_journal_writable", health.journal.state == "ok"),
         ("novamas_journal_waiting_records", health.journal.waiting),

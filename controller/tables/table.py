@@ -403,6 +403,11 @@ class Table:
         return self._open
 
     @property
+    def session(self) -> int:
+        """The number of the session that is open, or else of the last one; 0: none."""
+        return self._game.show(self._state).session
+
+    @property
     def sound(self) -> bool:
         """Whether the game has not failed, so that :meth:`saved` is complete."""
         return self._fault is None and not self._due
@@ -682,13 +687,14 @@ class Table:
         return events
 
     def _begin_after(self, given: JournalRestore) -> tuple[Any, list[AnyEvent]]:
-        """Begin anew after a backup was restored, with numbers that nobody has been told. Whether
-        the session of the backup went on, and with which results, the table cannot know.
+        """Begin anew after a backup was restored, or another daemon had the table, with numbers
+        that nobody has been told. Whether a session went on, and with which results, the table
+        cannot know.
         """
         shown = self._game.show(self._state)
         last = max(shown.session, given.session) + given.jump
         if self._game.face_down:
-            self.readings += READINGS * given.jump
+            self.readings = max(self.readings, given.read) + READINGS * given.jump
         current = getattr(self._state, "current", None)
         raised = getattr(self._state, "alerts", ())
         event = JournalRestored(
@@ -697,6 +703,9 @@ class Table:
             hash=given.hash,
             since=given.since,
             restored=given.restored,
+            source=given.source,
+            instance=given.instance,
+            term=given.term,
             next_session=last + 1,
             was_open=shown.session if self._open else None,
             in_progress=None if current is None else shown.round,

@@ -29,6 +29,7 @@ from devices.links.link import (
 from devices.suggestions import instead_of
 
 __all__ = [
+    "NETWORKED",
     "SCHEMES",
     "Link",
     "LinkFailedError",
@@ -49,6 +50,10 @@ SCHEMES = {
 """Scheme -> module, imported on first use. Each module has ``check(address)`` and
 ``connect(address)``.
 """
+
+
+NETWORKED = ("tcp", "rfc2217", "mqtt")
+"""The schemes of devices that any machine of the network reaches."""
 
 
 class _Scheme(Protocol):

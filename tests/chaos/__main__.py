@@ -25,7 +25,7 @@ WITH_A_LONG_FORM = (
     *("controller/test_confidential.py", "controller/test_two_worlds.py"),
     *("controller/test_journal_damage.py", "controller/test_damaged_cells.py"),
     *("controller/test_hostile_files.py", "controller/test_hostile_values.py"),
-    "controller/test_processes.py",
+    *("controller/test_lease.py", "controller/test_processes.py"),
     *("controller/test_table_claims.py", "controller/test_unresolved.py"),
     *(f"controller/games/test_{family}_properties.py" for family in FAMILIES),
     *("controller/games/test_circle_showdown.py", "controller/games/test_every_input.py"),

@@ -321,7 +321,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
             "recordings, broker, people, web, carrousel, jackpot, sign, bookmark, video, "
-            "archive, metrics, log"
+            "archive, standby, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -642,6 +642,7 @@ def test_the_document_has_every_section() -> None:
         settings.Web,
         settings.Carrousel,
         settings.Archive,
+        settings.Standby,
         settings.Metrics,
         settings.Jackpot,
         settings.Sign,

@@ -142,7 +142,7 @@ async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_par
 ) -> None:
     asides: list[str | None] = []
     with closing(await filled(path, 300)) as made:
-        made._on_aside = lambda: asides.append(made.lost)
+        made.on_aside = lambda: asides.append(made.lost)
         head, before = made.head(), made.id
         disk.bad = {601, 602, 603, 700}
         found = await told(made, 300, head)

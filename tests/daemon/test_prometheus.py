@@ -39,11 +39,13 @@ NOT_HERE = {
     "novamas_reload_refused",
     "novamas_reload_timestamp_seconds",
     "novamas_reload_waiting_tables",
+    "novamas_standby_term",
+    "novamas_standby_waiting",
     "novamas_table_alerts",
     "novamas_table_irregularities_total",
 }
 """What this floor does not have, or may not: alerts, refused orders, a source of time, people, a
-reload."""
+reload, a second daemon."""
 
 
 class Prometheus:

@@ -1,0 +1,70 @@
+"""The pair: whether the store of the lease answers, and who has the tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from controller.configuration.settings import Configuration, Standby
+from controller.doctor.finding import Finding
+from controller.standby.store import Entry, Store, StoreUnreachableError, StoreUnusableError
+
+PATIENCE = 5.0
+"""Seconds for each answer."""
+
+
+def look(configuration: Configuration) -> Iterator[Finding]:
+    """The store of the lease; nothing is written there."""
+    if configuration.standby is not None:
+        node = configuration.site.node
+        yield from asyncio.run(_asked(configuration.standby, node))
+
+
+async def _asked(settings: Standby, node: str) -> list[Finding]:
+    store, about = Store(settings, node, PATIENCE), "standby"
+    found: list[Finding] = []
+    try:
+        for _ in settings.servers:  # each of them is to answer
+            try:
+                entry = await store.read()
+            except StoreUnreachableError as error:
+                do = "start the node, or correct standby.servers"
+                found.append(Finding("warning", about, f"no answer from {error}", do))
+            else:
+                found += judged(about, store.server or "", entry)
+            await store.close()
+        if any(each.level == "ok" for each in found):
+            found += await _kept(settings, store, about)
+    except StoreUnusableError as error:
+        found.append(Finding("fault", about, str(error), "correct [standby]"))
+    except StoreUnreachableError as error:
+        found.append(Finding("warning", about, f"no answer from {error}", "look at the cluster"))
+    finally:
+        await store.close()
+    if not any(each.level == "ok" for each in found):
+        do = "start the cluster: while it does not answer, neither daemon serves"
+        found.append(Finding("fault", about, "the store of the lease cannot be asked", do))
+    return found
+
+
+def judged(about: str, server: str, entry: Entry) -> list[Finding]:
+    """What a server says of the lease."""
+    record = entry.record
+    if record is None:
+        return [Finding("ok", about, f"{server} answers; nobody has had the tables yet")]
+    who = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
+    return [Finding("ok", about, f"{server} answers; {who}, term {record.term}")]
+
+
+async def _kept(settings: Standby, store: Store, about: str) -> list[Finding]:
+    try:
+        kept, current = await store.replicas()
+    except StoreUnreachableError:  # there is no bucket yet
+        return []
+    if kept < settings.replicas:
+        do = f"`nats stream edit KV_{settings.bucket} --replicas {settings.replicas}`"
+        return [Finding("warning", about, f"the lease is kept {kept} times", do)]
+    if current < kept:
+        what = f"{current} of the {kept} nodes that keep the lease are up to date"
+        return [Finding("warning", about, what, "look at the cluster")]
+    return []

@@ -1,0 +1,1 @@
+"""Two daemons with the same tables: which of them serves, and what ends the other one."""

@@ -1,0 +1,171 @@
+"""The lease: who may serve the tables of a node, until when, and from when another may take it.
+
+Pure: no clock, no I/O. Every time here is of the clock of one machine, in seconds, and is compared
+with no other machine's. Two may never serve at once, for this reason:
+
+- Whoever holds the lease may serve until ``SHARE`` of it has passed since *before* it sent the last
+  renewal that was confirmed.
+- Whoever waits takes it only when the same revision has stood for a whole lease since it *first
+  saw* that revision, which was after it was sent; and with compare-and-set on that revision, so
+  that any renewal that the store took meanwhile keeps it.
+
+So ``SHARE`` of a lease has passed on one clock before the whole of it has on the other, as long as
+one clock is not a quarter faster than the other.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.journal.setup import HandOver
+from controller.standby.record import Record, handed_over, highest
+
+SHARE = 0.8
+"""The part of a lease for which whoever holds it may serve after a renewal."""
+RENEWALS = 4
+"""Renewals in a lease."""
+
+
+class Own(msgspec.Struct, frozen=True, kw_only=True):
+    """The daemon itself. ``journal``: the id of its journal, which it has locked; ``machine``: an
+    id of the machine; ``term``: the last one that the journal has begun, 0: none;
+    ``until``: when its last entry was written: UTC.
+    """
+
+    instance: str
+    boot: str
+    journal: str
+    machine: str
+    term: int = 0
+    until: str = ""
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """What a daemon that waits has seen. ``revision``: of the store, 0: it has no record, None: it
+    was not asked yet; ``first``: when that revision was first seen; ``highest``: the highest term
+    ever seen; ``before``: the last record that another run wrote.
+    """
+
+    own: Own
+    lease: float
+    revision: int | None = None
+    record: Record | None = None
+    first: float = 0.0
+    highest: int = 0
+    before: Record | None = None
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """The lease, held. ``until``: when the right to serve ends."""
+
+    record: Record
+    revision: int
+    until: float
+
+
+def saw(waiting: Waiting, revision: int, record: Record | None, now: float) -> Waiting:
+    """The store was read. A revision that stands keeps the time at which it was first seen."""
+    if revision == waiting.revision:
+        return waiting
+    own = record is not None and record.boot == waiting.own.boot
+    return replace(
+        waiting,
+        revision=revision,
+        record=record,
+        first=now,
+        highest=max(waiting.highest, 0 if record is None else record.term),
+        before=waiting.before if own or record is None else record,
+    )
+
+
+def goes_on(own: Own, record: Record | None) -> bool:
+    """Whether the record is of an earlier run of the same daemon, and nobody else had the lease
+    since: its journal knows one of the terms that were its own without a break.
+    """
+    return (
+        record is not None
+        and record.journal == own.journal
+        and record.instance == own.instance
+        and record.first <= own.term <= record.term
+    )
+
+
+def free_from(waiting: Waiting) -> float | None:
+    """When the lease may be taken if the record stands until then; None: not known yet.
+
+    At once if it was given back, or is of the same journal on the same machine: who held it has
+    died, or the journal would still be locked. A record of a lower term than was ever seen is none
+    of these: the store has forgotten something, and another daemon may be sure of its lease.
+    """
+    record, own = waiting.record, waiting.own
+    if waiting.revision is None:
+        return None
+    if record is None:
+        return waiting.first + waiting.lease
+    own_record = (record.journal, record.machine) == (own.journal, own.machine)
+    if (record.released or own_record) and record.term >= waiting.highest:
+        return waiting.first
+    return waiting.first + max(waiting.lease, record.lease)
+
+
+def claim(waiting: Waiting, now: str) -> Record:
+    """The record with which the lease is taken on ``waiting.revision``. ``now``: UTC."""
+    own, record = waiting.own, waiting.before
+    term = max(waiting.highest, own.term) + 1
+    claimed = Record(
+        instance=own.instance,
+        boot=own.boot,
+        journal=own.journal,
+        machine=own.machine,
+        term=term,
+        first=term,
+        lease=waiting.lease,
+        since=now,
+        renewed=now,
+    )
+    if record is None:
+        # the journal knows of a pair, and the store does not: what the other one did, nobody knows
+        forgotten = HandOver(since=own.until, forgotten=True) if own.term else None
+        return replace(claimed, handed=forgotten)
+    carried = replace(claimed, sessions=record.sessions, readings=record.readings)
+    if goes_on(own, record):
+        return replace(carried, first=record.first, handed=record.handed)
+    return replace(carried, handed=handed_over(record))
+
+
+def taken(record: Record, revision: int, sent: float) -> Held:
+    """The store took the record, which was sent no earlier than at ``sent``."""
+    return Held(record=record, revision=revision, until=sent + SHARE * record.lease)
+
+
+def renewed(held: Held, record: Record, revision: int, sent: float) -> Held:
+    """The store took the renewal."""
+    until = max(held.until, sent + SHARE * record.lease)
+    return Held(record=record, revision=revision, until=until)
+
+
+def reread(held: Held, revision: int, record: Record | None) -> Held | None:
+    """After a request whose answer did not come, the store has this. None: the lease is another's.
+    The right to serve lasts no longer for it.
+    """
+    mine = held.record
+    if record is None or (record.boot, record.term) != (mine.boot, mine.term):
+        return None
+    return replace(held, revision=revision)
+
+
+def renewal(
+    held: Held,
+    now: str,
+    sessions: dict[str, int],
+    readings: dict[str, int],
+) -> Record:
+    """The record to renew with, but for its checkpoint. Numbers never go back."""
+    record = held.record
+    return replace(
+        record,
+        renewed=now,
+        sessions=highest(record.sessions, sessions),
+        readings=highest(record.readings, readings),
+    )

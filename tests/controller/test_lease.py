@@ -1,0 +1,368 @@
+"""The lease of a pair: whatever is lost, late, frozen or killed, and though clocks run apart, no
+two may serve at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NamedTuple
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from controller.contract.node import Checkpoint
+from controller.standby.lease import (
+    RENEWALS,
+    SHARE,
+    Held,
+    Own,
+    Waiting,
+    claim,
+    free_from,
+    goes_on,
+    renewal,
+    renewed,
+    reread,
+    saw,
+    taken,
+)
+from controller.standby.record import Record, handed_over, read_record
+from tests.conftest import cases
+
+NOW = "2026-11-23T20:00:00.000000Z"
+LEASE = 10.0
+OWN = Own(instance="north", boot="b1", journal="j1", machine="m1")
+POINT = Checkpoint(journal="j1", boot="b1", time=NOW, position=7, hash="9a")
+
+
+class Store:
+    """What NATS promises: a record is replaced by whoever knows its revision, and by nobody
+    else.
+    """
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.record: Record | None = None
+        self.history: list[Record] = []
+        self.coming: list[tuple[Request, Member]] = []
+
+    def take(self, now: float) -> None:
+        """All that has arrived by now, also what nobody waits for any more."""
+        for request, asker in sorted(self.coming, key=lambda each: each[0].arrives):
+            if request.arrives > now:
+                break
+            self.coming.remove((request, asker))
+            if request.record is None:
+                answer = Answer(request.answered, self.revision, self.record)
+            else:
+                revision = self.replace(request.record, request.last)
+                answer = Answer(request.answered, revision, request.record)
+            if asker.asked is request:
+                asker.answer = answer
+
+    def replace(self, record: Record, last: int) -> int | None:
+        if last != self.revision:
+            return None
+        self.revision, self.record = self.revision + 1, record
+        self.history.append(record)
+        return self.revision
+
+
+class Request(NamedTuple):
+    """A request in flight; ``record``: to be written, None: it reads. ``sent``: by the clock of who
+    sent it; ``arrives`` and ``answered``: in true time, infinite if it is lost.
+    """
+
+    record: Record | None
+    last: int
+    sent: float
+    arrives: float
+    answered: float
+
+
+class Answer(NamedTuple):
+    at: float
+    revision: int | None
+    record: Record | None
+
+
+class Fault(NamedTuple):
+    """What befalls a member from ``begins`` for ``lasts``."""
+
+    begins: float
+    member: int
+    what: str
+    lasts: float
+
+
+class Member:
+    """A daemon, with a clock of its own."""
+
+    def __init__(self, number: int, rate: float, store: Store) -> None:
+        self.rate, self.ahead, self.store = rate, 1000.0 * number, store
+        self.name, self.term, self.boots = f"n{number}", 0, 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A new process. The one before has ended: the journal was locked."""
+        self.boots += 1
+        name = self.name
+        self.own = Own(
+            instance=name, boot=f"{name}-{self.boots}", journal=name, machine=name, term=self.term
+        )
+        self.waiting = Waiting(own=self.own, lease=LEASE)
+        self.held: Held | None = None
+        self.asked: Request | None = None
+        self.answer: Answer | None = None
+        self.next = 0.0
+
+    def clock(self, now: float) -> float:
+        return self.ahead + now * self.rate
+
+    def may_serve(self, now: float) -> bool:
+        return self.held is not None and self.clock(now) < self.held.until
+
+    def act(self, now: float, faults: set[str], late: float) -> None:
+        """Do what is due: ask, hear what was answered, or wait no longer for it."""
+        clock = self.clock(now)
+        if self.held is not None and clock >= self.held.until:
+            self.begin()  # the fence
+        if self.asked is not None:
+            if self.answer is not None and now >= self.answer.at:
+                self.hear(self.asked, self.answer, clock)
+            elif clock >= self.asked.sent + LEASE / 6:
+                self.asked = self.answer = None
+                self.look_again()
+        if self.asked is None and clock >= self.next:
+            self.ask(now, faults, late)
+
+    def ask(self, now: float, faults: set[str], late: float) -> None:
+        clock = self.clock(now)
+        arrives = math.inf if "requests lost" in faults else now + late
+        answered = math.inf if "answers lost" in faults else arrives + late
+        free = free_from(self.waiting)
+        record, last = None, 0
+        self.next = clock + LEASE / 20
+        if self.held is not None:
+            record = replace(renewal(self.held, NOW, {}, {}), checkpoint=POINT)
+            last = self.held.revision
+            self.next = clock + LEASE / RENEWALS
+        elif free is not None and clock >= free:
+            assert self.waiting.revision is not None
+            record, last = claim(self.waiting, NOW), self.waiting.revision
+        self.asked = Request(record, last, clock, arrives, answered)
+        self.store.coming.append((self.asked, self))
+
+    def look_again(self) -> None:
+        if self.held is None:
+            return
+        again = reread(self.held, self.store.revision, self.store.record)
+        if again is None:
+            self.begin()
+        else:
+            self.held = again
+
+    def hear(self, asked: Request, answer: Answer, clock: float) -> None:
+        self.asked = self.answer = None
+        if asked.record is None:
+            assert answer.revision is not None
+            self.waiting = saw(self.waiting, answer.revision, answer.record, clock)
+            self.next = clock if free_from(self.waiting) == clock else self.next
+        elif answer.revision is None:
+            self.look_again()
+        elif self.held is None:
+            self.held = taken(asked.record, answer.revision, asked.sent)
+            self.check_unbroken(asked.record)
+            self.next = clock
+        else:
+            self.held = renewed(self.held, asked.record, answer.revision, asked.sent)
+            self.term = self.held.record.term  # its journal knows by now
+
+    def check_unbroken(self, record: Record) -> None:
+        """An ordinary restart only where nobody else had the lease."""
+        if record.first <= self.own.term:
+            since = [each for each in self.store.history if each.term >= self.own.term]
+            assert {each.journal for each in since} == {self.name}
+
+
+FAULTS = st.lists(
+    st.builds(
+        Fault,
+        st.integers(8, 80),
+        st.integers(0, 2),
+        st.sampled_from(["frozen", "slow", "answers lost", "requests lost", "killed"]),
+        st.sampled_from([0.1, 1.0, 2.4, 5.0, 7.9, 8.2, 9.8, 10.4, 19.0]),
+    ),
+    max_size=10,
+)
+RATES = st.lists(st.floats(0.99, 1.01), min_size=3, max_size=3)
+
+
+@settings(max_examples=cases(60, 10_000))
+@given(rates=RATES, faults=FAULTS, late=st.sampled_from([0.0, 0.1, 1.0, 1.6, 3.0, 9.0]))
+def test_no_two_may_serve_at_once(rates: list[float], faults: list[Fault], late: float) -> None:
+    """Three that contend, each at its own pace and by its own clock: frozen, killed, their requests
+    lost or on their way for long, their answers too.
+    """
+    store = Store()
+    members = [Member(number, rate, store) for number, rate in enumerate(rates)]
+    served = set()
+    for step in range(1000):
+        now = step / 10
+        store.take(now)
+        for number, one in enumerate(members):
+            mine = [each for each in faults if each.member == number]
+            if any(each.what == "killed" and each.begins == now for each in mine):
+                one.begin()
+            there = {each.what for each in mine if each.begins <= now < each.begins + each.lasts}
+            if "frozen" not in there:
+                one.act(now, there, late if "slow" in there else 0.0)
+        serving = [each.name for each in members if each.may_serve(now)]
+        assert len(serving) <= 1, serving
+        served.update(serving)
+    assert served
+    terms = [each.term for each in store.history]
+    assert terms == sorted(terms)
+
+
+@given(
+    rate=st.floats(0.99, 1.01),
+    killed=st.floats(0, LEASE / RENEWALS),
+    look=st.floats(0, LEASE / 20),
+    answer=st.floats(0, LEASE / 6),
+)
+def test_the_other_takes_over_within_two_leases(
+    rate: float, killed: float, look: float, answer: float
+) -> None:
+    """The one that has it renews at 0 and dies; the store answers in time."""
+    record = replace(claim(Waiting(own=OWN, lease=LEASE), NOW), checkpoint=POINT)
+    waiting = Waiting(own=replace(OWN, instance="south", journal="j2"), lease=LEASE)
+    now, serves = killed + look, -1.0
+    while serves < 0:
+        waiting = saw(waiting, 1, record, (now + answer) * rate)
+        now += answer
+        free = free_from(waiting)
+        assert free is not None
+        if now * rate >= free:
+            serves = now + answer
+        now += LEASE / 20
+    assert serves - killed <= 2 * LEASE
+    assert serves > SHARE * LEASE
+
+
+def waiting_for(record: Record | None, own: Own = OWN, **more: Any) -> Waiting:
+    waiting = Waiting(own=own, lease=LEASE, **more)
+    return saw(waiting, 0 if record is None else 5, record, 100.0)
+
+
+def held_by(**more: Any) -> Record:
+    record = Record(
+        instance="south",
+        boot="b2",
+        journal="j2",
+        machine="m2",
+        term=4,
+        first=3,
+        lease=LEASE,
+        since=NOW,
+        renewed=NOW,
+        checkpoint=POINT,
+    )
+    return msgspec.convert({**msgspec.structs.asdict(record), **more}, Record)
+
+
+def test_an_empty_store_is_waited_for_too() -> None:
+    """Somebody may have emptied it while another serves."""
+    assert free_from(Waiting(own=OWN, lease=LEASE)) is None
+    assert free_from(waiting_for(None)) == 100.0 + LEASE
+    first = claim(waiting_for(None), NOW)
+    assert (first.term, first.first, first.handed) == (1, 1, None)
+
+
+def test_a_store_that_has_forgotten_is_told_as_such() -> None:
+    known = replace(OWN, term=9, until=NOW)
+    record = claim(waiting_for(None, known), NOW)
+    assert record.term == 10
+    assert record.handed is not None
+    assert (record.handed.forgotten, record.handed.since) == (True, NOW)
+
+
+def test_what_was_given_back_is_taken_at_once() -> None:
+    assert free_from(waiting_for(held_by(released=True))) == 100.0
+    assert free_from(waiting_for(held_by())) == 100.0 + LEASE
+
+
+def test_a_longer_lease_of_the_other_is_waited_for() -> None:
+    assert free_from(waiting_for(held_by(lease=60.0))) == 160.0
+
+
+def test_a_lower_term_than_was_seen_is_waited_for_whatever_it_says() -> None:
+    for record in (held_by(released=True), held_by(journal="j1", machine="m1")):
+        assert free_from(waiting_for(record, highest=6)) == 100.0 + LEASE
+    assert claim(waiting_for(held_by(), highest=6), NOW).term == 7
+
+
+def test_a_copied_journal_on_another_machine_is_waited_for() -> None:
+    assert free_from(waiting_for(held_by(journal="j1", machine="m1"))) == 100.0
+    assert free_from(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE
+
+
+def test_its_own_earlier_run_is_no_hand_over() -> None:
+    own = replace(OWN, term=4)
+    mine = held_by(instance="north", journal="j1", machine="m1", sessions={"t1": 6})
+    assert goes_on(own, mine)
+    record = claim(waiting_for(mine, own), NOW)
+    assert (record.term, record.first, record.handed) == (5, 3, None)
+    assert record.sessions == {"t1": 6}
+
+
+def test_a_journal_that_does_not_know_its_term_is_handed_over_to() -> None:
+    """The process died after it took the lease and before its journal said so, or an older journal
+    was put in its place.
+    """
+    mine = held_by(instance="north", journal="j1", machine="m1", first=4)
+    for known in (0, 2, 5):
+        assert not goes_on(replace(OWN, term=known), mine)
+        record = claim(waiting_for(mine, replace(OWN, term=known)), NOW)
+        assert record.first == record.term
+        assert record.handed is not None
+
+
+def test_a_term_that_published_nothing_hands_over_what_it_was_given() -> None:
+    before = handed_over(held_by(sessions={"t1": 6, "t2": 2}, readings={"t2": 700}))
+    idle = held_by(checkpoint=None, handed=before, sessions={"t1": 7}, term=5)
+    handed = handed_over(idle)
+    assert (handed.term, handed.journal, handed.checkpoint) == (4, "j2", POINT)
+    assert handed.sessions == {"t1": 7, "t2": 2}
+    assert handed.readings == {"t2": 700}
+
+
+def test_a_renewal_extends_the_right_from_before_it_was_sent() -> None:
+    held = taken(claim(waiting_for(None), NOW), 1, 50.0)
+    assert held.until == 50.0 + SHARE * LEASE
+    later = renewed(held, renewal(held, NOW, {"t1": 3}, {}), 2, 52.0)
+    assert later.until == 52.0 + SHARE * LEASE
+    assert renewal(later, NOW, {"t1": 2}, {"t1": 1}).sessions == {"t1": 3}
+
+
+def test_an_answer_that_did_not_come_extends_nothing() -> None:
+    held = taken(claim(waiting_for(None), NOW), 1, 50.0)
+    again = reread(held, 2, replace(held.record, renewed="later"))
+    assert again is not None
+    assert (again.revision, again.until) == (2, held.until)
+    assert reread(held, 3, held_by()) is None
+    assert reread(held, 0, None) is None
+    assert reread(held, 3, replace(held.record, term=9)) is None
+
+
+def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
+    record = held_by(sessions={"t1": 6}, handed=handed_over(held_by()))
+    body = msgspec.json.encode(record)
+    assert read_record(body) == record
+    wrong = ({"term": -1}, {"lease": 0}, {"lease": 1e9}, {"term": "4"}, {"checkpoint": 3})
+    for each in wrong:
+        assert read_record(json.dumps({**json.loads(body), **each}).encode()) is None
+    assert read_record(b"[" * 100_000) is None

@@ -1,0 +1,240 @@
+"""Two daemons with the same tables: one serves, and the other takes over when it must."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.journal.reader import JournalReader
+from controller.journal.setup import Boot
+from controller.standby.fence import FENCED
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, once, until
+from tests.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
+from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.daemon.process import Daemon, table
+
+LEASE = 1.5
+LONG = 60.0
+"""A lease within which any process is back, however busy the machine."""
+
+
+class Floor(NamedTuple):
+    """Two daemons of which the first serves, what they share, and who hears them."""
+
+    north: Daemon
+    south: Daemon
+    wheel: NetworkWheel
+    heard: Subscriber
+    store: Nats
+    metrics: int
+
+
+@pytest.fixture(scope="module")
+def nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nats]:
+    store = Nats(tmp_path_factory.mktemp("store") / "nats")
+    store.start()
+    yield store
+    store.kill()
+
+
+@pytest.fixture
+def lease() -> float:
+    """That of the one that waits; it waits for the longer one of both."""
+    return LEASE
+
+
+@pytest.fixture
+def floor(
+    tmp_path: Path, nats: Nats, mosquitto: Mosquitto, ending: ExitStack, lease: float
+) -> Floor:
+    wheel = NetworkWheel()
+    ending.callback(wheel.close)
+    metrics = free_port()
+    files = (
+        in_pair(
+            *([nats.url], name, f"mqtt://127.0.0.1:{mosquitto.port}", table("r1", wheel)),
+            lease=lease if name == NAMES[1] else LEASE,
+            replicas=1,
+            bucket=f'"b{mosquitto.port}"',
+        )
+        + (f'\n[metrics]\nlisten = "127.0.0.1:{metrics}"\n' if name == "south" else "")
+        for name in NAMES
+    )
+    north, south = daemons(tmp_path, ending, files)
+    north.start()
+    north.until_logged("broker connected")
+    south.start()
+    south.until_logged("another daemon has the lease")
+    heard = Subscriber(mosquitto.port)
+    ending.callback(heard.close)
+    until_up(heard, north)
+    return Floor(north, south, wheel, heard, nats, metrics)
+
+
+def opened(heard: Subscriber) -> int:
+    count = len(heard.events("session.opened"))
+    assert command(heard, "session.open")["ok"]
+    return int(until_more(heard, "session.opened", count)[0]["session"])
+
+
+def taken_over(floor: Floor, by: Daemon, count: int = 0) -> dict[str, Any]:
+    """The first event of whoever has taken over."""
+    event: dict[str, Any] = until_more(floor.heard, "journal.restored", count)[0]
+    until_up(floor.heard, by)
+    assert event["boot"] == by.boot()
+    assert event["seq"] == 1
+    assert event["source"] == "other_daemon"
+    return event
+
+
+def setups(one: Daemon) -> list[Boot]:
+    """The ``boot`` entries of its journal."""
+    with closing(JournalReader(one.folder / "journal.sqlite3")) as reader:
+        return [
+            msgspec.json.decode(entry.body, type=Boot)
+            for entry in reader.entries()
+            if entry.kind == "boot"
+        ]
+
+
+def holds(one: Daemon, capsys: pytest.CaptureFixture[str]) -> str:
+    """Its journal is as it was written, and its events follow from it. Gives the page."""
+    journal = str(one.folder / "journal.sqlite3")
+    assert main(["audit", journal]) == 0, capsys.readouterr().out
+    capsys.readouterr()
+    assert main(["verify", journal, "--text"]) == 0
+    return capsys.readouterr().out
+
+
+def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    north, south, wheel, heard = floor[:4]
+    assert wheel.readers == 1
+    south.until_logged("metrics")
+    assert b"novamas_standby_waiting 1.0" in _page(floor.metrics)
+    assert setups(south) == []
+    assert opened(heard) == 1
+    spin(wheel, heard, "17", 2)
+    point = until("a checkpoint", lambda: heard.latest(f"{NODE}/checkpoint"))
+    before = north.boot()
+
+    north.kill()
+    event = taken_over(floor, south)
+    assert (event["instance"], event["term"], event["journal"]) == ("north", 1, point["journal"])
+    assert event["next_session"] in {1002, 1003}  # the store may know of session 1 already
+    state = heard.latest(f"{TABLE}/state")
+    assert (state["status"], state["shown"]["session"]) == ("closed", event["next_session"] - 1)
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/taken-over"))
+    assert "north had the tables" in alert["detail"]
+    health = until("health", lambda: heard.latest(f"{NODE}/health"))
+    assert (health["standby"]["instance"], health["standby"]["term"]) == ("south", 2)
+    assert opened(heard) == event["next_session"]
+    spin(wheel, heard, "32", 3, "17")
+
+    north.start()
+    north.until_logged("another daemon has the lease")
+    assert south.stop() == 0
+    again = taken_over(floor, north, 1)
+    assert (again["instance"], again["term"], again["was_open"]) == ("south", 2, 1)
+    assert again["next_session"] > event["next_session"] + 1000
+    assert north.boot() != before
+    rounds = [(e["session"], e["round"]) for e in once(heard.events("round.result"))]
+    assert rounds == [(1, 1), (event["next_session"], 1)]
+    assert north.stop() == 0
+
+    assert "took the tables over" in holds(south, capsys)
+    holds(north, capsys)
+    tenures = [each.standby for each in setups(south) if each.standby is not None]
+    handed = tenures[0].before
+    assert handed is not None
+    assert (handed.instance, handed.journal) == ("north", event["journal"])
+    assert handed.sessions == {"r1": event["next_session"] - 1002}
+    other = ["--other", str(north.folder / "journal.sqlite3")]
+    assert main(["verify", str(south.folder / "journal.sqlite3"), *other, "--text"]) == 0
+    assert "which was handed over, stands in" in capsys.readouterr().out
+    other = ["--other", str(south.folder / "journal.sqlite3")]
+    assert main(["verify", str(south.folder / "journal.sqlite3"), *other, "--text"]) == 3
+    assert "no hand-over that the journal tells" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lease", [LONG])
+def test_one_that_is_killed_and_back_within_its_lease_goes_on(floor: Floor) -> None:
+    north, _, wheel, heard = floor[:4]
+    assert opened(heard) == 1
+    spin(wheel, heard, "17", 2)
+    north.kill()
+    north.start()
+    until_up(heard, north)
+    state = heard.latest(f"{TABLE}/state")
+    assert state["shown"]["session"] == 1
+    assert state["status"] != "closed"
+    assert heard.events("journal.restored") == []
+    assert [each.standby.term for each in setups(north) if each.standby] == [1, 2]
+
+
+def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
+    floor: Floor,
+) -> None:
+    north, south, wheel, heard = floor[:4]
+    assert opened(heard) == 1
+    boot = north.boot()
+    north.signal(signal.SIGSTOP)
+    taken_over(floor, south)
+    session = opened(heard)
+    wheel.show(2, 1, "  ")  # both are told
+    until_more(heard, "round.opened", 0)
+    told = len(heard.events())
+    north.signal(signal.SIGCONT)
+    assert north.wait() == FENCED
+    for state in (3, 4, 5):
+        wheel.show(state, 1, "32" if state == 5 else "  ")
+    until_more(heard, "round.result", 0)
+    assert {each["boot"] for each in heard.events()[told:]} == {south.boot()} != {boot}
+    assert heard.latest(f"{TABLE}/state")["shown"]["session"] == session
+    assert "serves no longer" in north.log()
+
+
+def test_one_that_cannot_reach_the_store_ends_itself_and_comes_back(floor: Floor) -> None:
+    """Both wait as long as the store is away; then whoever had the tables goes on where it was."""
+    north, south, _, heard = floor[:4]
+    assert opened(heard) == 1
+    floor.store.kill()
+    assert north.wait() == FENCED
+    north.start()
+    for each in (north, south):
+        each.until_logged("the store of the lease does not answer")
+    floor.store.start()
+    until_more(heard, "journal.restored", 0) if south.boot() else None
+    served = until("one serves", lambda: next((e for e in (north, south) if e.boot()), None))
+    until_up(heard, served)
+
+
+def _page(port: int) -> bytes:
+    import urllib.request
+
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        return bytes(answer.read())
+
+
+def test_a_configuration_that_one_machine_alone_can_serve_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    text = in_pair(["nats://127.0.0.1:4222"], "north", "embedded://127.0.0.1:1883", "")
+    device = (
+        '\n[[table]]\nid = "r1"\ngame = "roulette-french"\ndecree = "ARA02"\n'
+        '[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "serial:///dev/ttyS0"\n'
+    )
+    file.write_text(text + device)
+    assert main(["check", str(file)]) == 1
+    said = capsys.readouterr().err
+    assert "wheel is plugged into one machine" in said
+    assert "the other one of the pair cannot reach it" in said
