@@ -31,7 +31,7 @@ help:
 demo: .venv/installed
 	@$(BIN)/novamas demo $(ARGS)
 
-# Four tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk. tests/conftest.py has their order.
+# Six tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk. tests/conftest.py has their order.
 test: .venv/installed-dev
 	@tests/debian-packages
 	@tests/npm-packages
@@ -49,7 +49,7 @@ contracts:
 # The tests are compiled once, not by each process that runs them.
 tests:
 	@mkdir -p build && $(BIN)/pytest --collect-only >build/compiled.log || { cat build/compiled.log; exit 1; }
-	$(BIN)/pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest --numprocesses 6 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 rules-proof: .venv/installed-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
