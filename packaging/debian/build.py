@@ -131,6 +131,7 @@ def lay(source: Path, parts: Path, root: Path) -> None:
         source / "README.md",
         source / "CHANGELOG.md",
         *sorted((source / "docs").glob("*.md")),
+        *sorted((source / "docs" / "monitoring").iterdir()),
     ]:
         put(f"{SHARE}/{file.relative_to(source)}", file.read_text())
     for file in [source / "docs" / "novamas.toml", *sorted((source / "examples").iterdir())]:

@@ -8,9 +8,11 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -22,7 +24,7 @@ HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 ROOT = CHECKOUT / "build" / "deb-root"
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
-INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients"
+INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients,prometheus"
 """What the package depends on and recommends is there before: it is installed without a network."""
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 CONFIGURATION = """\
@@ -47,6 +49,27 @@ id = "wheel"
 driver = "cammegh-ss2"
 link = "tcp://127.0.0.1:4001"
 """
+BEHOLD = """
+cd /root
+mosquitto -d -p 1883 >/dev/null 2>&1
+hear() {
+  timeout 60 mosquitto_sub -h 127.0.0.1 -t "novamas-sim/v1/casino-prueba/$1" -C "$2"
+}
+fetch() {
+  python3 -c "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())" "$1"
+}
+await() {
+  for try in $(seq 60); do
+    eval "$1" && return
+    sleep 1
+  done
+  echo "not so: $1" >&2
+  return 1
+}
+"""
+"""The broker, which Debian starts when it installs it, and what one sees between the steps."""
+STAND_INS = HERE / "stand-ins"
+"""``sudo``, ``systemctl`` and ``systemd-run`` of a root that has root alone, and no systemd."""
 PLAY = """
 cd /
 mosquitto -p 1883 >/dev/null 2>&1 &
@@ -72,6 +95,16 @@ wait $daemon
 """
 
 
+def first_floor() -> list[str]:
+    """The commands of the steps of docs/operations.md, as they are printed there."""
+    page = (CHECKOUT / "docs" / "operations.md").read_text()
+    section = page.partition("## A floor in ten minutes")[2].partition("\n## ")[0]
+    return [
+        textwrap.dedent(step)
+        for step in re.findall(r"^ *```sh\n(.*?)^ *```", section, re.MULTILINE | re.DOTALL)
+    ]
+
+
 def run(*words: str | Path) -> str:
     done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
     assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
@@ -85,7 +118,8 @@ def inside(script: str, **environment: str) -> str:
     given = [f"{name}={value}" for name, value in environment.items()]
     enter = (
         'ip link set lo up && mount -t proc proc "$0/proc" && exec chroot "$0" env -i '
-        'PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"'
+        "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "
+        'DEBIAN_FRONTEND=noninteractive "$@"'
     )
     isolated = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--net")
     return run(*isolated, "sh", "-c", enter, ROOT, *given, "sh", "-ec", script)
@@ -120,7 +154,7 @@ def older() -> Path:
 def clean_root() -> None:
     if os.geteuid() != 0:
         pytest.exit("make deb-test makes a root and changes into it: run it as root", 1)
-    clean = CHECKOUT / "build" / "debian-12.tar"
+    clean = CHECKOUT / "build" / f"debian-12-with-{INCLUDED.count(',') + 1}.tar"
     if not clean.exists():
         clean.parent.mkdir(exist_ok=True)
         made = clean.with_suffix(".part.tar")
@@ -249,6 +283,35 @@ def test_a_purge_deletes_it_when_told_to(present: Path) -> None:
     inside("dpkg --purge novamas")
     assert not (ROOT / "var/lib/novamas").exists()
     assert not (ROOT / "etc/novamas").exists()
+
+
+def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
+    """Each step as it is printed; then what the page says that one sees."""
+    for file in STAND_INS.iterdir():
+        shutil.copy2(file, ROOT / "usr/local/bin")
+    shutil.copyfile(present, ROOT / "root" / present.name)
+    (ROOT / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes "true";\n')
+    steps = first_floor()
+    assert len(steps) == 9
+    seen = {
+        3: "await 'hear node/+/status 1 | grep -q online'",
+        4: """await 'hear +/state 3 | grep -c \\"status\\":\\"open\\" | grep -q 3'
+        await 'fetch http://127.0.0.1:8080/floor | grep -q mesa-3'
+        hear +/result 9 | grep -q round.result""",
+        5: "await 'fetch http://127.0.0.1:9090/api/v1/query?query=novamas_table_results_total |"
+        " grep -q mesa-2'",
+        7: """await 'hear +/state 3 | grep -c \\"status\\":\\"closed\\" | grep -q 3'""",
+    }
+    script = [BEHOLD]
+    for number, step in enumerate(steps):
+        script += [f"echo 'STEP {number + 1}'", step, seen.get(number, ":")]
+    told = inside("\n".join(script))
+    said = re.split(r"^STEP \d$\n", told, flags=re.MULTILINE)[1:]
+    assert "ok: site casino-prueba" in said[1]
+    assert said[4].count('"ok":true') == 3
+    assert "Verified    it holds" in said[6]
+    assert "Restored " in said[7]
+    assert json.loads(said[8].splitlines()[-1])["holds"]
 
 
 def test_two_builds_of_a_commit_are_the_same(present: Path) -> None:
