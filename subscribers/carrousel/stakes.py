@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from controller.contract.messages.messages import ENGLISH
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.entry import Entry
 from subscribers.carrousel.facts import PlayStaked, RoundVoided, Staked
 from subscribers.carrousel.ledger_state import Box, Round, TableRecord
 from subscribers.carrousel.shares import Parts, contribution
 from subscribers.carrousel.terms import Terms
+from subscribers.money import money
 
 KEPT = 4
 """The rounds with stakes that are remembered of each table. A round that is made void after more of
@@ -36,8 +38,8 @@ def staked(entry: Entry, fact: Staked, at: Cause) -> None:
         entry.notice(
             "amount_wrong",
             f"{fact.box} at {table} in round {fact.round} of session {fact.session} has "
-            f"{fact.amount} on the jackpot: {objection}. The meter does not rise by it; see what "
-            "was inserted, and put the table right.",
+            f"{_said(fact.amount, terms)} on the jackpot: {objection}. The meter does not "
+            "rise by it; see what was inserted, and put the table right.",
             table,
         )
         _keep(entry, table, replace(kept, refused=True))
@@ -71,20 +73,24 @@ def play_staked(entry: Entry, fact: PlayStaked, at: Cause) -> None:
     where = f"{table}, round {fact.round} of session {fact.session}"
     if fact.amount < 0:
         entry.notice(
-            "amount_wrong", f"{where}: the play staked {fact.amount}. Put the table right.", table
+            "amount_wrong",
+            f"{where}: the play staked {_said(fact.amount, terms)}. Put the table right.",
+            table,
         )
     elif kept.ended:
         entry.notice(
             "stakes_differ",
-            f"{where}: the sum of a play was told again, now {fact.amount}. Only the first counts.",
+            f"{where}: the sum of a play was told again, now {_said(fact.amount, terms)}. Only the "
+            "first counts.",
             table,
         )
         return
     elif fact.amount < counted or (fact.amount > counted and kept.refused):
         entry.notice(
             "stakes_differ",
-            f"{where}: coins of {counted} were counted, but the play says {fact.amount}. The meter "
-            "stays as the coins raised it; count the box, and put it right with meter.adjust.",
+            f"{where}: coins of {_said(counted, terms)} were counted, but the play says "
+            f"{_said(fact.amount, terms)}. The meter stays as the coins raised it; count the box, "
+            "and put it right with meter.adjust.",
             table,
         )
     else:
@@ -165,7 +171,12 @@ def _objection(amount: int, before: int, terms: Terms) -> str | None:
     if amount == 0:
         return "nothing was there that could be withdrawn" if before == 0 else None
     if terms.stake is not None and amount > terms.stake:
-        return f"{terms.stake} is authorised, and this is above it"
+        return f"{_said(terms.stake, terms)} is authorised, and this is above it"
     if terms.stake is not None and amount < terms.stake:
-        return f"only {terms.stake} takes part"
+        return f"only {_said(terms.stake, terms)} takes part"
     return None
+
+
+def _said(amount: int, terms: Terms) -> str:
+    """An amount, for the person who reads the notice."""
+    return money(amount, terms.currency, ENGLISH)

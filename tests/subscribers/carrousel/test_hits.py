@@ -313,6 +313,18 @@ def test_what_the_play_proves_beyond_its_coins_is_posted_and_what_it_lacks_is_as
     assert books.meter == 225
 
 
+def test_notices_say_amounts_as_money() -> None:
+    books = Books(terms("BAL05"))
+    books.stake("a", 10, 123_450)
+    books.end("a", 20, 50)
+    books.end("a", 21, 100_000)
+    books.end("b", 22, -7)
+    told = [each.text for each in books.notices]
+    assert "coins of €1,234.50 were counted, but the play says €0.50. " in told[0]
+    assert "the sum of a play was told again, now €1,000.00. " in told[1]
+    assert "the play staked -€0.07. " in told[2]
+
+
 def test_the_last_25_awards_are_remembered_newest_first() -> None:
     books = Books(terms("ARA02", seed=100_000, tables=("a",)))
     for number in range(1, 31):

@@ -248,6 +248,19 @@ def test_an_amount_that_takes_no_part_changes_nothing(amount: int) -> None:
     assert (books.meter, books.balance("stakes")) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        (99, "€0.99 on the jackpot: only €1.00 takes part. "),
+        (101, "€1.01 on the jackpot: €1.00 is authorised, and this is above it. "),
+    ],
+)
+def test_an_amount_that_takes_no_part_is_said_as_money(amount: int, said: str) -> None:
+    books = Books(terms("EUS96", stake=100))
+    books.stake("a", 10, amount)
+    assert said in books.notices[0].text
+
+
 @pytest.mark.parametrize("share", [(0, 1), (-1, 2), (11, 10), (1, 0), (1, -1)])
 def test_a_share_that_is_no_part_of_the_meter_takes_nothing(share: tuple[int, int]) -> None:
     books = Books()
