@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 ROOT = CHECKOUT / "build" / "deb-root"
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
-INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients,prometheus"
+INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients,prometheus,sudo"
 """What the package depends on and recommends is there before: it is installed without a network."""
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 CONFIGURATION = """\
@@ -50,7 +50,7 @@ driver = "cammegh-ss2"
 link = "tcp://127.0.0.1:4001"
 """
 BEHOLD = """
-cd /root
+cd /home/newcomer
 mosquitto -d -p 1883 >/dev/null 2>&1
 hear() {
   timeout 60 mosquitto_sub -h 127.0.0.1 -t "novamas-sim/v1/casino-prueba/$1" -C "$2"
@@ -69,7 +69,7 @@ await() {
 """
 """The broker, which Debian starts when it installs it, and what one sees between the steps."""
 STAND_INS = HERE / "stand-ins"
-"""``sudo``, ``systemctl`` and ``systemd-run`` of a root that has root alone, and no systemd."""
+"""``systemctl`` and ``systemd-run`` of a root without systemd."""
 PLAY = """
 cd /
 mosquitto -p 1883 >/dev/null 2>&1 &
@@ -289,7 +289,9 @@ def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
     """Each step as it is printed; then what the page says that one sees."""
     for file in STAND_INS.iterdir():
         shutil.copy2(file, ROOT / "usr/local/bin")
-    shutil.copyfile(present, ROOT / "root" / present.name)
+    inside("useradd --create-home --shell /bin/sh newcomer")
+    (ROOT / "etc/sudoers.d/newcomer").write_text("newcomer ALL=(ALL:ALL) NOPASSWD: ALL\n")
+    shutil.copyfile(present, ROOT / "home/newcomer" / present.name)
     (ROOT / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes "true";\n')
     steps = first_floor()
     assert len(steps) == 9
@@ -305,7 +307,10 @@ def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
     script = [BEHOLD]
     for number, step in enumerate(steps):
         script += [f"echo 'STEP {number + 1}'", step, seen.get(number, ":")]
-    told = inside("\n".join(script))
+    (ROOT / "home/newcomer/steps").write_text("\n".join(script))
+    told = inside(
+        "exec setpriv --reuid newcomer --regid newcomer --init-groups sh -e ~newcomer/steps"
+    )
     said = re.split(r"^STEP \d$\n", told, flags=re.MULTILINE)[1:]
     assert "ok: site casino-prueba" in said[1]
     assert said[4].count('"ok":true') == 3
