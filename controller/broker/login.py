@@ -43,6 +43,10 @@ class BrokerUnusableError(NovamasError):
     """A file that the connection needs cannot be read; the message names it."""
 
 
+class SilentError(Disconnected):
+    """We ended the connection: the broker did not acknowledge what it was told."""
+
+
 class EndedEarlyError(Disconnected):
     """The broker ended the connection before it answered, because of ``cause`` if that is known."""
 

@@ -30,7 +30,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.broker.client import BrokerClient
-from controller.broker.login import Disconnected
+from controller.broker.login import Disconnected, SilentError
 from controller.configuration.settings import Broker
 from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
 from controller.mqtt.publishing_client import PublishingClient
@@ -187,7 +187,7 @@ class Connection(BrokerClient):
             return None
         left = oldest + self.timeout - time.monotonic()
         if left <= 0:
-            raise Disconnected(f"no acknowledgement within {self.timeout:g} s")
+            raise SilentError(f"no acknowledgement within {self.timeout:g} s")
         return left
 
     async def deliver(self, messages: Sequence[Message]) -> list[str | None]:
@@ -206,7 +206,7 @@ class Connection(BrokerClient):
             async with asyncio.timeout(self.timeout):
                 return await asyncio.gather(*answers)
         except TimeoutError:
-            raise Disconnected(f"no acknowledgement within {self.timeout:g} s") from None
+            raise SilentError(f"no acknowledgement within {self.timeout:g} s") from None
 
     def _on_connect(
         self,

@@ -24,6 +24,7 @@ from controller.broker.address import addresses
 from controller.broker.login import (
     BrokerUnusableError,
     Disconnected,
+    SilentError,
     refuses_us,
     taken_over,
     told,
@@ -313,7 +314,11 @@ class Publisher:
         return time.monotonic() - self._since if self.standing.connected else 0.0
 
     def _suspect(self, error: Exception) -> bool:
-        """Whether another client seems to have taken our place; raises the alert if so."""
+        """Whether another client seems to have taken our place; raises the alert if so. No client
+        takes it where the broker falls silent: a cluster does when it has lost a node.
+        """
+        if isinstance(error, SilentError):
+            return False
         if self.standing.connected:
             self._short = self._short + 1 if self._lasted < LONGEST else 0
         if not taken_over(error) and self._short < SUSPICIOUS:

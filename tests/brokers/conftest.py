@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 
 from tests.brokers.engines import ENGINES, LONG_ALONE, Engine
+from tests.chaos.conftest import SEED
 from tests.chaos.floor import Floor
 from tests.conftest import LONG
 from tests.daemon.mosquitto import Subscriber
+
+
+@pytest.fixture
+def seed() -> int:
+    return int(os.environ.get(SEED, "1"))
 
 
 @pytest.fixture(scope="module", params=ENGINES)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.brokers.rabbitmq import RabbitCluster
-from tests.cluster.nats import ORDERED, Cluster
+from tests.cluster.nats import ALERT, ORDERED, Cluster
 from tests.cluster.network import Network
 from tests.daemon.mosquitto import Mosquitto
 
@@ -86,7 +86,7 @@ class OfNats(Engine):
 
     def __init__(self, folder: Path, stack: ExitStack, *, apart: bool = False) -> None:
         network = Network(stack) if apart else None
-        self.cluster = Cluster(folder, stack, network=network, mqtt=ORDERED)
+        self.cluster = Cluster(folder, stack, network=network, mqtt=ORDERED, settings=ALERT)
         self.cluster.start()
         super().__init__(self.cluster.mqtt)
 

@@ -139,6 +139,7 @@ class Floor:
         url: str = "",
         settings: str = "",
         hears: Mapping[str, Any] | None = None,
+        keepalive: int = 2,
         read_back_every: float = 21_600.0,
         heard: Sequence[str] = (),
         clock: str = "",
@@ -155,6 +156,7 @@ class Floor:
         self.broker: Broker = broker or Mosquitto(folder / "mosquitto")
         self._url = url or f"mqtt://127.0.0.1:{self.broker.port}"
         self._settings, self._hears = settings, hears or {}
+        self._keepalive = keepalive
         self._borrowed = broker is not None
         self.wheels: dict[str, Wheel] = {}
         self.archive: Archive | None = None
@@ -176,7 +178,7 @@ path = "{self.folder / "recordings"}"
 
 [broker]
 url = "{self._url}"
-keepalive = 2
+keepalive = {self._keepalive}
 {self._settings}
 {broker}
 [people]

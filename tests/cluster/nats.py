@@ -26,6 +26,8 @@ CONNECT = bytes.fromhex("10 10 00 04 4d515454 04 02 0005 0004 70726f62")
 CONNACK = bytes.fromhex("20 02 00 00")
 
 
+ALERT = ('ping_interval: "2s"', "ping_max: 2")
+"""Of each node: a connection on which nothing answers any more is closed after some seconds."""
 ORDERED = "max_ack_pending: 1, ack_wait: 2s"
 """Of the MQTT door: a session hears its next message when it has acknowledged the one before, so
 that none overtakes another when its connection is lost.

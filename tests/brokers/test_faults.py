@@ -1,0 +1,142 @@
+"""A node of the cluster is killed, frozen or cut off while tables play and an archive listens:
+every event arrives once, in order, without being asked for, and none is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+from controller.journal.reader import JournalReader
+from tests.brokers.engines import OfNats
+from tests.brokers.faults import FAULTS, Fault, Strike, strikes
+from tests.chaos.floor import Floor
+from tests.chaos.proof import sound
+from tests.chaos.report import tell
+from tests.conftest import cases
+from tests.daemon.mosquitto import Subscriber, until
+
+UNDO: dict[Fault, str] = {"kill": "launch", "freeze": "thaw", "partition": "heal"}
+KEEPALIVE = 4
+"""Seconds after which a daemon gives a node up. An election of NATS takes four to nine."""
+LONGEST = 180.0
+"""Seconds that a cluster may take to be one again, and everybody to have what was said."""
+
+
+class Trial:
+    """A floor at a cluster, and how long each fault kept its events from the archive."""
+
+    def __init__(self, folder: Path, stack: ExitStack, seed: int) -> None:
+        self.engine = OfNats(folder / "nats", stack, apart=True)
+        self.floor = Floor(
+            folder / "floor",
+            tables=3,
+            seed=seed,
+            broker=self.engine,
+            url=self.engine.url,
+            settings=self.engine.settings,
+            hears={**self.engine.hears, "session": "archive"},
+            keepalive=KEEPALIVE,
+        )
+        stack.callback(self.floor.close)
+        self.floor.start()
+        self._last = self._counted = 0
+        self.silences: dict[str, list[float]] = {fault: [] for fault in FAULTS}
+
+    def stored(self) -> int:
+        """How many events the journal holds."""
+        with closing(JournalReader(self.floor.journal)) as journal:
+            while found := journal.events_after(self._last, 1000):
+                self._counted += sum(each.kind == "event" for each in found)
+                self._last = found[-1].position
+        return self._counted
+
+    def heard(self) -> int:
+        assert self.floor.archive is not None
+        return self.floor.archive.take()
+
+    def node(self, strike: Strike) -> int:
+        """The number of the node that is meant."""
+        if isinstance(strike.node, int):
+            return strike.node
+        client = {"daemon": f"novamas-{self.floor.site}-pit-1", "archive": "archive"}[strike.node]
+        asked = [node.asks(f"connz?mqtt_client={client}") for node in self.engine.cluster.nodes]
+        has = (number for number, told in enumerate(asked) if (told or {}).get("connections"))
+        return next(has, 0)
+
+    def suffer(self, strike: Strike) -> None:
+        """One fault, from its beginning until nobody knows of it any more."""
+        cluster, wanted = self.engine.cluster, self.heard() + strike.events
+        until("events", lambda: self.heard() >= wanted, self.told, LONGEST)
+        time.sleep(strike.offset)
+        number = self.node(strike)
+        known, begun = self.stored(), time.monotonic()
+        getattr(cluster, strike.fault)(number)
+        until("a later event", lambda: self.stored() > known, self.told, LONGEST)
+        until("it is heard", lambda: self.heard() > known, self.told, LONGEST)
+        self.silences[strike.fault].append(time.monotonic() - begun)
+        until("more", lambda: self.stored() >= known + strike.lasts, self.told, LONGEST)
+        getattr(cluster, UNDO[strike.fault])(number)
+        cluster.until_whole()
+        known = self.stored()
+        until("all of it", lambda: self.heard() >= known, self.told, LONGEST)
+
+    def told(self) -> str:
+        return f"{self.floor.daemon.log()[-6000:]}\n{self.engine.log()[-6000:]}"
+
+
+def test_faults_of_a_cluster(tmp_path: Path, seed: int) -> None:
+    with ExitStack() as stack:
+        trial = Trial(tmp_path, stack, seed)
+        for number, strike in enumerate(strikes(seed, cases(3, 100), 3), 1):
+            begun = time.monotonic()
+            trial.suffer(strike)
+            silence = trial.silences[strike.fault][-1]
+            tell(
+                f"{number:>4} {strike.fault:<9} {strike.node}: silent for {silence:.1f} s, "
+                f"over after {time.monotonic() - begun:.1f} s"
+            )
+        truth_is_retained(trial)
+        events, verdict = sound(trial.floor, recall=False)
+        assert trial.floor.archive is not None
+        tally = trial.floor.archive.tally
+        types = Counter(event["type"] for event in events)
+        tell(
+            f"{len(events)} events, {types['round.result']} results: {len(verdict.lost)} lost, "
+            f"{len(verdict.misordered)} out of order, {tally.doubled} doubles dropped"
+        )
+        for fault, silences in trial.silences.items():
+            shown = sorted(silences)
+            tell(
+                f"{fault}: {len(shown)} times, silent for {shown[len(shown) // 2]:.1f} s (median), "
+                f"{shown[-1]:.1f} s at most"
+            )
+
+
+def truth_is_retained(trial: Trial) -> None:
+    """What a node that came back still had in its hands has not replaced the truth."""
+    floor = trial.floor
+    assert floor.archive is not None
+    for number in range(len(trial.engine.nodes)):
+        late = Subscriber(0, f"{floor.root}/#", nodes=trial.engine.nodes[number:], v5=False)
+        boot = {"status": "online", "boot": floor.daemon.boot()}
+        until("online", partial(_is, late, "/status", boot), late.told)
+        for table in floor.tables:
+            until("the state", partial(_follows, floor, late, table), late.told)
+        late.close()
+
+
+def _is(late: Subscriber, ending: str, body: object) -> bool:
+    return bool(late.latest(ending) == body)
+
+
+def _follows(floor: Floor, late: Subscriber, table: str) -> bool:
+    """Whether the retained state has come as far as the events that the archive has."""
+    assert floor.archive is not None
+    floor.archive.take()
+    newest = max(key[2] for key in floor.archive.held if key[0] == table)
+    state = late.latest(f"/{table}/state")
+    return state is not None and state["seq"] >= newest - 2
