@@ -29,7 +29,8 @@ def engine(
     if request.param in LONG_ALONE and LONG not in os.environ:
         pytest.skip(f"{request.param} takes long to start: make brokers")
     with ExitStack() as stack:
-        yield ENGINES[request.param](tmp_path_factory.mktemp(request.param), stack)
+        kinds = getattr(request.module, "KINDS", ENGINES)
+        yield kinds[request.param](tmp_path_factory.mktemp(request.param), stack)
 
 
 @pytest.fixture(scope="module")

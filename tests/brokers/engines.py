@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.brokers.rabbitmq import RabbitCluster
-from tests.cluster.nats import ALERT, ORDERED, Cluster
+from tests.cluster.nats import ALERT, MANY, ORDERED, Cluster
 from tests.cluster.network import Network
 from tests.daemon.mosquitto import Mosquitto
 
@@ -84,9 +84,11 @@ class OfNats(Engine):
     settings = 'protocol = "3.1.1"'
     refuses_spaces = True
 
-    def __init__(self, folder: Path, stack: ExitStack, *, apart: bool = False) -> None:
+    def __init__(
+        self, folder: Path, stack: ExitStack, *, apart: bool = False, door: str = ORDERED
+    ) -> None:
         network = Network(stack) if apart else None
-        self.cluster = Cluster(folder, stack, network=network, mqtt=ORDERED, settings=ALERT)
+        self.cluster = Cluster(folder, stack, network=network, mqtt=door, settings=ALERT)
         self.cluster.start()
         super().__init__(self.cluster.mqtt)
 
@@ -133,10 +135,17 @@ class OfRabbit(Engine):
         return self.cluster.log()
 
 
+def of_nats_for_many(folder: Path, stack: ExitStack) -> OfNats:
+    """For sessions of many subscriptions."""
+    return OfNats(folder, stack, door=MANY)
+
+
 ENGINES: Mapping[str, Callable[[Path, ExitStack], Engine]] = {
     "mosquitto": OfMosquitto,
     "nats": OfNats,
     "rabbitmq": OfRabbit,
 }
+FOR_OUR_OWN = {**ENGINES, "nats": of_nats_for_many}
+"""For consumers of ours."""
 LONG_ALONE = ("rabbitmq",)
 """Those that take long to start."""

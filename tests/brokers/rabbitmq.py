@@ -55,10 +55,6 @@ class RabbitCluster:
         self.nodes = [
             Rabbit(f"rabbit{number}", folder / f"rabbit{number}") for number in range(size)
         ]
-        words = ["epmd", "-port", str(self._names), "-address", "127.0.0.1"]
-        epmd = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        stack.callback(epmd.wait)
-        stack.callback(epmd.kill)
         stack.callback(self.close)
 
     @property
@@ -108,6 +104,9 @@ class RabbitCluster:
     def close(self) -> None:
         for number in range(len(self.nodes)):
             self.kill(number)
+        # the first node has started it, and it outlives them
+        end = ["epmd", "-port", str(self._names), "-kill"]
+        subprocess.run(end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def _signal(self, number: int, which: signal.Signals) -> None:
         program = self.nodes[number].program

@@ -30,8 +30,11 @@ ALERT = ('ping_interval: "2s"', "ping_max: 2")
 """Of each node: a connection on which nothing answers any more is closed after some seconds."""
 ORDERED = "max_ack_pending: 1, ack_wait: 2s"
 """Of the MQTT door: a session hears its next message when it has acknowledged the one before, so
-that none overtakes another when its connection is lost.
+that none overtakes another when its connection is lost. For sessions of one subscription alone:
+what comes on another meanwhile waits for ``ack_wait``.
 """
+MANY = "max_ack_pending: 100, ack_wait: 2s"
+"""For sessions of many subscriptions, as that of the recorder, which ask for what they miss."""
 
 
 class Node:

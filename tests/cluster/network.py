@@ -51,7 +51,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 class Program:
-    """A program on a host, or beside us."""
+    """A program on a host, or beside us, with whatever it starts: signals go to all of them."""
 
     def __init__(
         self,
@@ -69,10 +69,11 @@ class Program:
             command = host.command(words, pid, **(environment or {}))
         self._said = folder / "said.log"
         with self._said.open("ab") as said:
-            self.process = subprocess.Popen(command, stdout=said, stderr=said)
+            self.process = subprocess.Popen(
+                command, stdout=said, stderr=said, start_new_session=True
+            )
         until("the program runs", lambda: pid.exists() or self.process.poll() is not None, self.log)
         assert pid.exists(), self.log()
-        self._pid = int(pid.read_text())
 
     def log(self) -> str:
         """What it, and those before it in this folder, said."""
@@ -82,7 +83,7 @@ class Program:
         return self.process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        os.kill(self._pid, number)
+        os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
         if self.runs():

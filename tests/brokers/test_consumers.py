@@ -1,0 +1,109 @@
+"""Our own consumers at each engine: what they show is up to date, and what they keep is whole."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from controller.contract.topics import Topics
+from subscribers.feed import BrokerLogin, Linked, table_feed
+from subscribers.known import Known, daemon_of, fold
+from tests.brokers.engines import FOR_OUR_OWN, Engine
+from tests.chaos.floor import Floor
+from tests.daemon.mosquitto import PATIENCE, until
+from tests.subscribers.surveillance.recorder import Recorder
+from tests.subscribers.surveillance.room import until_kept
+from tests.web.server import WebServer
+
+KINDS = FOR_OUR_OWN
+
+
+async def test_a_display_that_comes_later(floor: Floor, engine: Engine) -> None:
+    """It knows each table, its last rounds and its daemon; where the broker keeps retained
+    messages from wildcards, when the daemon has said them again.
+    """
+    floor.until_results(1)
+    known = {table: Known(table=table, simulated=True) for table in floor.tables}
+    nodes: dict[tuple[bool, str], bytes] = {}
+    login = BrokerLogin(url=engine.url)
+    async with (
+        asyncio.timeout(PATIENCE),
+        contextlib.aclosing(table_feed(login, Topics("palma", True), floor.tables)) as feed,
+    ):
+        async for said in feed:
+            if isinstance(said, Linked):
+                assert said.up, said
+            elif said.table is not None:
+                known[said.table] = fold(known[said.table], said.what, said.body, "now")
+            elif said.what.endswith("/status"):
+                nodes[True, said.what.split("/")[1]] = said.body
+            if all(map(_is_known, known.values())) and nodes:
+                break
+    for each in known.values():
+        assert each.unread == {}
+        assert daemon_of(each, nodes) == "pit-1"
+
+
+def _is_known(known: Known) -> bool:
+    return None not in (known.info, known.state, known.result) and bool(known.history)
+
+
+def test_novamas_watch(floor: Floor) -> None:
+    """Each event as a line, from the moment in which it is there."""
+    words = [sys.executable, "-m", "controller.cli", "watch", str(floor.daemon.file), "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout is not None
+        wanted = dict.fromkeys(floor.tables, 0)
+        for line in watching.stdout:
+            event = json.loads(line)
+            if event.get("type") == "round.result":
+                wanted[event["table"]] += 1
+            if all(wanted.values()):
+                break
+        watching.terminate()
+
+
+def test_the_web_server(floor: Floor, engine: Engine, tmp_path: Path) -> None:
+    """Its pages have the state of each table."""
+    with ExitStack() as stack:
+        server = WebServer(
+            tmp_path / "web",
+            0,
+            [(table, True) for table in floor.tables],
+            site="palma",
+            broker={"url": engine.url},
+        )
+        stack.callback(server.kill)
+        for table in floor.tables:
+            floor.until_results(1, table)
+        until("all is current", lambda: server.metric("tables_deaf") == 0, server.log)
+
+
+def test_the_recorder_keeps_everything(floor: Floor) -> None:
+    """Also what was said while it was away, and before it came."""
+    with ExitStack() as stack:
+        recorder = Recorder(floor.daemon.file)
+        stack.callback(recorder.kill)
+        recorder.start()
+        until("it keeps", recorder.events, recorder.log)
+        recorder.kill()
+        floor.until_results(2)
+        recorder.start()
+        for wheel in floor.wheels.values():
+            wheel.close()
+        until("the wheels are gone", lambda: all(map(lost, states(floor))), floor.daemon.log)
+        until_kept(floor.daemon, recorder)
+        assert recorder.findings() == []
+
+
+def states(floor: Floor) -> list[str | None]:
+    return [floor.status(table) for table in floor.tables]
+
+
+def lost(status: str | None) -> bool:
+    return status == "stale" or status == "fault"
