@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks import (
     archive,
+    brokers,
     burst,
     carrousel,
     catch_up,
@@ -77,6 +80,11 @@ def main() -> None:
     one.add_argument("--plot", type=Path, help="an SVG file to draw the power into")
     one = chosen.add_parser("archive", help="into the archive of surveillance and out of it")
     one.add_argument("--records", type=int, default=100_000)
+    one = chosen.add_parser(
+        "brokers", help="from a message to its acknowledgement at Mosquitto, NATS and RabbitMQ"
+    )
+    one.add_argument("--messages", type=int, default=2000)
+    one.add_argument("--runs", type=int, default=3)
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
     given = parser.parse_args()
     print(machine(), flush=True)
@@ -87,38 +95,31 @@ def main() -> None:
         sys.exit(f"benchmarks: {error}")
 
 
+MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
+    "decoding": lambda _: decoding.main(),
+    "latency": lambda given: latency.main(given.rounds, given.runs, given.beside),
+    "line": lambda given: status_line.main(given.tables, given.seconds),
+    "stages": lambda given: stages.main(given.rounds),
+    "scale": lambda given: scale.main(given.tables, given.minutes),
+    "burst": lambda given: burst.main(given.tables, given.bursts),
+    "catch_up": lambda given: catch_up.main(given.tables, given.entries),
+    "restart": lambda given: restart.main(given.tables, given.entries, given.starts),
+    "month": lambda given: month.main(given.days, given.journal),
+    "web": lambda given: web.main(given.browsers, given.rounds),
+    "carrousel": lambda given: carrousel.main(given.coins, given.rate, given.seconds),
+    "statistics": lambda given: statistics.main(
+        given.wheels, given.spins, given.tables, given.plot
+    ),
+    "archive": lambda given: archive.main(given.records),
+    "brokers": lambda given: brokers.main(given.messages, given.runs),
+}
+"""By name what is measured, with its options."""
+
+
 def measure(given: argparse.Namespace) -> None:
     """Measure what was chosen. Raises ``TimeoutError`` if a program does not do its part."""
-    match given.measurement:
-        case None:
-            decoding.main()
-            latency.main(given.rounds, given.runs, given.beside)
-        case "decoding":
-            decoding.main()
-        case "latency":
-            latency.main(given.rounds, given.runs, given.beside)
-        case "line":
-            status_line.main(given.tables, given.seconds)
-        case "stages":
-            stages.main(given.rounds)
-        case "scale":
-            scale.main(given.tables, given.minutes)
-        case "burst":
-            burst.main(given.tables, given.bursts)
-        case "catch_up":
-            catch_up.main(given.tables, given.entries)
-        case "restart":
-            restart.main(given.tables, given.entries, given.starts)
-        case "month":
-            month.main(given.days, given.journal)
-        case "web":
-            web.main(given.browsers, given.rounds)
-        case "carrousel":
-            carrousel.main(given.coins, given.rate, given.seconds)
-        case "statistics":
-            statistics.main(given.wheels, given.spins, given.tables, given.plot)
-        case "archive":
-            archive.main(given.records)
+    for name in (given.measurement,) if given.measurement else ("decoding", "latency"):
+        MEASUREMENTS[name](given)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import archive, carrousel, latency, restart, web
+from benchmarks import archive, brokers, carrousel, latency, restart, web
 from benchmarks.filled_journal import fill
 from benchmarks.scale import LONGEST, Times, latencies
 from benchmarks.stages import missing, shares
@@ -149,3 +149,9 @@ def test_the_meter_has_a_coin_from_the_first_statement_with_it() -> None:
     for coins, at in ((0, 1.0), (2, 2.0), (3, 3.0)):
         meter.take(coins, at)
     assert [meter.after(coin) for coin in range(3)] == [2.0, 2.0, 3.0]
+
+
+def test_each_engine_acknowledges_every_message() -> None:
+    spent, memory = brokers.measure(5, ["mosquitto", "nats 1"])
+    assert {way: len(values) for way, values in spent.items()} == {"mosquitto": 5, "nats 1": 5}
+    assert all(held > 1_000_000 for held in memory.values())

@@ -55,6 +55,10 @@ class Engine:
     def log(self) -> str:
         raise NotImplementedError
 
+    def processes(self) -> list[int]:
+        """The numbers of its processes."""
+        raise NotImplementedError
+
 
 class OfMosquitto(Engine):
     """One Mosquitto, which speaks MQTT 5. It drops nothing for who is away."""
@@ -77,6 +81,10 @@ class OfMosquitto(Engine):
     def log(self) -> str:
         return self.broker.log()
 
+    def processes(self) -> list[int]:
+        assert self.broker.process is not None
+        return [self.broker.process.pid]
+
 
 class OfNats(Engine):
     """Three nodes of NATS. With ``apart`` each is a host of its own, and can be cut off."""
@@ -85,10 +93,25 @@ class OfNats(Engine):
     refuses_spaces = True
 
     def __init__(
-        self, folder: Path, stack: ExitStack, *, apart: bool = False, door: str = ORDERED
+        self,
+        folder: Path,
+        stack: ExitStack,
+        *,
+        size: int = 3,
+        apart: bool = False,
+        door: str = ORDERED,
+        settings: str = "",
     ) -> None:
         network = Network(stack) if apart else None
-        self.cluster = Cluster(folder, stack, network=network, mqtt=door, settings=ALERT)
+        self.cluster = Cluster(
+            folder,
+            stack,
+            size=size,
+            network=network,
+            mqtt=door,
+            settings=ALERT,
+            jetstream=settings,
+        )
         self.cluster.start()
         super().__init__(self.cluster.mqtt)
 
@@ -108,6 +131,9 @@ class OfNats(Engine):
 
     def log(self) -> str:
         return self.cluster.log()
+
+    def processes(self) -> list[int]:
+        return [pid for node in self.cluster.nodes if node.program for pid in node.program.pids()]
 
 
 class OfRabbit(Engine):
@@ -133,6 +159,9 @@ class OfRabbit(Engine):
 
     def log(self) -> str:
         return self.cluster.log()
+
+    def processes(self) -> list[int]:
+        return [pid for node in self.cluster.nodes if node.program for pid in node.program.pids()]
 
 
 def of_nats_for_many(folder: Path, stack: ExitStack) -> OfNats:

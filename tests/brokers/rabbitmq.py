@@ -70,6 +70,8 @@ class RabbitCluster:
             node.program = Program(
                 None, [str(FOLDER / "rabbitmq-server")], node.folder, self._environment(node)
             )
+            if number == 0:  # the others find a cluster that they can join
+                until(f"{node.name} lets MQTT in", partial(self._up, node), self.log, STARTING)
         for number in numbers or range(len(self.nodes)):
             node = self.nodes[number]
             until(f"{node.name} lets MQTT in", partial(self._up, node), self.log, STARTING)
@@ -129,6 +131,7 @@ class RabbitCluster:
             "mqtt.allow_anonymous = true",
             "disk_free_limit.absolute = 50MB",
             "cluster_formation.peer_discovery_backend = classic_config",
+            "cluster_formation.discovery_retry_limit = 120",
         ]
         if len(self.nodes) > 1:
             lines += [

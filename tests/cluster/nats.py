@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -21,13 +21,22 @@ ELECTION = 60.0
 """Seconds that a cluster of three may take to be one again: NATS waits for up to nine until it
 elects, and may have to do so more than once.
 """
-CONNECT = bytes.fromhex("10 10 00 04 4d515454 04 02 0005 0004 70726f62")
-"""MQTT 3.1.1: a clean session of the client ``prob``."""
+
+
+def connect_packet(client: str, keepalive: int = 5) -> bytes:
+    """A CONNECT of MQTT 3.1.1, with a clean session."""
+    rest = b"\0\4MQTT\4\2" + keepalive.to_bytes(2) + len(client).to_bytes(2) + client.encode()
+    return b"\x10" + bytes((len(rest),)) + rest
+
+
+CONNECT = connect_packet("probe")
 CONNACK = bytes.fromhex("20 02 00 00")
 
 
 ALERT = ('ping_interval: "2s"', "ping_max: 2")
 """Of each node: a connection on which nothing answers any more is closed after some seconds."""
+ALWAYS = "sync_interval: always"
+"""Of JetStream: what is acknowledged is on the disk."""
 ORDERED = "max_ack_pending: 1, ack_wait: 2s"
 """Of the MQTT door: a session hears its next message when it has acknowledged the one before, so
 that none overtakes another when its connection is lost. For sessions of one subscription alone:
@@ -75,7 +84,7 @@ class Cluster:
 
     ``network``: where each node is a host of its own, and can be cut off; without one they are on
     the loopback of this machine. ``settings``: more lines of each node's configuration; ``mqtt``:
-    more of its MQTT door's.
+    more of its MQTT door's, ``jetstream`` of that.
     """
 
     def __init__(
@@ -87,11 +96,12 @@ class Cluster:
         network: Network | None = None,
         settings: Sequence[str] = (),
         mqtt: str = "",
+        jetstream: str = "",
         name: str = "floor",
     ) -> None:
         assert PROGRAM.exists(), f"{PROGRAM.name} is missing: make .venv/installed-dev installs it"
-        self.name, self._network, self._settings = name, network, settings
-        self._door = mqtt
+        self.name, self._network, self._settings = name, network, tuple(settings)
+        self._door, self._jetstream = mqtt, jetstream and f"{jetstream},"
         self.nodes = [
             Node(f"{name}-{number}", folder / f"{name}-{number}", host)
             for number in range(size)
@@ -108,6 +118,19 @@ class Cluster:
     def mqtt(self) -> list[str]:
         """Addresses for a client of MQTT 3.1.1."""
         return [node.mqtt for node in self.nodes]
+
+    def configure(self, lines: Sequence[str], addresses: Mapping[str, str]) -> None:
+        """Take these lines too, with other addresses; a block ``jetstream`` of theirs gets the
+        node's store as well.
+        """
+        for ours in lines:
+            line = ours
+            for there, here in addresses.items():
+                line = line.replace(there, here)
+            if line.startswith("jetstream {"):
+                self._jetstream = line.removeprefix("jetstream {").removesuffix("}").strip() + ","
+            else:
+                self._settings = (*self._settings, line)
 
     def start(self, *numbers: int) -> None:
         """Start all nodes, or these, and wait until they and those that run are one cluster."""
@@ -203,7 +226,7 @@ class Cluster:
             f'server_name: "{node.name}"',
             f"listen: {doors['client']}",
             f"http: {doors['http']}",
-            f'jetstream {{ store_dir: "{node.folder}" }}',
+            f'jetstream {{ {self._jetstream} store_dir: "{node.folder}" }}',
             f"mqtt {{ listen: {doors['mqtt']}, {self._door} }}",
             *([others] if len(self.nodes) > 1 else []),
             *self._settings,

@@ -79,6 +79,16 @@ class Program:
         """What it, and those before it in this folder, said."""
         return self._said.read_text(errors="replace")
 
+    def pids(self) -> list[int]:
+        """It, and all that it has started."""
+        every = ((path.parent, path.read_text()) for path in Path("/proc").glob("[0-9]*/stat"))
+        group = str(self.process.pid)
+        return [
+            int(folder.name)
+            for folder, stat in every
+            if stat.rpartition(")")[2].split()[2] == group
+        ]
+
     def runs(self) -> bool:
         return self.process.poll() is None
 
