@@ -15,6 +15,16 @@ from tests.chaos.floor import Floor
 from tests.conftest import LONG
 from tests.daemon.mosquitto import Subscriber
 
+ALSO_SHORT = ("test_contract", "test_faults")
+"""The modules of which ``make test`` has a short form."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def long_alone(request: pytest.FixtureRequest) -> None:
+    """The other modules are run by ``make brokers``."""
+    if request.module.__name__.rpartition(".")[2] not in ALSO_SHORT and LONG not in os.environ:
+        pytest.skip("make brokers runs it")
+
 
 @pytest.fixture
 def seed() -> int:

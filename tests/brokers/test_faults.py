@@ -33,7 +33,7 @@ class Trial:
         self.engine = OfNats(folder / "nats", stack, apart=True)
         self.floor = Floor(
             folder / "floor",
-            tables=3,
+            tables=cases(1, 3),
             seed=seed,
             broker=self.engine,
             url=self.engine.url,
