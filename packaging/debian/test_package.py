@@ -50,7 +50,7 @@ driver = "cammegh-ss2"
 link = "tcp://127.0.0.1:4001"
 """
 BEHOLD = """
-cd /home/newcomer
+cd /srv/newcomer
 mosquitto -d -p 1883 >/dev/null 2>&1
 hear() {
   timeout 60 mosquitto_sub -h 127.0.0.1 -t "novamas-sim/v1/casino-prueba/$1" -C "$2"
@@ -289,9 +289,9 @@ def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
     """Each step as it is printed; then what the page says that one sees."""
     for file in STAND_INS.iterdir():
         shutil.copy2(file, ROOT / "usr/local/bin")
-    inside("useradd --create-home --shell /bin/sh newcomer")
+    inside("useradd --create-home --home-dir /srv/newcomer --shell /bin/sh newcomer")
     (ROOT / "etc/sudoers.d/newcomer").write_text("newcomer ALL=(ALL:ALL) NOPASSWD: ALL\n")
-    shutil.copyfile(present, ROOT / "home/newcomer" / present.name)
+    shutil.copyfile(present, ROOT / "srv/newcomer" / present.name)
     (ROOT / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes "true";\n')
     steps = first_floor()
     assert len(steps) == 9
@@ -307,7 +307,7 @@ def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
     script = [BEHOLD]
     for number, step in enumerate(steps):
         script += [f"echo 'STEP {number + 1}'", step, seen.get(number, ":")]
-    (ROOT / "home/newcomer/steps").write_text("\n".join(script))
+    (ROOT / "srv/newcomer/steps").write_text("\n".join(script))
     told = inside(
         "exec setpriv --reuid newcomer --regid newcomer --init-groups sh -e ~newcomer/steps"
     )
