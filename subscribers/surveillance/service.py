@@ -261,12 +261,12 @@ class Recorder:
         """It takes records again. A write that seemed to fail may have been done: what it kept is
         not new the second time, so it is looked up.
         """
+        before = await self._ask(archive.newest)
         opened = await self._ask(open_findings, archive)
         newest = await self._ask(archive.newest)
-        by_id = {site.id: site for site in self.sites}
-        for _, record in opened[-SHOWN:]:
-            if record.site in by_id:
-                by_id[record.site].stand(record)
+        for site in self.sites:
+            ours = [record for _, record in opened[-SHOWN:] if record.site == site.id]
+            site.stand_again(ours, before)
         self.grown.to(newest)
         self._log.info("the archive takes records again")
         self.health.trouble, self._doubted = None, False

@@ -7,7 +7,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import msgspec
@@ -467,7 +467,7 @@ class Site:
         for row in rows:
             self._settled = row.number
             if row.record.type != SETTLED:
-                if row.number > self._begun:
+                if row.number > self._begun and not self._stands_for(row.record):
                     self._advice.append(row.record)
                 continue
             told = msgspec.json.decode(row.record.body)
@@ -610,6 +610,18 @@ class Site:
         """A finding was kept for the first time: log it, and show it."""
         self.found += 1
         self._log.error("finding", what=record.type, detail=self.stand(record), key=record.key)
+
+    def stand_again(self, opened: Iterable[Record], before: int) -> None:
+        """Show the findings that nobody had settled when the archive had ``before`` records. Who
+        settles one meanwhile is looked for from there on.
+        """
+        for record in opened:
+            self.stand(record)
+        self._settled = min(self._settled, before)
+
+    def _stands_for(self, record: Record) -> bool:
+        """Whether the alert of a finding is shown."""
+        return self._topic(f"alert/{alert_name(record.type, record.key)}") in self._standing
 
     def stand(self, record: Record) -> str | None:
         """Show a finding as an alert from now on. Returns what it says."""

@@ -9,12 +9,15 @@ import msgspec
 import pytest
 
 from controller.contract.times import utc
+from subscribers.feed import BrokerLogin
 from subscribers.surveillance.admitted import RefusedError
 from subscribers.surveillance.archive import Archive, Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.findings import open_findings, refused_keys
+from subscribers.surveillance.settings import SiteSettings
 from subscribers.surveillance.settle import main, settle
+from subscribers.surveillance.site import Site
 from tests.controller.people.staff import RIERA, VIDAL
 from tests.subscribers.surveillance.said import finding
 from tests.web.pit import PINS, console
@@ -149,3 +152,21 @@ def test_wrong_pins_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[st
         said.append(capsys.readouterr().err)
     assert "Name or PIN is wrong" in said[0]
     assert "Name or PIN is wrong" not in said[-1]
+
+
+async def test_what_is_settled_while_the_archive_recovers_is_shown_no_more(tmp_path: Path) -> None:
+    """What was open is read first, and shown after what was settled since was taken back."""
+    settings = SiteSettings(id=SITE, broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
+    site = Site(settings, "surveillance", "b", lambda: None, None, None)
+    with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
+        number = changed_key(archive)
+        site.remember(archive)
+        assert site.shown == 1
+        before = archive.newest()
+        opened = [record for _, record in open_findings(archive)]
+        settle(archive, number, VIDAL.name, "", VIDAL)
+        site.look_for_settled(archive)
+        assert site.shown == 0
+        site.stand_again(opened, before)
+        site.look_for_settled(archive)
+        assert site.shown == 0
