@@ -17,7 +17,7 @@ from controller.cli.configured import DEFAULT, config_argument, configuration_at
 from controller.cli.web import address, broker_login, pit_settings, video_settings
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Bookmark, Configuration
+    from controller.configuration.settings import Archive, ArchiveSite, Bookmark, Configuration
 
 HELP = "archive everything that the tables say and prove it, or search the archive"
 PROGRAM = "subscribers.surveillance"
@@ -192,13 +192,23 @@ def _sites(configuration: Configuration) -> list[dict[str, Any]]:
     from controller.configuration.settings import Broker
 
     own = broker_login(configuration.broker, configuration.archive, "archive")
-    keys = configuration.archive.keys
+    keys = _believed(configuration.archive)
     sites: list[dict[str, Any]] = [{"id": configuration.site.id, "broker": own, "keys": keys}]
     for each in configuration.archive.site:
-        given = {k: v for k, v in msgspec.structs.asdict(each).items() if k not in ("id", "keys")}
+        others = ("id", "keys", "standby_keys")
+        given = {k: v for k, v in msgspec.structs.asdict(each).items() if k not in others}
         login = broker_login(Broker(**given), configuration.archive, f"archive.site {each.id}")
-        sites.append({"id": each.id, "broker": login, "keys": each.keys})
+        sites.append({"id": each.id, "broker": login, "keys": _believed(each)})
     return sites
+
+
+def _believed(named: Archive | ArchiveSite) -> dict[str, tuple[str, ...]]:
+    """By node the keys of its daemons: one, or those of a pair."""
+    of = (named.keys, named.standby_keys)
+    return {
+        node: tuple(dict.fromkeys(keys[node] for keys in of if node in keys))
+        for node in (*of[0], *of[1])
+    }
 
 
 class Action(NamedTuple):

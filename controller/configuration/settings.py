@@ -283,7 +283,7 @@ CheckpointKey = Annotated[
 
 class ArchiveSite(_Section, frozen=True):
     """``[[archive.site]]``: another site whose messages are archived too, and its broker: as
-    ``[broker]``. ``keys``: by node, as in ``[archive]``.
+    ``[broker]``. ``keys`` and ``standby_keys``: by node, as in ``[archive]``.
     """
 
     id: Slug
@@ -295,6 +295,7 @@ class ArchiveSite(_Section, frozen=True):
     cert_file: Name | None = None
     key_file: Name | None = None
     keys: dict[Slug, CheckpointKey] = {}
+    standby_keys: dict[Slug, CheckpointKey] = {}
 
 
 class Archive(_Section, frozen=True):
@@ -307,8 +308,8 @@ class Archive(_Section, frozen=True):
     tables what it missed, and the file or systemd credential with its passphrase. ``listen``: where
     its health can be asked. ``keep_days``: by kind, after how many days of recording a record is
     removed (default: never). ``keys``: by node, the public key that its checkpoints must be signed
-    with (default: the first one that comes is believed). ``cards_key``: the private key of
-    surveillance, which opens sealed cards.
+    with (default: the first one that comes is believed); ``standby_keys``: that of the other daemon
+    of a pair. ``cards_key``: the private key of surveillance, which opens sealed cards.
     """
 
     path: Name = "archive.sqlite3"
@@ -326,6 +327,7 @@ class Archive(_Section, frozen=True):
     listen: Name | None = None
     keep_days: dict[Archived, KeptDays] = {}
     keys: dict[Slug, CheckpointKey] = {}
+    standby_keys: dict[Slug, CheckpointKey] = {}
     cards_key: Name | None = None
     site: tuple[ArchiveSite, ...] = ()
 

@@ -42,6 +42,7 @@ LOOKS = 20
 """Looks at the store in a lease, while waiting."""
 LONGEST_LOOK = 0.5
 """The most seconds between two of them."""
+UNASKED = "not asked yet"
 PATIENCE = 6
 """The part of a lease for which an answer is waited for: a sixth."""
 
@@ -88,7 +89,7 @@ class Candidate:
 
     async def wait(self) -> Right:
         """Until the lease is ours."""
-        waiting, trouble = Waiting(own=self._own, lease=self._lease), "not asked yet"
+        waiting, trouble = Waiting(own=self._own, lease=self._lease), UNASKED
         while True:
             self._alive()
             try:
@@ -107,7 +108,7 @@ class Candidate:
             except OvertakenError:
                 pass  # which is seen at the next look
             except (StoreUnreachableError, StoreUnusableError) as error:
-                if str(error) != trouble:
+                if not trouble or trouble == UNASKED:  # once, whichever server it is then
                     trouble = str(error)
                     self._told(None, trouble)
             await asyncio.sleep(min(self._lease / LOOKS, LONGEST_LOOK))

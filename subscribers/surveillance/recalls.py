@@ -87,7 +87,9 @@ def answered(want: Want, events: list[Record], state: TableState | None, now: st
     first = events[0] if events else None
     known = want.known
     if known is not None and (first is None or (first.boot, first.seq) != (known.boot, known.seq)):
-        if first is not None and first.type == RESTORED:
+        if any(map(handed_over, events)):
+            pass  # the other daemon of the pair told it, and that one's journal has it
+        elif first is not None and first.type == RESTORED:
             found.append(restored(first))
         elif moment(now) - moment(known.time) < KEPT:
             found.append(_unknown(known, first))
@@ -120,10 +122,21 @@ def missing_key(gap: Gap) -> str:
 class _Restored(msgspec.Struct, frozen=True):
     """The event, as far as it is looked at."""
 
+    source: str = "backup"
     journal: str = ""
     position: int = 0
     since: str = ""
     restored: str = ""
+
+
+def handed_over(said: Record) -> bool:
+    """Whether this is the event of a table that another daemon had before. It says so itself, which
+    is no finding: nothing of it is believed but that this daemon cannot know what the other told.
+    Raises ``ValueError`` for one that cannot be read.
+    """
+    if said.type != RESTORED:
+        return False
+    return msgspec.json.decode(said.body, type=_Restored).source == "other_daemon"
 
 
 def restored(said: Record) -> Finding:

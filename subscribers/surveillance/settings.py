@@ -18,7 +18,7 @@ class SiteSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     id: str
     broker: BrokerLogin
-    keys: dict[str, str] = {}
+    keys: dict[str, tuple[str, ...]] = {}
     """By node, the public key with which its daemon signs checkpoints. Of a node that is not named,
     the first one that comes is believed.
     """

@@ -174,6 +174,7 @@ class Site:
         """What the archive remembers of the proofs."""
         self._followed: dict[str, Record] = {}
         self._proofs: dict[str, proofs.Proof] = {}
+        """By node; of a pair of daemons by node and key: each has a journal of its own."""
         self._vouched: list[tuple[str, str]] = []
         """Nodes and their keys, which a person has vouched for."""
         self._doubtful: list[_Doubtful] = []
@@ -289,9 +290,12 @@ class Site:
             self.look_for_gaps()
 
     def _hear_restored(self, said: Record) -> None:
-        """The table goes on from a backup: it knows nothing of what it told before this run."""
+        """The table goes on from a backup, or from the other daemon of a pair: it knows nothing of
+        what it told before this run.
+        """
         try:
-            self._find((recalls.restored(said),))
+            if not recalls.handed_over(said):
+                self._find((recalls.restored(said),))
         except (ValueError, RecursionError) as error:
             raise BadMessageError(str(error)) from None
 
@@ -508,9 +512,12 @@ class Site:
         said = read_checkpoint(body)
         if said is None:
             return
-        before = self._proofs.get(node, proofs.Proof())
-        if node in self._pinned:
-            before = proofs.trusting(before, self._pinned[node])
+        keys = self._pinned.get(node, ())
+        key = said.key if said.key in keys else next(iter(keys), None)
+        name = node if len(keys) < 2 else f"{node}/{key}"
+        before = self._proofs.get(name, proofs.Proof())
+        if key is not None:
+            before = proofs.trusting(before, key)
         proof, found = proofs.heard(before, said, node)
         if proof.key != before.key:
             self._log.warning(
@@ -519,10 +526,10 @@ class Site:
                 key=proof.key,
                 remedy="compare it with the machine of the daemon and name it in keys of [archive]",
             )
-        self._proofs[node] = proof
+        self._proofs[name] = proof
         self._doubt(before, found, said.boot)
         self._find(found)
-        self._unproved[node] = said.boot
+        self._unproved[name] = said.boot
         for table in self.tables.values():
             if table.state is not None and table.state.boot == said.boot:
                 self._sweep(table)
@@ -541,8 +548,8 @@ class Site:
             table.wants.append(want)
 
     def _prove(self, asked: _Question, links: tuple[proofs.Link, ...], boot: str) -> None:
-        node, before = asked.node, self._proofs[asked.node]
-        self._proofs[node], found = proofs.answered(before, links, node, asked.marks)
+        before, node = self._proofs[asked.node], asked.node.partition("/")[0]
+        self._proofs[asked.node], found = proofs.answered(before, links, node, asked.marks)
         self._doubt(before, found, boot)
         self._find(found)
 
@@ -563,7 +570,9 @@ class Site:
         return sorted(
             node
             for node, proof in list(self._proofs.items())
-            if proof.key is not None and not proof.vouched and node not in self._pinned
+            if proof.key is not None
+            and not proof.vouched
+            and node.partition("/")[0] not in self._pinned
         )
 
     # What is found
