@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from controller.contract.times import moment
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
 from tests.chaos.report import tell
 from tests.daemon.mosquitto import until
@@ -97,18 +98,26 @@ def befall(floor: PairFloor, what: str, number: int) -> float | None:
     after = floor.taken()[terms:]
     told = [f"term {term} by {one.host.name} after {at - begun:.2f} s" for term, at, one in after]
     tell(f"{number:>4} {what} of {serving.host.name}: {'; '.join(told) or 'nothing'}")
-    return after[0][1] - begun if what in ALWAYS_REACHED and after else None
+    away = any(
+        moment(line["timestamp"]) > begun
+        for one in floor.machines
+        if one is not serving
+        for line in one.logged("the store of the lease does not answer")
+    )
+    if away:
+        tell("     the store did not answer meanwhile")
+    return after[0][1] - begun if what in ALWAYS_REACHED and after and not away else None
 
 
 def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> str:
     """All that was heard, against both journals and what the wheel showed."""
-    terms, stored = floor.terms(), floor.journals()
-    late = [each for listener in floor.listeners for each in out_of_order(listener, terms)]
-    heard = {
+    heard = {  # before the journals are read, which go on
         (event["table"], event["boot"], event["seq"]): event
         for listener in floor.listeners
         for _, event in listener.events()
     }
+    terms, stored = floor.terms(), floor.journals()
+    late = [each for listener in floor.listeners for each in out_of_order(listener, terms)]
     for key, event in heard.items():
         event.pop("historical", None)
         assert stored.get(key) == event, f"published and not stored: {event}"
@@ -147,7 +156,7 @@ def out_of_order(listener: Listener, terms: Mapping[str, int]) -> list[dict[str,
         if key in known or "historical" in event:
             continue
         known.add(key)
-        term = terms[event["boot"]]
+        term = terms.get(event["boot"], newest)  # one of after the journals were read
         if term < newest and not said.again:
             found.append(event)
         newest = max(newest, term)
