@@ -18,6 +18,7 @@ from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from devices.log import structlog
 from subscribers.feed import AGAIN, BrokerLogin
+from subscribers.overtaken import Overtaken
 
 FIRST = 30.0
 """Seconds for the broker to take us."""
@@ -32,7 +33,8 @@ Hear = Callable[[str, bytes, bool], None]
 
 
 class _Client(BrokerClient):
-    """Hands each message on as it comes, without a queue. ``failed``: what went wrong with one.
+    """Hands each message on as it comes, without a queue, but for retained ones that were
+    overtaken. ``failed``: what went wrong with one.
 
     ``by_hand``: the broker is told that a message came by :meth:`acknowledge` alone.
     """
@@ -43,6 +45,7 @@ class _Client(BrokerClient):
         self._by_hand = by_hand
         self._unacknowledged: deque[tuple[int, int]] = deque()
         self._hear = hear
+        self._overtaken = Overtaken()
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def _on_message(
@@ -51,6 +54,10 @@ class _Client(BrokerClient):
         userdata: Any,  # noqa: ARG002
         message: MQTTMessage,
     ) -> None:
+        if self._overtaken(message.topic, message.retain):
+            if self._by_hand:
+                self._client.ack(message.mid, message.qos)
+            return
         if self._by_hand:
             self._unacknowledged.append((message.mid, message.qos))
         try:
@@ -177,7 +184,14 @@ class Connection:
 
     async def _subscribe(self, client: BrokerClient) -> None:
         if self._topics:
-            await client.subscribe([(each, 1) for each in self._topics], timeout=LATE)
+            await client.subscribe(self._asked(self._topics), timeout=LATE)
+
+    def _asked(self, topics: Sequence[str]) -> list[tuple[str, int]]:
+        """Topics with their QoS. Without a session, QoS 1 would bring nothing more: what the broker
+        has not delivered is forgotten when the connection ends. NATS makes a replicated consumer
+        for each topic with QoS 1, and after a power cut keeps those that nobody will ask for.
+        """
+        return [(each, 0 if self._session is None else 1) for each in topics]
 
     async def _wait(self, client: BrokerClient) -> None:
         async for _ in client.messages:  # none comes: it ends when the connection does
@@ -195,7 +209,7 @@ class Connection:
             more, self._more = self._more, []
             try:
                 if more:
-                    await client.subscribe([(each, 1) for each in more], timeout=LATE)
+                    await client.subscribe(self._asked(more), timeout=LATE)
                 await asyncio.gather(
                     *(client.publish(topic, body, 1, timeout=LATE) for topic, body in once),
                     *(

@@ -16,6 +16,7 @@ from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.login import BrokerUnusableError, told
 from controller.contract.topics import Topics
+from subscribers.overtaken import Overtaken
 
 AGAIN = 0.5
 """Seconds between two attempts to connect."""
@@ -96,7 +97,10 @@ async def table_feed(
             async with client:
                 await client.subscribe(wanted)
                 yield Linked(up=True)
+                overtaken = Overtaken()
                 async for message in client.messages:
+                    if overtaken(str(message.topic), message.retain):
+                        continue
                     body = message.payload if isinstance(message.payload, bytes) else b""
                     what = str(message.topic).removeprefix(root)
                     table, _, leaf = what.partition("/")
