@@ -20,6 +20,10 @@ from subscribers.overtaken import Overtaken
 
 AGAIN = 0.5
 """Seconds between two attempts to connect."""
+AT_ONCE = 100
+"""Topics that are subscribed to at once. What the broker retains of them comes before its answer;
+of a thousand tables it is more than Mosquitto keeps for one client, which drops the rest.
+"""
 
 
 class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,13 +93,14 @@ async def table_feed(
     wanted += [
         (topics.jackpot(jackpot, leaf), 0) for jackpot in jackpots for leaf in ("state", "alert/+")
     ]
-    root = topics.root + "/"
+    root, known = topics.root + "/", frozenset(tables)
     for url in cycle(addresses(login.url)):
         try:
             node = msgspec.structs.replace(login, url=url)
             client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
-                await client.subscribe(wanted)
+                for first in range(0, len(wanted), AT_ONCE):
+                    await client.subscribe(wanted[first : first + AT_ONCE])
                 yield Linked(up=True)
                 overtaken = Overtaken()
                 async for message in client.messages:
@@ -104,7 +109,7 @@ async def table_feed(
                     body = message.payload if isinstance(message.payload, bytes) else b""
                     what = str(message.topic).removeprefix(root)
                     table, _, leaf = what.partition("/")
-                    yield Said(leaf, body, table) if table in tables else Said(what, body)
+                    yield Said(leaf, body, table) if table in known else Said(what, body)
         except (aiomqtt.MqttError, BrokerUnusableError) as error:
             yield Linked(up=False, reason=f"{login.url}: {told(error, login)}")
         await asyncio.sleep(AGAIN)
