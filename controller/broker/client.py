@@ -17,6 +17,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.login import EndedEarlyError, Login, password, tls
+from devices.links.bounded_client import BufferedClient
 
 
 class BrokerClient(aiomqtt.Client):
@@ -40,6 +41,8 @@ class BrokerClient(aiomqtt.Client):
             logger=logger,
             **options,
         )
+        # the library creates its own client and offers no way to pass one
+        self._client.__class__ = BufferedClient
 
     def _on_disconnect(
         self,

@@ -1,4 +1,6 @@
-"""The MQTT library's client, with a limit on the size of packets."""
+"""The MQTT library's client: one that handles at once what has arrived, and one with a limit on the
+size of packets besides.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,10 @@ few.
 """
 
 
-class BoundedClient(paho.Client):
-    """A client whose connection and memory survive any message. ``thrown_away`` is called for each
-    message that cannot be read.
+class BufferedClient(paho.Client):
+    """A client that handles all packets that came with one receive, not one in each turn of the
+    event loop.
     """
-
-    thrown_away: Callable[[], None] = staticmethod(lambda: None)
 
     _received: bytes = b""
     """What was received and not yet read. The library asks for a packet in three pieces, each of
@@ -39,15 +39,26 @@ class BoundedClient(paho.Client):
                 return rc
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
-        # size.
-        del self._in_packet["packet"][LARGEST_PACKET:]
         if self._read >= len(self._received):
             wanted = min(max(bufsize, RECEIVED), LARGEST_PACKET)
             self._received, self._read = super()._sock_recv(wanted), 0
         data = self._received[self._read : self._read + bufsize]
         self._read += len(data)
         return data
+
+
+class BoundedClient(BufferedClient):
+    """A client whose connection and memory survive any message. ``thrown_away`` is called for each
+    message that cannot be read.
+    """
+
+    thrown_away: Callable[[], None] = staticmethod(lambda: None)
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
+        # size.
+        del self._in_packet["packet"][LARGEST_PACKET:]
+        return super()._sock_recv(bufsize)
 
     def _handle_publish(self) -> MQTTErrorCode:
         # The library rejects some packets that the broker accepted, such as a text with U+FEFF.

@@ -1,0 +1,71 @@
+"""A broker that takes one client and says what it was told to say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from subscribers.feed import BrokerLogin
+
+TOPIC = "novamas/v1/casino-mayor/ruleta-1/state"
+CONNECT, PUBLISH, PUBACK, SUBSCRIBE = 0x10, 0x30, 0x40, 0x80
+Said = tuple[bytes, bool]
+"""A message on the topic, and whether it was retained."""
+
+
+class Broker:
+    """It answers a subscription with these messages of QoS 1, all in one piece. ``has_all``: each
+    was acknowledged.
+    """
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        self._said = said
+        self.acknowledged: set[int] = set()
+        self.has_all = asyncio.Event()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                kind = (await reader.readexactly(1))[0] & 0xF0
+                body = await reader.readexactly(await _length(reader))
+                if kind == CONNECT:
+                    writer.write(bytes((0x20, 2, 0, 0)))
+                elif kind == SUBSCRIBE:
+                    count = body.count(b"novamas/")
+                    answer = bytes((0x90, 2 + count)) + body[:2] + bytes(count)
+                    for number, (payload, retained) in enumerate(self._said, 1):
+                        answer += _publish(number, payload, retained)
+                    writer.write(answer)
+                elif kind == PUBACK:
+                    self.acknowledged.add(int.from_bytes(body, "big"))
+                    if len(self.acknowledged) == len(self._said):
+                        self.has_all.set()
+        writer.close()
+
+
+async def _length(reader: asyncio.StreamReader) -> int:
+    length = shift = 0
+    while True:
+        byte = (await reader.readexactly(1))[0]
+        length |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return length
+
+
+def _publish(number: int, payload: bytes, retained: bool) -> bytes:
+    topic = TOPIC.encode()
+    body = len(topic).to_bytes(2, "big") + topic + number.to_bytes(2, "big") + payload
+    return bytes((PUBLISH | 0b10 | retained, len(body))) + body
+
+
+@asynccontextmanager
+async def broker(said: Sequence[Said]) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
+    made = Broker(said)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        yield made, BrokerLogin(url=f"mqtt://127.0.0.1:{port}")
+    finally:
+        server.close()
