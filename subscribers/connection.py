@@ -12,6 +12,7 @@ import aiomqtt
 import msgspec
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTMessage
+from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
@@ -27,6 +28,9 @@ LATE = 600.0
 is much, and whoever gave up early would hear it again, and again too late. That a broker is gone
 the keep-alive tells.
 """
+
+REFUSED = 5.0
+"""Seconds after which topics that the broker refused are asked for again."""
 
 Hear = Callable[[str, bytes, bool], None]
 """Takes a message: its topic, its body, and whether it was retained."""
@@ -97,6 +101,10 @@ class Connection:
         self._retained: dict[str, bytes] = {}
         self._once: list[tuple[str, bytes]] = []
         self._more: list[str] = []
+        self._refused: list[str] = []
+        """Topics that are to be asked for again."""
+        self._told: set[str] = set()
+        """Topics of which is told that they were refused."""
         self._work = asyncio.Event()
         self._client: _Client | None = None
         self._ended = False
@@ -183,15 +191,29 @@ class Connection:
             await asyncio.sleep(AGAIN)
 
     async def _subscribe(self, client: BrokerClient) -> None:
-        if self._topics:
-            await client.subscribe(self._asked(self._topics), timeout=LATE)
+        """A cluster of NATS that has just started refuses what it grants a moment later."""
+        self._refused = []
+        await self._ask_for(client, self._topics)
+        while True:
+            await asyncio.sleep(REFUSED)
+            refused, self._refused = self._refused, []
+            await self._ask_for(client, refused)
 
-    def _asked(self, topics: Sequence[str]) -> list[tuple[str, int]]:
-        """Topics with their QoS. Without a session, QoS 1 would bring nothing more: what the broker
-        has not delivered is forgotten when the connection ends. NATS makes a replicated consumer
-        for each topic with QoS 1, and after a power cut keeps those that nobody will ask for.
+    async def _ask_for(self, client: BrokerClient, topics: Sequence[str]) -> None:
+        """Subscribe. Without a session, QoS 1 would bring nothing more: what the broker has not
+        delivered is forgotten when the connection ends. NATS makes a replicated consumer for each
+        topic with QoS 1, and after a power cut keeps those that nobody will ask for.
         """
-        return [(each, 0 if self._session is None else 1) for each in topics]
+        if not topics:
+            return
+        qos = 0 if self._session is None else 1
+        codes = await client.subscribe([(each, qos) for each in topics], timeout=LATE)
+        told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+        refused = [each for each, code in zip(topics, told, strict=False) if code >= 0x80]
+        self._refused += refused
+        if refused and not self._told.issuperset(refused):
+            self._told.update(refused)
+            self._log.warning("the broker refuses subscriptions", topics=refused)
 
     async def _wait(self, client: BrokerClient) -> None:
         async for _ in client.messages:  # none comes: it ends when the connection does
@@ -209,7 +231,7 @@ class Connection:
             more, self._more = self._more, []
             try:
                 if more:
-                    await client.subscribe(self._asked(more), timeout=LATE)
+                    await self._ask_for(client, more)
                 await asyncio.gather(
                     *(client.publish(topic, body, 1, timeout=LATE) for topic, body in once),
                     *(

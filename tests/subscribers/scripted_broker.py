@@ -15,12 +15,12 @@ Said = tuple[bytes, bool]
 
 
 class Broker:
-    """It answers a subscription with these messages of QoS 1, all in one piece. ``has_all``: each
-    was acknowledged.
+    """It answers a subscription with these messages of QoS 1, all in one piece, but refuses as many
+    before as ``refuses`` says. ``has_all``: each message was acknowledged.
     """
 
-    def __init__(self, said: Sequence[Said]) -> None:
-        self._said = said
+    def __init__(self, said: Sequence[Said], refuses: int = 0) -> None:
+        self._said, self._refuses = said, refuses
         self.acknowledged: set[int] = set()
         self.has_all = asyncio.Event()
 
@@ -33,6 +33,10 @@ class Broker:
                     writer.write(bytes((0x20, 2, 0, 0)))
                 elif kind == SUBSCRIBE:
                     count = body.count(b"novamas/")
+                    if self._refuses:
+                        self._refuses -= 1
+                        writer.write(bytes((0x90, 2 + count)) + body[:2] + b"\x80" * count)
+                        continue
                     answer = bytes((0x90, 2 + count)) + body[:2] + bytes(count)
                     for number, (payload, retained) in enumerate(self._said, 1):
                         answer += _publish(number, payload, retained)
@@ -61,8 +65,10 @@ def _publish(number: int, payload: bytes, retained: bool) -> bytes:
 
 
 @asynccontextmanager
-async def broker(said: Sequence[Said]) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
-    made = Broker(said)
+async def broker(
+    said: Sequence[Said], refuses: int = 0
+) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
+    made = Broker(said, refuses)
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:

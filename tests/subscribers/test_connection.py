@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from subscribers import connection as module
 from subscribers.connection import Connection
 from tests.daemon.mosquitto import PATIENCE
 from tests.subscribers.scripted_broker import TOPIC, broker
@@ -27,6 +30,19 @@ async def test_what_came_in_one_piece_is_heard_in_one_turn_of_the_event_loop() -
         running = asyncio.create_task(connection.run())
         assert await in_one_turn == len(SAID)
         assert heard == [body for body, _ in SAID]
+        connection.end()
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def test_what_the_broker_refused_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REFUSED", 0.01)
+    async with broker(SAID[:1], refuses=2) as (_, login), asyncio.timeout(PATIENCE):
+        heard = asyncio.Event()
+        will = (TOPIC.replace("state", "status"), b"offline")
+        connection = Connection(login, [TOPIC], will, lambda *_: heard.set(), lambda _: None)
+        running = asyncio.create_task(connection.run())
+        await heard.wait()
         connection.end()
         running.cancel()
         await asyncio.wait([running])
