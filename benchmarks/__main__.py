@@ -6,6 +6,7 @@ Prints measurements and ratios. docs/performance.md says how to read them.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,11 +23,13 @@ from benchmarks import (
     month,
     restart,
     scale,
+    site,
     stages,
     statistics,
     status_line,
     web,
 )
+from benchmarks.engines import ENGINES
 from benchmarks.processes import machine, many_files
 
 
@@ -85,10 +88,19 @@ def main() -> None:
     )
     one.add_argument("--messages", type=int, default=2000)
     one.add_argument("--runs", type=int, default=3)
+    one = chosen.add_parser(
+        "site", help="tables over four daemons with every consumer, and a power cut"
+    )
+    one.add_argument("--tables", type=int, nargs="+", default=[1000])
+    one.add_argument("--broker", nargs="+", choices=[*ENGINES], default=[*ENGINES])
+    one.add_argument("--minutes", type=float, default=2.0, help="measured before the power cut")
+    one.add_argument("--browsers", type=int, default=50, help="each with pictures of 20 tables")
+    one.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
     given = parser.parse_args()
     print(machine(), flush=True)
     many_files()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with us
     try:
         measure(given)
     except TimeoutError as error:
@@ -112,6 +124,9 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     ),
     "archive": lambda given: archive.main(given.records),
     "brokers": lambda given: brokers.main(given.messages, given.runs),
+    "site": lambda given: site.main(
+        given.broker, given.tables, given.minutes, given.browsers, postgres=given.postgres
+    ),
 }
 """By name what is measured, with its options."""
 

@@ -31,12 +31,14 @@ STOP = 60.0
 CONFIGURATION = """
 [site]
 id = "bench"
+node = "{node}"
 [journal]
 path = "{folder}/journal.sqlite3"
 [recordings]
 path = "{folder}/recordings"
 [broker]
 url = "mqtt://127.0.0.1:{broker}"
+protocol = "{protocol}"
 [people]
 required = "accept-the-risk"
 [log]
@@ -97,8 +99,7 @@ def program(name: str) -> str:
     return found
 
 
-@contextlib.contextmanager
-def mosquitto(folder: Path, port: int) -> Iterator[Process]:
+def mosquitto_command(folder: Path, port: int) -> tuple[str, ...]:
     """Mosquitto on this port. It drops nothing for a slow subscriber, stores nothing, and logs to a
     file.
     """
@@ -108,13 +109,20 @@ def mosquitto(folder: Path, port: int) -> Iterator[Process]:
         "set_tcp_nodelay true\npersistence false\nmax_queued_messages 0\nmax_inflight_messages 0\n"
         f"log_dest file {folder / 'mosquitto.log'}\n"
     )
-    with running(program("mosquitto"), "-c", str(settings), stderr=subprocess.DEVNULL) as process:
+    return program("mosquitto"), "-c", str(settings)
+
+
+@contextlib.contextmanager
+def mosquitto(folder: Path, port: int) -> Iterator[Process]:
+    """The same, running, and listening."""
+    command = mosquitto_command(folder, port)
+    with running(*command, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             if process.poll() is not None or time.monotonic() > end:
-                sys.exit(f"benchmarks: mosquitto does not start; its settings: {settings}")
+                sys.exit(f"benchmarks: mosquitto does not start; its settings: {command[-1]}")
             time.sleep(0.02)
         yield process
 
@@ -124,11 +132,21 @@ def configure(folder: Path, broker: int, links: Sequence[str], speed: float = 1.
     tables' clock.
     """
     path = folder / "novamas.toml"
-    tables = (
-        TABLE.format(number=number, speed=speed, link=link) for number, link in enumerate(links, 1)
-    )
-    path.write_text(CONFIGURATION.format(folder=folder, broker=broker) + "".join(tables))
+    path.write_text(head(folder, broker) + roulettes(links, speed=speed))
     return path
+
+
+def head(folder: Path, broker: int, node: str = "node-1", protocol: str = "5") -> str:
+    """A configuration up to its tables."""
+    return CONFIGURATION.format(folder=folder, broker=broker, node=node, protocol=protocol)
+
+
+def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
+    """The configuration of a roulette table for each link. ``first``: the number of the first."""
+    return "".join(
+        TABLE.format(number=number, speed=speed, link=link)
+        for number, link in enumerate(links, first)
+    )
 
 
 def daemon(configuration: Path) -> contextlib.AbstractContextManager[Process]:

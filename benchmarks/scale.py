@@ -72,9 +72,10 @@ def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[l
 
 
 @contextlib.contextmanager
-def playing(tables: int, shown: Times) -> Iterator[tuple[Process, list[str]]]:
-    """The process of so many wheels, and the daemon's links to them."""
-    wheels = (sys.executable, "-m", "benchmarks.wheels", str(tables), str(GAMES_PER_HOUR))
+def playing(tables: int, shown: Times, slots: int = 0) -> Iterator[tuple[Process, list[str]]]:
+    """The process of so many wheels, and of coin slots, and the daemon's links to them."""
+    numbers = (str(each) for each in (tables, GAMES_PER_HOUR, slots))
+    wheels = (sys.executable, "-m", "benchmarks.wheels", *numbers)
     with running(*wheels, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         links = json.loads(process.stdout.readline())

@@ -10,6 +10,9 @@ from typing import Any
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.reasoncodes import ReasonCode
+
+from subscribers.overtaken import Overtaken
 
 ROOT = "novamas-sim/v1/bench"
 """The topics of a daemon whose tables are simulated."""
@@ -32,10 +35,13 @@ class Subscriber:
         self.on_message = heard
         """What is called now; it may be replaced."""
         self._changed = threading.Condition()
+        self._overtaken = Overtaken()
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.on_message = self._message
+        self._wanted = [(topic, 1) for topic in topics]
+        self.client.on_connect = lambda client, *_: client.subscribe(self._wanted)
+        self.client.on_subscribe = self._answered
         self.client.connect("127.0.0.1", broker)
-        self.client.subscribe([(topic, 1) for topic in topics])
         self.client.loop_start()
 
     def __enter__(self) -> Subscriber:
@@ -45,9 +51,18 @@ class Subscriber:
         self.client.disconnect()
         self.client.loop_stop()
 
+    def _answered(
+        self, _client: paho.Client, _data: object, _mid: int, codes: list[ReasonCode], _of: object
+    ) -> None:
+        """A cluster that has just started may refuse a subscription."""
+        if any(code.is_failure for code in codes):
+            self.client.subscribe(self._wanted)
+
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         now = time.monotonic()
         topic, body = message.topic, bytes(message.payload)
+        if self._overtaken(topic, message.retain):
+            return
         with self._changed:
             self.latest[topic] = body
             if self.on_message is not None:

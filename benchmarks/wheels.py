@@ -1,10 +1,12 @@
 """Many wheels in one process, at their true pace: half of them on pseudo-terminals, half on TCP
-ports. ``python -m benchmarks.wheels TABLES GAMES_PER_HOUR``.
+ports; and coin slots of linked tables, on TCP ports.
+``python -m benchmarks.wheels TABLES GAMES_PER_HOUR [SLOTS]``.
 
 The wheels are those of :mod:`simulators.wheel.cammegh_ss2`, each at another moment of its game.
-Prints one JSON list of the daemon's links, then for each result one line: the number of the table,
-and the time (``time.monotonic``) just before the status line with the number was written. A line is
-written at once, as a device server or a USB adapter delivers it. Ends with SIGTERM.
+Prints one JSON list of the daemon's links, the wheels' first, then for each result one line: the
+number of the table, and the time (``time.monotonic``) just before the status line with the number
+was written. A line is written at once, as a device server or a USB adapter delivers it. Ends with
+SIGTERM.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ from heapq import heapify, heapreplace
 
 from simulators.pty import Pty
 from simulators.serve import Port
+from simulators.slot.slot import Slots
 from simulators.tcp import Tcp
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 
 STARTED = 60.0
 """Seconds after power-on in which a wheel has begun its first game."""
 SETTLED = b"*X;5;"
+COIN = 100
+"""What a coin in the slots is worth, in minor units."""
 
 
 def link(port: Port) -> str:
@@ -59,25 +64,52 @@ class Wheel:
         return shows
 
 
-def serve(tables: int, games_per_hour: int) -> None:
-    """Serve the wheels until the process is ended."""
+class CoinSlots:
+    """The coin slots of one table. ``ahead``: as of a wheel."""
+
+    def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
+        self.number = number
+        self.port: Port = Tcp("127.0.0.1", 0)
+        self._device = Slots(number, games_per_hour=games_per_hour, coin=COIN)
+        self._ahead = STARTED + ahead
+        self._device.advance(self._ahead)
+
+    @property
+    def due(self) -> float:
+        """When they next do something."""
+        return self._device.deadline - self._ahead
+
+    def turn(self, now: float) -> bool:
+        """Send what is due. A coin is no result."""
+        self.port.read()
+        for _, line in self._device.advance(now + self._ahead):
+            self.port.write(line)
+        return False
+
+
+def serve(tables: int, games_per_hour: int, slots: int = 0) -> None:
+    """Serve the wheels and the slots until the process is ended."""
     game = 3600 / games_per_hour
-    wheels = [
+    devices: list[Wheel | CoinSlots] = [
         Wheel(number, games_per_hour, game * number / tables) for number in range(1, tables + 1)
     ]
-    print(json.dumps([link(wheel.port) for wheel in wheels]), flush=True)
+    devices += [
+        CoinSlots(tables + number, games_per_hour, game * number / slots)
+        for number in range(1, slots + 1)
+    ]
+    print(json.dumps([link(device.port) for device in devices]), flush=True)
     begun = time.monotonic()
-    waiting = [(wheel.due, wheel.number) for wheel in wheels]
+    waiting = [(device.due, device.number) for device in devices]
     heapify(waiting)
     while True:
         due, number = waiting[0]
         time.sleep(max(0.0, begun + due - time.monotonic()))
         now = time.monotonic()
-        wheel = wheels[number - 1]
-        if wheel.turn(max(due, now - begun)):
+        device = devices[number - 1]
+        if device.turn(max(due, now - begun)):
             print(json.dumps([number, now]), flush=True)
-        heapreplace(waiting, (wheel.due, number))
+        heapreplace(waiting, (device.due, number))
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), int(sys.argv[2]))
+    serve(*map(int, sys.argv[1:]))

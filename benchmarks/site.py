@@ -1,0 +1,344 @@
+"""A whole site: many tables over four daemons at their true pace, one broker, and every consumer
+as a process. What each process takes, how late results are, and what follows when the power of all
+of it fails.
+
+As in :mod:`benchmarks.scale` each wheel sends two lines a second and gives a result every 45
+seconds. The devices go on through the power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.engines import ENGINES, Engine
+from benchmarks.figures import milliseconds, percentile, row
+from benchmarks.processes import running
+from benchmarks.scale import GAME, LONGEST, Times, latencies, playing, table_of
+from benchmarks.site_programs import DAEMONS, Programs, Site, lay_out, shares
+from benchmarks.site_standing import (
+    TOPICS,
+    Kept,
+    Told,
+    boots,
+    in_play,
+    meter_boot,
+    right,
+    screens,
+)
+from benchmarks.subscriber import OPENING, ROOT, Subscriber
+from benchmarks.usage import Usage, cpu, usage
+from tests.subscribers.surveillance.postgres import Postgres
+
+DARK = 10.0
+"""Seconds without power."""
+PATIENCE = 600.0
+"""Seconds in which all must stand."""
+LOOK = 0.25
+"""Seconds between two looks at what stands."""
+WINDOW = 5.0
+"""Seconds over which a 99th percentile is taken, to see when it is normal again."""
+NORMAL = 2.0
+"""A 99th percentile is normal up to so many times the highest of those before the cut."""
+AFTER = 60.0
+"""Seconds that are measured after all stands again."""
+
+_MONO = re.compile(rb'"mono_ns":(\d+)')
+
+
+class Listening:
+    """When results were heard, and how late each event was. It connects as soon as it can."""
+
+    def __init__(self, broker: int) -> None:
+        self.results: Times = defaultdict(list)
+        self.heard: list[float] = []
+        """When each event came, ascending."""
+        self.late: list[float] = []
+        """Seconds from when it happened."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            with contextlib.suppress(OSError):
+                self.told = Subscriber(broker, TOPICS, self._note)
+                return
+            if time.monotonic() > end:
+                raise TimeoutError("the broker does not listen")
+            time.sleep(LOOK)
+
+    def _note(self, topic: str, body: bytes, now: float) -> None:
+        if not topic.endswith("/event"):
+            return
+        if b'"round.result"' in body:
+            self.results[table_of(topic)].append(now)
+        if (happened := _MONO.search(body)) is not None:
+            self.heard.append(now)
+            self.late.append(now - int(happened[1]) / 1e9)
+
+    def windows(self, since: float, until: float) -> list[float]:
+        """The 99th percentile of how late events were, window by window."""
+        count = int((until - since) / WINDOW)
+        edges = [bisect_left(self.heard, since + number * WINDOW) for number in range(count + 1)]
+        return [
+            percentile(self.late[first:last], 99) for first, last in pairwise(edges) if last > first
+        ]
+
+
+class Standing(NamedTuple):
+    """Seconds from the start of all programs; None: not in time."""
+
+    states: float | None = None
+    """Until the state of every table is right."""
+    screens: float | None = None
+    """Until the web server hears every table."""
+    jackpot: float | None = None
+    """Until the jackpot is in play at all its tables."""
+    recorder: float | None = None
+    """Until the archive has every event from before the cut."""
+    normal: float | None = None
+    """Until events are no later than before."""
+
+
+class Measured(NamedTuple):
+    """What one number of tables came to. ``spent``: by process, seconds of CPU in a second, and
+    what it holds.
+    """
+
+    first: Standing
+    sessions: float
+    spent: dict[str, tuple[float, Usage]]
+    before: tuple[list[float], int]
+    """Seconds from the wire to the subscriber, and how many results are missing."""
+    again: Standing
+    after: tuple[list[float], int]
+    events: int
+    lost: int
+    """Events of the journals that the archive does not have at the end."""
+    meter: tuple[int, int]
+    """What the jackpot has, and what the coins in the journals come to."""
+
+
+def measure(kind: str, tables: int, seconds: float, browsers: int, *, postgres: bool) -> Measured:
+    """One site, from its first start to the power cut and after."""
+    shown: Times = defaultdict(list)
+    wheels, slots = (sum(each) for each in zip(*shares(tables), strict=True))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="novamas-site-")))
+        database = stack.enter_context(server()) if postgres else None
+        engine = ENGINES[kind](folder, stack)
+        devices, links = stack.enter_context(playing(wheels, shown, slots))
+        where = None if database is None else database.database()
+        site = lay_out(folder, engine.ports, engine.protocol, tables, links, where)
+        programs = Programs(folder)
+        stack.callback(programs.close)
+        begun = start(engine, programs, site, database)
+        listening = listen(engine, stack)
+        told, kept = Told(site.journals), Kept(site.archive)
+        first = stand(begun, programs, looks(site, listening, (set(), None)))
+        opened = time.monotonic()
+        listening.told.prepare(wheels, lambda: None, PATIENCE)
+        open_linked(listening.told, site.linked)
+        sessions = time.monotonic() - opened
+        looking = stack.enter_context(browsing(site, browsers))
+        pids = {**engine.pids, **programs.pids, "devices": devices.pid, "browsers": looking,
+                "measuring": os.getpid()}  # fmt: skip
+        time.sleep(GAME + 5.0)  # a game that is joined in its midst has no result
+        since, used = time.monotonic(), {name: cpu(pid) for name, pid in pids.items()}
+        time.sleep(seconds)
+        programs.check()
+        until = time.monotonic()
+        spent = {
+            name: ((cpu(pid) - used[name]) / (until - since), usage(pid))
+            for name, pid in pids.items()
+        }
+        before = results(shown, listening, since, until)
+        usual = max(listening.windows(since, until), default=float("nan"))
+        former = boots(listening.told), meter_boot(listening.told)
+        engine.cut()
+        programs.cut()
+        if database is not None:
+            database.kill()
+        time.sleep(DARK)
+        told.look()
+        begun = start(engine, programs, site, database)
+        listening = listen(engine, stack)
+        again = stand(
+            begun,
+            programs,
+            {
+                **looks(site, listening, former),
+                "recorder": lambda: kept.has(told.events),
+            },
+        )
+        time.sleep(GAME + 5.0)
+        since = time.monotonic()
+        time.sleep(AFTER)
+        until = time.monotonic()
+        after = results(shown, listening, since, until)
+        again = again._replace(normal=normal(begun, until, listening, usual))
+        told.look()
+        complete(told, kept)
+        value = int(listening.told.body(f"{ROOT}/jackpot/linked/state")["value"])
+        return Measured(
+            first, sessions, spent, before, again, after,
+            len(told.events), len(told.events - kept.events), (value, told.coins),
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def server() -> Iterator[Postgres]:
+    """PostgreSQL, which syncs what it commits."""
+    made = Postgres(fsync="on")
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+def start(engine: Engine, programs: Programs, site: Site, database: Postgres | None) -> float:
+    """Start all at once. Returns when."""
+    begun = time.monotonic()
+    engine.start()
+    programs.start(site.commands)
+    if database is not None:
+        database.start()
+    return begun
+
+
+def listen(engine: Engine, stack: ExitStack) -> Listening:
+    """At one door of the broker."""
+    made = Listening(engine.ports[-1])
+    stack.enter_context(made.told)
+    return made
+
+
+def looks(
+    site: Site, listening: Listening, before: tuple[set[bytes], bytes | None]
+) -> dict[str, Callable[[], bool]]:
+    """By name, what must stand. ``before``: the runs of daemons and controller before the cut."""
+    tables = [*(f"table-{number}" for number in range(1, site.wheels + 1)), *site.linked]
+    runs, controller = before
+    return {
+        "states": lambda: right(listening.told, tables, runs),
+        "screens": lambda: screens(site.web),
+        "jackpot": lambda: in_play(listening.told, site.linked, controller),
+    }
+
+
+def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> Standing:
+    """Wait until all of it stands, and say when each did."""
+    found: dict[str, float] = {}
+    while len(found) < len(what) and time.monotonic() < begun + PATIENCE:
+        programs.check()
+        for name in what.keys() - found.keys():
+            if what[name]():
+                found[name] = time.monotonic() - begun
+        time.sleep(LOOK)
+    return Standing(**found)
+
+
+def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
+    """Open a session and the bets at each linked table, so that coins count."""
+    money = OPENING.replace("}", ', "minimum": 1000, "currency": "EUR"}')
+    told.client.subscribe(f"{ROOT}/+/state", 1)
+    for command, body, phase in (
+        ("session-open", money, b'"phase":"waiting"'),
+        ("bets-open", OPENING, b'"phase":"bets_open"'),
+    ):
+        for table in linked:
+            told.client.publish(f"{ROOT}/{table}/command/{command}", body, qos=1)
+        told.wait(
+            f"{command} at the linked tables",
+            lambda phase=phase: all(  # type: ignore[misc]
+                phase in told.latest.get(f"{ROOT}/{table}/state", b"") for table in linked
+            ),
+        )
+
+
+@contextlib.contextmanager
+def browsing(site: Site, browsers: int) -> Iterator[int]:
+    """So many browsers, each with the pictures of twenty tables."""
+    tables = [f"table-{number}" for number in range(1, site.wheels + 1)]
+    words = (str(site.web), str(browsers), str(min(20, len(tables))), *tables)
+    with running(sys.executable, "-m", "benchmarks.browsers", *words) as process:
+        yield process.pid
+
+
+def results(
+    shown: Times, listening: Listening, since: float, until: float
+) -> tuple[list[float], int]:
+    """Seconds from the wire to us, once the last results had their time."""
+    with contextlib.suppress(TimeoutError):
+        listening.told.wait(
+            "the last results",
+            lambda: not latencies(shown, listening.results, since, until)[1],
+            LONGEST,
+        )
+    return latencies(shown, listening.results, since, until)
+
+
+def normal(begun: float, until: float, listening: Listening, usual: float) -> float | None:
+    """Seconds after which every window's 99th percentile is normal."""
+    found = listening.windows(begun, until)
+    wrong = [number for number, value in enumerate(found) if value > NORMAL * usual]
+    last = wrong[-1] + 1 if wrong else 0
+    return None if last == len(found) else last * WINDOW
+
+
+def complete(told: Told, kept: Kept) -> None:
+    """Wait until the archive has what the journals have."""
+    end = time.monotonic() + LONGEST
+    while not kept.has(told.events) and time.monotonic() < end:
+        time.sleep(1.0)
+
+
+def main(
+    kinds: Sequence[str],
+    tables: Sequence[int],
+    minutes: float,
+    browsers: int,
+    *,
+    postgres: bool,
+) -> None:
+    """Measure each number of tables at each broker, and print it."""
+    print(
+        f"Tables over {DAEMONS} daemons, each two lines a second and a result every {GAME:.0f} s, "
+        f"{minutes:g} minutes each; archive in {'PostgreSQL' if postgres else 'SQLite'}; "
+        f"{browsers} browsers"
+    )
+    for kind in kinds:
+        for count in tables:
+            print(f"\n{kind}, {count:,} tables", flush=True)
+            try:
+                found = measure(kind, count, minutes * 60, browsers, postgres=postgres)
+            except TimeoutError as error:
+                print(f"  {error}", flush=True)
+                continue
+            for line in lines(found):
+                print(line, flush=True)
+
+
+def lines(found: Measured) -> Iterator[str]:
+    """What was measured, to be printed."""
+    yield row("", "core, %", "RSS, MB", "files", "threads")
+    for name, (spent, end) in found.spent.items():
+        yield row(name, spent * 100, end.rss, end.files, end.threads)
+    yield row("wire to listener", "results", "missing", "p50, ms", "p99, ms", "max, ms")
+    for name, (late, missing) in (("before", found.before), ("after", found.after)):
+        yield row(name, len(late), missing, *milliseconds(late))
+    yield row("seconds until", *Standing._fields)
+    for name, standing in (("first start", found.first), ("power is back", found.again)):
+        yield row(name, *("-" if value is None else value for value in standing))
+    yield row("sessions", found.sessions)
+    yield f"  {found.events:,} events in the journals, {found.lost} not in the archive"
+    yield f"  the meter has {found.meter[0]:,}, the coins of the journals are {found.meter[1]:,}"
