@@ -69,7 +69,7 @@ class Listening:
         end = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(OSError):
-                self.told = Subscriber(broker, TOPICS, self._note)
+                self.told = Subscriber(broker, TOPICS, self._note, qos=0)
                 return
             if time.monotonic() > end:
                 raise TimeoutError("the broker does not listen")

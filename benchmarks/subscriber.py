@@ -29,7 +29,9 @@ class Subscriber:
     ``time.monotonic``, which all processes share.
     """
 
-    def __init__(self, broker: int, topics: list[str], heard: Heard | None = None) -> None:
+    def __init__(
+        self, broker: int, topics: list[str], heard: Heard | None = None, qos: int = 1
+    ) -> None:
         self.latest: dict[str, bytes] = {}
         """The latest message of each topic."""
         self.on_message = heard
@@ -38,7 +40,7 @@ class Subscriber:
         self._overtaken = Overtaken()
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.on_message = self._message
-        self._wanted = [(topic, 1) for topic in topics]
+        self._wanted = [(topic, qos) for topic in topics]
         self.client.on_connect = lambda client, *_: client.subscribe(self._wanted)
         self.client.on_subscribe = self._answered
         self.client.connect("127.0.0.1", broker)
