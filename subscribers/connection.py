@@ -101,8 +101,6 @@ class Connection:
         self._retained: dict[str, bytes] = {}
         self._once: list[tuple[str, bytes]] = []
         self._more: list[str] = []
-        self._refused: list[str] = []
-        """Topics that are to be asked for again."""
         self._told: set[str] = set()
         """Topics of which is told that they were refused."""
         self._work = asyncio.Event()
@@ -192,28 +190,31 @@ class Connection:
 
     async def _subscribe(self, client: BrokerClient) -> None:
         """A cluster of NATS that has just started refuses what it grants a moment later."""
-        self._refused = []
-        await self._ask_for(client, self._topics)
-        while True:
+        refused = await self._ask_for(client, self._topics)
+        while refused and not self._ended:
             await asyncio.sleep(REFUSED)
-            refused, self._refused = self._refused, []
-            await self._ask_for(client, refused)
+            refused = await self._ask_for(client, refused)
 
-    async def _ask_for(self, client: BrokerClient, topics: Sequence[str]) -> None:
-        """Subscribe. Without a session, QoS 1 would bring nothing more: what the broker has not
-        delivered is forgotten when the connection ends. NATS makes a replicated consumer for each
-        topic with QoS 1, and after a power cut keeps those that nobody will ask for.
+    async def _ask_for(self, client: BrokerClient, topics: Sequence[str]) -> list[str]:
+        """Subscribe. Returns what the broker refuses.
+
+        Without a session, QoS 1 would bring nothing more: what the broker has not delivered is
+        forgotten when the connection ends. NATS makes a replicated consumer for each topic with QoS
+        1, and after a power cut keeps those that nobody will ask for.
         """
         if not topics:
-            return
+            return []
         qos = 0 if self._session is None else 1
-        codes = await client.subscribe([(each, qos) for each in topics], timeout=LATE)
+        wanted = [(each, qos) for each in topics]
+        codes = await client.subscribe(wanted, timeout=LATE)
+        if self._session is None:  # as TWICE says; what a session keeps may fill a broker's queue
+            await client.subscribe(wanted, timeout=LATE)
         told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
         refused = [each for each, code in zip(topics, told, strict=False) if code >= 0x80]
-        self._refused += refused
         if refused and not self._told.issuperset(refused):
             self._told.update(refused)
             self._log.warning("the broker refuses subscriptions", topics=refused)
+        return refused
 
     async def _wait(self, client: BrokerClient) -> None:
         async for _ in client.messages:  # none comes: it ends when the connection does

@@ -24,6 +24,10 @@ AT_ONCE = 100
 """Topics that are subscribed to at once. What the broker retains of them comes before its answer;
 of a thousand tables it is more than Mosquitto keeps for one client, which drops the rest.
 """
+TWICE = (1, 2)
+"""NATS looks up what it retains before it makes a subscription: what is said in between would come
+neither way. When it is asked again, the subscription is there.
+"""
 
 
 class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +104,8 @@ async def table_feed(
             client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
                 for first in range(0, len(wanted), AT_ONCE):
-                    await client.subscribe(wanted[first : first + AT_ONCE])
+                    for _ in TWICE:
+                        await client.subscribe(wanted[first : first + AT_ONCE])
                 yield Linked(up=True)
                 overtaken = Overtaken()
                 async for message in client.messages:

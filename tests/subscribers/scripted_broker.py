@@ -15,12 +15,14 @@ Said = tuple[bytes, bool]
 
 
 class Broker:
-    """It answers a subscription with these messages of QoS 1, all in one piece, but refuses as many
-    before as ``refuses`` says. ``has_all``: each message was acknowledged.
+    """It answers the first subscription with these messages of QoS 1, all in one piece; before,
+    it refuses as many as ``refuses`` says, and tells nothing to as many as ``misses`` says.
+    ``has_all``: each message was acknowledged.
     """
 
-    def __init__(self, said: Sequence[Said], refuses: int = 0) -> None:
-        self._said, self._refuses = said, refuses
+    def __init__(self, said: Sequence[Said], refuses: int = 0, misses: int = 0) -> None:
+        self._said, self._refuses, self._misses = said, refuses, misses
+        self._count = len(said)
         self.acknowledged: set[int] = set()
         self.has_all = asyncio.Event()
 
@@ -38,12 +40,17 @@ class Broker:
                         writer.write(bytes((0x90, 2 + count)) + body[:2] + b"\x80" * count)
                         continue
                     answer = bytes((0x90, 2 + count)) + body[:2] + bytes(count)
+                    if self._misses:
+                        self._misses -= 1
+                        writer.write(answer)
+                        continue
                     for number, (payload, retained) in enumerate(self._said, 1):
                         answer += _publish(number, payload, retained)
+                    self._said = ()
                     writer.write(answer)
                 elif kind == PUBACK:
                     self.acknowledged.add(int.from_bytes(body, "big"))
-                    if len(self.acknowledged) == len(self._said):
+                    if len(self.acknowledged) == self._count:
                         self.has_all.set()
         writer.close()
 
@@ -66,9 +73,9 @@ def _publish(number: int, payload: bytes, retained: bool) -> bytes:
 
 @asynccontextmanager
 async def broker(
-    said: Sequence[Said], refuses: int = 0
+    said: Sequence[Said], refuses: int = 0, misses: int = 0
 ) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
-    made = Broker(said, refuses)
+    made = Broker(said, refuses, misses)
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:

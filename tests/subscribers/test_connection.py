@@ -46,3 +46,15 @@ async def test_what_the_broker_refused_is_asked_for_again(monkeypatch: pytest.Mo
         connection.end()
         running.cancel()
         await asyncio.wait([running])
+
+
+async def test_what_is_said_while_the_broker_makes_the_subscription_is_heard() -> None:
+    async with broker([(b"said", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
+        heard = asyncio.Event()
+        will = (TOPIC.replace("state", "status"), b"offline")
+        connection = Connection(login, [TOPIC], will, lambda *_: heard.set(), lambda _: None)
+        running = asyncio.create_task(connection.run())
+        await heard.wait()
+        connection.end()
+        running.cancel()
+        await asyncio.wait([running])

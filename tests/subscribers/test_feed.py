@@ -13,6 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller.contract.topics import Topics
 from subscribers.feed import AT_ONCE, BrokerLogin, Said, table_feed
 from tests.daemon.mosquitto import PATIENCE, Mosquitto
+from tests.subscribers.scripted_broker import broker
 
 TABLES = [f"ruleta-{number}" for number in range(1, 61)]
 RETAINED = ("info", "state", "result", "history", "shoe")
@@ -49,3 +50,13 @@ async def test_nothing_that_is_retained_of_many_tables_is_dropped(few: Mosquitto
                 break
     await feed.aclose()
     assert "being dropped" not in few.log()
+
+
+async def test_what_is_said_while_the_broker_makes_the_subscription_is_heard() -> None:
+    async with broker([(b"said", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
+        feed = table_feed(login, Topics("casino-mayor"), ["ruleta-1"])
+        async for each in feed:
+            if isinstance(each, Said):
+                assert each.body == b"said"
+                break
+        await feed.aclose()
