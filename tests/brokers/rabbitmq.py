@@ -42,6 +42,12 @@ class Rabbit:
             return False
 
 
+def answers(port: int) -> bool:
+    """Whether somebody listens on a port of the loopback."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 class RabbitCluster:
     """``start()`` starts all nodes and waits until each lets clients of MQTT in. Sessions are
     quorum queues where there is more than one node.
@@ -55,6 +61,12 @@ class RabbitCluster:
         self.nodes = [
             Rabbit(f"rabbit{number}", folder / f"rabbit{number}") for number in range(size)
         ]
+        # one of ours, before a node starts one that outlives the test
+        names = ["epmd", "-port", str(self._names)]
+        epmd = subprocess.Popen(names, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.callback(epmd.wait)
+        stack.callback(epmd.kill)
+        until("epmd listens", lambda: answers(self._names), lambda: str(epmd.poll()))
         stack.callback(self.close)
 
     @property
@@ -106,9 +118,6 @@ class RabbitCluster:
     def close(self) -> None:
         for number in range(len(self.nodes)):
             self.kill(number)
-        # the first node has started it, and it outlives them
-        end = ["epmd", "-port", str(self._names), "-kill"]
-        subprocess.run(end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def _signal(self, number: int, which: signal.Signals) -> None:
         program = self.nodes[number].program

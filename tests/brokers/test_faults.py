@@ -10,6 +10,8 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from controller.journal.reader import JournalReader
 from tests.brokers.engines import OfNats
 from tests.brokers.faults import FAULTS, Fault, Strike, strikes
@@ -88,9 +90,11 @@ class Trial:
         return f"{self.floor.daemon.log()[-6000:]}\n{self.engine.log()[-6000:]}"
 
 
-def test_faults_of_a_cluster(tmp_path: Path, seed: int) -> None:
+def test_faults_of_a_cluster(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> None:
     with ExitStack() as stack:
         trial = Trial(tmp_path, stack, seed)
+        daemon = trial.floor.daemon
+        stack.callback(lambda: request.node.add_report_section("teardown", "log", daemon.log()))
         for number, strike in enumerate(strikes(seed, cases(3, 100), 3), 1):
             begun = time.monotonic()
             trial.suffer(strike)
