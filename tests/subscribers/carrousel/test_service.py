@@ -171,7 +171,7 @@ def test_bad_input_is_refused_with_words_and_changes_nothing(floor: Floor) -> No
     dealer.coin("poker-1", amount=0)
     assert "a stake of no amount" in floor.alert("poker-1-refused")["detail"]
     dealer.coin("poker-1", amount=STAKE + 1)
-    assert str(STAKE + 1) in floor.alert("poker-1-amount-wrong")["detail"]
+    assert "has €5.01 on the jackpot: €5.00 is" in floor.alert("poker-1-amount-wrong")["detail"]
     dealer.award("poker-2")
     floor.alert("poker-2-award-without-bet")
     dealer.coin("poker-2", simulated=True)
