@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from disk import Disk
 from guest import Guest, acceleration
-from image import FOLDER, HERE, Image, image
+from image import HERE, Image, image
 from play import WHEEL, Simulator, open_session, until_more
 
 from tests.daemon.mosquitto import Subscriber
@@ -69,9 +69,9 @@ def machine() -> tuple[Image, str]:
 
 
 @pytest.fixture(scope="session")
-def handed(present: Path, older: Path) -> Path:
+def handed(present: Path, older: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the guest reads as a disk: the packages and the files of the site."""
-    path = FOLDER / "handed.tar"
+    path = tmp_path_factory.mktemp("handed") / "handed.tar"
     with tarfile.open(path, "w") as packed:
         packed.add(present, "site/novamas.deb")
         packed.add(older, "site/novamas-older.deb")

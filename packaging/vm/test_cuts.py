@@ -93,8 +93,10 @@ def judge(cut: Cut, heard: list[Heard], folder: Path) -> int:
     printed("mount", "-o", "loop", medium, mounted)
     try:
         journal = mounted / "journal.sqlite3"
-        verified = printed(NOVAMAS, "verify", "--jobs", "1", "--witness", witness, journal)
-        assert "HOLDS TOGETHER" in verified, verified
+        verified = printed(
+            NOVAMAS, "verify", "--json", "--jobs", "1", "--witness", witness, journal
+        )
+        assert json.loads(verified)["outcome"] == "holds", verified
         rows = exported(printed(NOVAMAS, "export", "--format", "csv", journal))
     finally:
         printed("umount", mounted)
@@ -161,7 +163,7 @@ def test_the_guest_boots_from_a_cut_disk_and_plays_on(
         until_another_boot(heard, boot)
         until_more(heard, WHEEL, "round.result", len(events(heard, WHEEL, "round.result")))
     journal = "/var/lib/novamas/journal.sqlite3"
-    assert "HOLDS TOGETHER" in guest.run(f"novamas verify {journal}")
+    assert "HOLDS TOGETHER" in guest.run(f"novamas verify --text {journal}")
     published = heard.events()
     rows = exported(guest.run(f"novamas export --format csv {journal}"))
     assert numbered(published) - numbered(rows) == set()

@@ -46,7 +46,7 @@ def test_a_full_disk_stops_what_is_published_and_loses_nothing(
     until_more(heard, WHEEL, "round.result", known, 2)
     whole(heard, 0)
     assert guest.run("systemctl show --value -p MainPID novamas") == main
-    assert "HOLDS TOGETHER" in guest.run(f"novamas verify {JOURNAL}")
+    assert "HOLDS TOGETHER" in guest.run(f"novamas verify --text {JOURNAL}")
 
 
 def test_a_clock_that_is_set_is_told_and_makes_nobody_silent(
@@ -64,5 +64,5 @@ def test_a_clock_that_is_set_is_told_and_makes_nobody_silent(
     told = [each for each in heard.events() if each["table"] == "ruleta-1"][begin:]
     assert [each["mono_ns"] for each in told] == sorted(each["mono_ns"] for each in told)
     assert "stale" not in {each.get("state") for each in told}
-    assert "HOLDS TOGETHER" in guest.run(f"novamas verify {JOURNAL}")
+    assert "HOLDS TOGETHER" in guest.run(f"novamas verify --text {JOURNAL}")
     guest.run("date --set '+1 hours'")

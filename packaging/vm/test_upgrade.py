@@ -24,13 +24,11 @@ def journal_results(guest: Guest) -> list[dict[str, str]]:
 def test_a_purge_that_nobody_answers_stops_everything_and_keeps_what_was_recorded(
     guest: Guest,
 ) -> None:
-    journal = guest.run(f"systemctl stop novamas; sha256sum {JOURNAL}")
     guest.run("systemctl start novamas-web novamas")
     guest.run("DEBIAN_FRONTEND=noninteractive dpkg --purge novamas")
-    assert guest.run("systemctl list-units --all --plain --no-legend 'novamas*.service'") == ""
+    assert guest.run("systemctl list-units --state=active --plain --no-legend 'novamas*'") == ""
     assert guest.run("ls /etc/systemd/system/multi-user.target.wants | grep novamas || true") == ""
     assert guest.run(f"test -s {JOURNAL} && echo there") == "there"
-    assert journal
 
 
 def test_an_upgrade_restarts_what_runs_and_starts_nothing_else(
@@ -64,7 +62,7 @@ def test_an_upgrade_restarts_what_runs_and_starts_nothing_else(
     }
     rounds = [(row["table"], row["session"], row["round"]) for row in stored]
     assert len(rounds) == len(set(rounds))
-    assert "HOLDS TOGETHER" in guest.run(f"novamas verify {JOURNAL}")
+    assert "HOLDS TOGETHER" in guest.run(f"novamas verify --text {JOURNAL}")
 
 
 def test_a_purge_deletes_it_when_told_to(guest: Guest) -> None:
