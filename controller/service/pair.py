@@ -93,11 +93,17 @@ class Pair:
     async def renewing(self) -> AsyncIterator[None]:
         """Renew the lease meanwhile."""
         keeping = asyncio.create_task(self._held.keep(), name="lease")
+        keeping.add_done_callback(self._note_end)
         try:
             yield
         finally:
             keeping.cancel()
             await asyncio.wait([keeping])
+
+    def _note_end(self, keeping: asyncio.Task[None]) -> None:
+        """A defect: nothing renews the lease any more, and the process ends with it."""
+        if not keeping.cancelled():
+            self._log.error("the lease is renewed no longer", exc_info=keeping.exception())
 
     def begin(self) -> Tenure:
         """By which right the daemon serves, as its journal keeps it. A hand-over is told by every

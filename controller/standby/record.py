@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from controller.contract.node import Checkpoint
+from controller.contract.times import moment
 from controller.journal.setup import HandOver
 
 LONGEST = 300.0
@@ -47,9 +48,16 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def read_record(body: bytes) -> Record | None:
     """None: it is not one."""
     try:
-        return msgspec.json.decode(body, type=Record)
-    except (ValueError, RecursionError):
+        record = msgspec.json.decode(body, type=Record)
+        for time in (
+            record.since,
+            record.renewed,
+            *([record.handed.since] if record.handed else []),
+        ):
+            moment(time)
+    except (ValueError, RecursionError, OverflowError):
         return None
+    return record
 
 
 def highest(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

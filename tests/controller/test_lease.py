@@ -362,7 +362,14 @@ def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
     record = held_by(sessions={"t1": 6}, handed=handed_over(held_by()))
     body = msgspec.json.encode(record)
     assert read_record(body) == record
-    wrong = ({"term": -1}, {"lease": 0}, {"lease": 1e9}, {"term": "4"}, {"checkpoint": 3})
+    wrong = (
+        {"term": -1},
+        {"lease": 0},
+        {"lease": 1e9},
+        {"term": "4"},
+        {"checkpoint": 3},
+        {"renewed": "soon"},
+    )
     for each in wrong:
         assert read_record(json.dumps({**json.loads(body), **each}).encode()) is None
     assert read_record(b"[" * 100_000) is None
