@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from controller.cli import main
+from controller.configuration.file import load
+from controller.doctor.standby import look
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from controller.standby.fence import FENCED
@@ -124,6 +126,8 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     south.until_logged("metrics")
     assert b"novamas_standby_waiting 1.0" in _page(floor.metrics)
     assert setups(south) == []
+    [said] = look(load(south.file))
+    assert (said.level, "north has the tables" in said.what) == ("ok", True)
     assert opened(heard) == 1
     spin(wheel, heard, "17", 2)
     point = until("a checkpoint", lambda: heard.latest(f"{NODE}/checkpoint"))
