@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
@@ -220,3 +221,10 @@ def test_whatever_has_a_long_form_is_run_in_it() -> None:
     }
     assert found <= {*WITH_A_LONG_FORM}
     assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)
+
+
+@pytest.mark.parametrize("long_form", ["tests.chaos", "tests.brokers"])
+def test_a_long_form_begins(long_form: str) -> None:
+    command = [sys.executable, "-m", long_form, "--collect-only", "-k", "faults or checks"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

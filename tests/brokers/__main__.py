@@ -10,8 +10,7 @@ import random
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests.chaos.__main__ import run
 from tests.chaos.conftest import SEED
 from tests.chaos.report import tell
 from tests.conftest import LONG
@@ -29,7 +28,7 @@ def main() -> int:
     os.environ |= {SEED: str(arguments.seed), LONG: "1"}
     tell(f"seed {arguments.seed}: to have this run again, add --seed {arguments.seed}")
     here = Path(__file__).parent
-    return int(pytest.main(["-s", "-v", str(here), str(here.parent / "cluster"), *others]))
+    return run([str(here), str(here.parent / "cluster"), *others])
 
 
 if __name__ == "__main__":

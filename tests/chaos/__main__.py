@@ -7,10 +7,9 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from tests.chaos.conftest import SEED
 from tests.chaos.report import tell
@@ -43,6 +42,11 @@ WITH_A_LONG_FORM = (
 """Tests elsewhere that draw more cases in it."""
 
 
+def run(chosen: list[str]) -> int:
+    """Run these with pytest, in a process that has imported nothing that it would have to watch."""
+    return subprocess.call([sys.executable, "-m", "pytest", "-s", "-v", *chosen])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument(
@@ -63,7 +67,7 @@ def main() -> int:
     tell(f"seed {arguments.seed}: to have this run again, add --seed {arguments.seed}")
     here = Path(__file__).parent
     chosen = [here, *(here.parent / name for name in WITH_A_LONG_FORM * arguments.long)]
-    return int(pytest.main(["-s", "-v", *map(str, chosen), *others]))
+    return run([*map(str, chosen), *others])
 
 
 if __name__ == "__main__":
