@@ -7,12 +7,14 @@ All of it ends with the processes that hold it, so a test that is killed leaves 
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,6 +29,8 @@ REFUSED = "Operation not permitted"
 RANGE = "198.18"
 """Addresses that are kept for tests (RFC 2544): one /24 for each network."""
 NETWORKS = 250
+LINK = "novamas"
+"""How our links begin."""
 AS_US = (f"--setuid={os.getuid()}", f"--setgid={os.getgid()}")
 START = 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"'
 """Says under which number the program runs, whoever started it for us."""
@@ -102,8 +106,11 @@ class Program:
 
 
 class Network:
-    """A switch that this process can reach at its own address, ``here``. Skips the test where the
-    kernel lets us make none.
+    """A switch that this process can reach; ``here``: our own address there. Skips the test where
+    the kernel lets us make none.
+
+    No address comes or goes on our side, where there is one that can serve: a browser ends all its
+    connections when an address of its machine changes, also those of the tests beside us.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -111,13 +118,18 @@ class Network:
         self._hosts: dict[str, str] = {}  # name and port at the switch
         self._switch = self._hold()
         self._number = self._plug_in()
-        self.here = f"{RANGE}.{self._number}.1"
+        self.here = ours() or f"{RANGE}.{self._number}.1"
         for switch in ("switch", "apart"):
             self._there(self._switch, f"link add name {switch} type bridge")
             self._there(self._switch, f"link set {switch} up")
         self._there(self._switch, "link set uplink master switch up")
-        self._near(f"addr add {self.here}/24 dev {self._name(self._number)}")
-        self._near(f"link set {self._name(self._number)} up")
+        link = self._name(self._number)
+        self._near(f"link set {link} addrgenmode none")
+        if ours() is None:
+            self._near(f"addr add {self.here}/24 dev {link}")
+        self._near(f"link set {link} up")
+        if ours() is not None:
+            self._near(f"route add {RANGE}.{self._number}.0/24 dev {link} src {self.here}")
 
     def host(self, name: str) -> Host:
         """Another host."""
@@ -129,6 +141,7 @@ class Network:
         self._there(made.holder, f"addr add {made.address}/24 dev eth0")
         self._there(made.holder, "link set eth0 up")
         self._there(made.holder, "link set lo up")
+        self._there(made.holder, f"route replace {self.here}/32 dev eth0")
         self._there(made.holder, f"route add default via {self.here}")
         return made
 
@@ -169,7 +182,7 @@ class Network:
 
     @staticmethod
     def _name(number: int) -> str:
-        return f"novamas{number}"
+        return f"{LINK}{number}"
 
     @staticmethod
     def _near(words: str) -> None:
@@ -186,6 +199,16 @@ def ip(words: str, *within: str) -> subprocess.CompletedProcess[str]:
     """The program of that name, as root."""
     command = [*ROOT, *within, "ip", *shlex.split(words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@cache
+def ours() -> str | None:
+    """An address that this machine has for others; None: it has none."""
+    found = ip("-json -4 addr show scope global up")
+    if found.returncode != 0:
+        return None
+    links = [link for link in json.loads(found.stdout) if not link["ifname"].startswith(LINK)]
+    return next((each["local"] for link in links for each in link["addr_info"]), None)
 
 
 def refuse(said: str) -> NoReturn:

@@ -199,5 +199,5 @@ min_draw = 0.0
     assert until_said("round.result", 1)[0]["outcome"]["winner"] == "player"
     assert made.stop() == 0
 
-    assert main(["audit", str(tmp_path / "journal.sqlite3"), "--unseal", str(key)]) == 0
+    assert main(["audit", str(tmp_path / "journal.sqlite3"), "--text", "--unseal", str(key)]) == 0
     assert "PROVED: every reading and every event" in capsys.readouterr().out

@@ -7,6 +7,7 @@ from __future__ import annotations
 import resource
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
+from devices.looks import TICK
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -53,7 +55,9 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     assert heard.subscribed.wait(30)
     known = len(heard.heard)
     made.signal(signal.SIGCONT)
+    looked = time.monotonic() + 10 * TICK  # what lay on the line before is not from now
     made.until_logged("broker connected", 2)
+    until("it has looked at its line since", lambda: time.monotonic() > looked, made.log)
     retained = {f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")}
     until(
         "all retained topics", lambda: retained <= {h.topic for h in heard.heard[known:]}, made.log

@@ -112,7 +112,7 @@ def test_the_way_to_the_first_signed_command(
         ("session.close", "M. Lasa", None),
     ]
     assert said[1]["command"] == "session.close"
-    assert "2 of 2 commands are signed by enrolled persons" in newcomer.types(audit)[0]
+    assert "2 of 2 commands are signed by enrolled persons" in newcomer.types(f"{audit} --text")[0]
 
     for line in blocks("What each role may say")[0]:
         assert "session.close" in newcomer.types(line)[0]

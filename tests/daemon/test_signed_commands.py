@@ -85,7 +85,7 @@ def test_who_said_it_is_told_kept_and_proved(
     found = audit(running.folder / "journal.sqlite3")
     assert found.proves
     assert (found.signed, found.commands) == (3, 3)
-    assert main(["audit", str(running.folder / "journal.sqlite3")]) == 0
+    assert main(["audit", str(running.folder / "journal.sqlite3"), "--text"]) == 0
     assert "3 of 3 commands are signed by enrolled persons" in capsys.readouterr().out
 
 

@@ -100,5 +100,5 @@ options = {{ min_draw = 0.0 }}
     main(["export", journal])
     told = capsys.readouterr().out.encode()
     assert [part for part in parts if part in told] == []
-    assert main(["audit", journal, "--unseal", str(key)]) == 0
+    assert main(["audit", journal, "--text", "--unseal", str(key)]) == 0
     assert "6 of 6 commands are signed by enrolled persons" in capsys.readouterr().out

@@ -206,10 +206,14 @@ async def test_an_export_is_a_witness(tmp_path: Path, capsys: pytest.CaptureFixt
     path = tmp_path / "witness.jsonl"
     export(archive.find(Query()), "jsonl", path)
     archive.close()
-    assert novamas(["verify", str(journal), "--key", point.key, "--witness", str(path)]) == 0
+    assert (
+        novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 0
+    )
     assert f"{len(told)} events as they stand in the journal" in capsys.readouterr().out
     forged = path.read_bytes().replace(b'"type":"round.result"', b'"type":"round.void"')
     assert forged != path.read_bytes()
     path.write_bytes(forged)
-    assert novamas(["verify", str(journal), "--key", point.key, "--witness", str(path)]) == 1
+    assert (
+        novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 1
+    )
     assert "was published otherwise than it stands in the journal" in capsys.readouterr().out
