@@ -296,6 +296,8 @@ class Connection(BrokerClient):
         if open_socket is not None:
             self._loop.remove_reader(open_socket)
             self._loop.remove_writer(open_socket)
+            # the library would ask for that again when it is collected, of a socket that is closed
+            self._client.on_socket_unregister_write = None
             open_socket.close()
         if not self._disconnected.done():
             self._disconnected.set_result(None)

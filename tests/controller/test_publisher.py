@@ -15,6 +15,7 @@ from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.mqtt.connection import Connection
+from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.outgoing import Acknowledged, Message
 from controller.mqtt.publisher import (
     BACKLOG,
@@ -157,3 +158,17 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
         assert publisher.position > 0
         publishing.cancel()
         await asyncio.wait([publishing])
+
+
+async def test_an_abandoned_connection_that_still_had_to_write_is_collected_in_silence() -> None:
+    """The library asks the event loop to watch its socket no more when it is collected."""
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        broker = Broker(url=f"mqtt://{host}:{port}", protocol="3.1.1")
+        connection = Connection(broker, client_id="pit-1", will=Message("offline", b""))
+        await connection.__aenter__()
+        library = connection._client
+        library._call_socket_register_write()
+        await asyncio.sleep(0)
+        connection.abandon()
+        library._reset_sockets()
+        assert library.socket() is None
