@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.faked_clock import Clock
+from tests.cluster.network import ours
 from tests.daemon.mosquitto import free_port
 
 ROOT = () if os.geteuid() == 0 else ("sudo", "-n")
@@ -39,7 +40,7 @@ class TimeSource:
         self._name = f"novamas-{os.getpid()}"
         self._near, self._far = f"nm{os.getpid()}a", f"nm{os.getpid()}b"
         third = os.getpid() % 250
-        self._here, self._there = f"10.213.{third}.1", f"10.213.{third}.2"
+        self._here, self._there = ours() or f"10.213.{third}.1", f"10.213.{third}.2"
         self.address = f"127.0.0.1:{free_port()}"
 
     @property
@@ -50,9 +51,12 @@ class TimeSource:
     def start(self) -> None:
         """Join the namespace and start both. Skips the test where the kernel does not let us."""
         self._make()
-        self._near_ip("addr", "add", f"{self._here}/30", "dev", self._near)
+        self._near_ip("link", "set", self._near, "addrgenmode", "none")
+        if ours() is None:  # else no address comes or goes here: see tests/cluster/network.py
+            self._near_ip("addr", "add", f"{self._here}/30", "dev", self._near)
         self._far_ip("addr", "add", f"{self._there}/30", "dev", self._far)
         self._far_ip("link", "set", self._far, "up")
+        self._far_ip("route", "replace", f"{self._here}/32", "dev", self._far)
         self.plug()
         self._chrony(
             "source",
@@ -70,6 +74,8 @@ class TimeSource:
     def plug(self) -> None:
         """Put the cable in."""
         self._near_ip("link", "set", self._near, "up")
+        source = ("src", self._here)
+        self._near_ip("route", "replace", f"{self._there}/32", "dev", self._near, *source)
 
     def unplug(self) -> None:
         """Pull the cable."""
