@@ -55,8 +55,9 @@ OVERTAKEN = 0.5
 AT_ONCE = 1000
 """Records that are kept in one go."""
 PAGE = 100
-"""Events that are compared anew after each checkpoint."""
-
+"""Events of a table that are compared anew in one go."""
+SWEPT = 16
+"""Tables of a daemon of which a page is compared anew after each checkpoint, in turn."""
 
 COMPARED = 2000
 """Events of a table that are compared anew, at the most, where a journal was changed."""
@@ -83,15 +84,6 @@ class _Answer(msgspec.Struct, frozen=True):
     chain: tuple[proofs.Link, ...] | None = None
 
 
-class _Question(msgspec.Struct, frozen=True):
-    number: str
-    want: recalls.Want | None
-    sent: float
-    node: str = ""
-    marks: tuple[Checkpoint, ...] = ()
-    """The checkpoints at whose positions it is asked for the hashes."""
-
-
 class _Doubtful(msgspec.Struct, frozen=True):
     """Events of a daemon, by its run now, between two times."""
 
@@ -107,7 +99,7 @@ class HeardTable:
         self.id, self.topic = table, topic
         self.state: recalls.TableState | None = None
         self.wants: deque[recalls.Want] = deque()
-        self.question: _Question | None = None
+        self.question: recalls.Question | None = None
         self.reached: dict[str, int] = {}
         """The last event of each run, as far as it was heard since the start."""
         self.followed: Record | None = None
@@ -118,6 +110,8 @@ class HeardTable:
         """What is to be compared anew, since another run has begun."""
         self.swept: tuple[str, int] | None = None
         """Where comparing anew has come to."""
+        self.sweeps = 0
+        """How many pages were compared anew."""
 
 
 class _Remembered(msgspec.Struct):
@@ -199,8 +193,8 @@ class Site:
         """What statistics have found and is not shown yet."""
         self._came = 0
         self._told = -QUIET
-        self._due: float | None = None
-        """When the archive is to be asked for gaps, on the monotonic clock."""
+        self._incomplete: dict[str, float] = {}
+        """Tables where something may be missing, and when to look, on the monotonic clock."""
         self._log = structlog.get_logger().bind(site=settings.id)
 
     # What comes
@@ -216,7 +210,7 @@ class Site:
             self.connection.retain(self._topic("status"), self.status("online"))
             for topic, body in self._standing.items():
                 self.connection.retain(topic, body)
-            self._due = time.monotonic() + OVERTAKEN
+            self.look_for_gaps()
 
     def hear(self, topic: str, body: bytes, retained: bool) -> None:
         """A message. Whatever it is, it counts as come until it is kept."""
@@ -277,22 +271,27 @@ class Site:
         """Whether something is missing before a live event."""
         before = table.reached.get(said.boot)
         if before is None and said.type == recalls.RESTORED:
-            self._hear_restored(said)
+            self._hear_restored(table, said)
         elif before is None and table.reached:  # does the new run know what the one before told?
             boot, last = list(table.reached.items())[-1]
             want = recalls.Want(
                 table=table.id, boot=boot, first=max(1, last - PAGE + 1), last=last, swept=True
             )
             table.checks.append(want)
+            self._look_at(table)
         if before is None or said.seq > before:
             table.reached[said.boot] = said.seq
         if said.seq != (before or 0) + 1 and (before is None or said.seq > before):
-            self.look_for_gaps()
+            self._look_at(table)
 
-    def _hear_restored(self, said: Record) -> None:
+    def _hear_restored(self, table: HeardTable, said: Record) -> None:
         """The table goes on from a backup, or from the other daemon of a pair: it knows nothing of
-        what it told before this run.
+        what it told before this run, so none of that is compared anew.
         """
+        table.checks.clear()
+        table.wants = deque(want for want in table.wants if not want.swept)
+        if table.question is not None and table.question.want not in table.wants:
+            table.question = None
         try:
             if not recalls.handed_over(said):
                 self._find((recalls.restored(said),))
@@ -308,19 +307,26 @@ class Site:
     def _hear_state(self, table: HeardTable, body: bytes) -> None:
         if not body:
             return
+        before = table.state
         try:
             table.state = state = _state.decode(body)
             moment(state.time)
         except (ValueError, RecursionError) as error:
             table.state = None
             raise BadMessageError(str(error)) from None
+        if before is not None and before.boot != state.boot:
+            table.question = None  # who was asked is gone
         if state.seq > table.reached.get(state.boot, 0):
-            self.look_for_gaps()
+            self._look_at(table)
 
     def look_for_gaps(self) -> None:
-        """Soon: what is under way may fill them."""
-        if self._due is None:
-            self._due = time.monotonic() + OVERTAKEN
+        """Look for what is missing at every table."""
+        for table in self.tables.values():
+            self._look_at(table)
+
+    def _look_at(self, table: HeardTable, after: float = OVERTAKEN) -> None:
+        """Look for what is missing at a table, soon: what is under way may fill it."""
+        self._incomplete.setdefault(table.id, time.monotonic() + after)
 
     # What is asked
 
@@ -335,11 +341,14 @@ class Site:
             if topic not in self._standing:
                 self.connection.retain(topic, b"")
         for table in self.tables.values():
-            if table.question is not None and now - table.question.sent < recalls.PATIENCE:
+            asked = table.question
+            if asked is not None and asked.waits(now):
                 continue
             table.question = None
             if table.wants:
-                self._send(table, table.wants[0], table.wants[0].fields(), now)
+                want = table.wants[0]
+                earlier = () if asked is None else asked.earlier(want)
+                self._send(table, want.fields(), now, earlier, want=want)
         while self._vouched:
             node, key = self._vouched.pop(0)
             if node not in self._pinned:
@@ -357,19 +366,23 @@ class Site:
             if free is not None and positions:
                 del self._unproved[node]
                 fields = {"boot": boot, "from": 1, "to": 1, "limit": 1, "positions": positions}
-                self._send(free, None, fields, now, node, self._proofs[node].marks)
+                self._send(free, fields, now, node=node, marks=self._proofs[node].marks)
 
     def _send(
         self,
         table: HeardTable,
-        want: recalls.Want | None,
         fields: dict[str, object],
         now: float,
+        earlier: tuple[str, ...] = (),
+        *,
+        want: recalls.Want | None = None,
         node: str = "",
         marks: tuple[Checkpoint, ...] = (),
     ) -> None:
         number = secrets.token_hex(12)
-        table.question = _Question(number, want, now, node, marks)
+        table.question = recalls.Question(
+            numbers=(*earlier, number), sent=now, want=want, node=node, marks=marks
+        )
         if self._key is None or self._person is None:
             body = unsigned(fields, self._client, number)
         else:
@@ -379,22 +392,24 @@ class Site:
 
     def look(self, archive: Archive, now: float) -> None:
         """Ask the archive what is missing, where that is due. It runs in a thread."""
-        if self._due is None or now < self._due:
+        due = [each for each, when in list(self._incomplete.items()) if when <= now]
+        if not due:
             return
-        self._due = None
+        for each in due:
+            del self._incomplete[each]
         gaps = archive.gaps(self.id)
         doubtful, self._doubtful = self._doubtful, []
-        for each in doubtful:
-            self._compare(archive, each)
-        for table in list(self.tables.values()):
+        for times in doubtful:
+            self._compare(archive, times)
+        for table in [self.tables[each] for each in due]:
             last = table.followed or self._first(archive, table.id)
             mine = [
-                each
-                for each in gaps
-                if each.table == table.id and recalls.missing_key(each) not in self._hopeless
+                gap
+                for gap in gaps
+                if gap.table == table.id and recalls.missing_key(gap) not in self._hopeless
             ]
             checks, table.checks = table.checks, []
-            checks += [each for each in table.wants if each.swept]
+            checks += [want for want in tuple(table.wants) if want.swept]
             table.wants = deque([*recalls.wants(table.id, mine, last, table.state), *checks])
 
     def _compare(self, archive: Archive, doubtful: _Doubtful) -> None:
@@ -429,7 +444,7 @@ class Site:
             raise BadMessageError(str(error)) from None
         taken.records = events
         asked = table.question
-        if asked is None or answer.id != asked.number:
+        if asked is None or answer.id not in asked.numbers:
             return
         table.question = None
         if not answer.ok:
@@ -438,14 +453,14 @@ class Site:
             self.trouble = answer.error
             if asked.want is not None:
                 table.wants.clear()
-                self._due = time.monotonic() + recalls.PATIENCE
+                self._look_at(table, recalls.PATIENCE)
             return
         self.trouble = None
         if asked.want is None:
             if answer.chain is not None:
                 self._prove(asked, answer.chain, table.state.boot if table.state else "")
             return
-        if table.wants and table.wants[0] is asked.want:
+        if table.wants and table.wants[0] == asked.want:
             table.wants.popleft()
         if asked.want.last is None and events:
             taken.kept = partial(setattr, table, "followed", events[-1])
@@ -530,24 +545,31 @@ class Site:
         self._doubt(before, found, said.boot)
         self._find(found)
         self._unproved[name] = said.boot
-        for table in self.tables.values():
-            if table.state is not None and table.state.boot == said.boot:
-                self._sweep(table)
+        self._sweep(said.boot)
 
-    def _sweep(self, table: HeardTable) -> None:
-        """Compare some events anew: a page after each checkpoint, round and round."""
-        boot, first = table.swept or ("", 1)
-        if table.state is None or table.wants or table.question is not None:
-            return
-        if boot != table.state.boot or first > table.reached.get(boot, 0):
-            boot, first = table.state.boot, 1
-        last = min(first + PAGE - 1, table.reached.get(boot, 0))
-        table.swept = (boot, last + 1)
-        if last >= first:
+    def _sweep(self, boot: str) -> None:
+        """Compare some events of a daemon anew after each checkpoint, round and round."""
+        idle = [
+            each
+            for each in self.tables.values()
+            if each.state is not None
+            and each.state.boot == boot
+            and boot in each.reached
+            and not each.wants
+            and each.question is None
+        ]
+        for table in sorted(idle, key=lambda each: each.sweeps)[:SWEPT]:
+            run, first = table.swept or (boot, 1)
+            reached = table.reached[boot]
+            if run != boot or first > reached:
+                first = 1
+            last = min(first + PAGE - 1, reached)
+            table.swept = (boot, last + 1)
+            table.sweeps += 1
             want = recalls.Want(table=table.id, boot=boot, first=first, last=last, swept=True)
             table.wants.append(want)
 
-    def _prove(self, asked: _Question, links: tuple[proofs.Link, ...], boot: str) -> None:
+    def _prove(self, asked: recalls.Question, links: tuple[proofs.Link, ...], boot: str) -> None:
         before, node = self._proofs[asked.node], asked.node.partition("/")[0]
         self._proofs[asked.node], found = proofs.answered(before, links, node, asked.marks)
         self._doubt(before, found, boot)
