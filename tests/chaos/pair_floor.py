@@ -28,7 +28,7 @@ from tests.cluster.nats import Cluster
 from tests.cluster.network import Host, Network, Program
 from tests.daemon.mosquitto import until
 from tests.daemon.pair import NAMES, NetworkWheel, in_pair
-from tests.daemon.process import table
+from tests.daemon.process import Wheel, table
 
 ROOT = "novamas/v1/palma"
 PROGRAM = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
@@ -147,9 +147,11 @@ class PairFloor:
         self.wheel = NetworkWheel(network.here)
         stack.callback(self.wheel.close)
         self.machines = []
+        # as fast as the wheel is: otherwise, all that follows a cut would be late for ever
+        tables = f"{table('r1', self.wheel)}[table.device.options]\nperiod = {Wheel.PERIOD}\n"
         for number, name in enumerate(NAMES):
             text = in_pair(
-                *(self.cluster.nats, name, self.cluster.mqtt[number], table("r1", self.wheel)),
+                *(self.cluster.nats, name, self.cluster.mqtt[number], tables),
                 lease=lease,
             )
             one = Machine(network.host(name), folder / name, text)
