@@ -75,6 +75,10 @@ PACED = 0.8
 """In periods: a frame that follows another after at least this time cannot have waited in a buffer;
 it is live.
 """
+STILL = 60.0
+"""Seconds after which a burst is reported though it is not over, and again after as many: a device
+that is faster than its period says never is, and somebody has to know why nothing of it counts.
+"""
 DRIFT = 0.1
 """How far a device's pace may differ from its nominal one while nobody looks."""
 
@@ -94,6 +98,7 @@ class Beat:
         self._reopened = False
         # while late: since when there was neither a silence nor a burst, and the frames since then
         self._even_from, self._even = 0.0, 0
+        self._late_from = 0.0  # since when it is late, or when that was last reported
         self._frames = 0
         self._silence = 0.0
 
@@ -110,7 +115,7 @@ class Beat:
         return self._unseen is not None and self._unseen[1] == now
 
     def heard(self, now: float) -> list[LinkLate]:
-        """A frame arrived: update :attr:`late`, and report a burst that is over.
+        """A frame arrived: update :attr:`late`, and report a burst that is over or does not end.
 
         Frames that lay unread are live if the last one before them was, and no silence was seen
         until we looked away: then they were sent after that one, and are hardly older than our own
@@ -129,26 +134,28 @@ class Beat:
         if self._last is not None and (
             self._reopened or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
         ):
+            if not self.late:
+                self._late_from = now
             self.late = True
             self._silence = max(self._silence, gap)
             self._even_from, self._even = now, 0
         elif self.late and self._is_paced(since, now):
-            bursts = [
-                LinkLate(
-                    at=now,
-                    device=self._device,
-                    frames=self._frames,
-                    silence=round(self._silence, 3),
-                )
-            ]
-            self.late, self._frames, self._silence = False, 0, 0.0
-            self._even_from, self._even = 0.0, 0
+            bursts = self._burst(now)
+            self.late, self._even_from, self._even = False, 0.0, 0
+        elif self.late and now - self._late_from >= STILL:
+            bursts = self._burst(now)
         self._even += self.late and self._even_from < now
         self._last, self._read = since if self.late else at, now
         self._slack = self._slack if since < now else 0.0
         self._reopened = False
         self._frames += self.late
         return bursts
+
+    def _burst(self, now: float) -> list[LinkLate]:
+        """Report what was late up to now."""
+        frames, silence = self._frames, round(self._silence, 3)
+        self._late_from, self._frames, self._silence = now, 0, 0.0
+        return [LinkLate(at=now, device=self._device, frames=frames, silence=silence)]
 
     def _is_paced(self, since: float, now: float) -> bool:
         """Whether a frame after a late one cannot be of the same burst: it came long enough after

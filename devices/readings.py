@@ -477,7 +477,9 @@ class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
 
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
-    """Frames arrived in a burst after a silence. None of them was acted upon."""
+    """Frames arrived in a burst after a silence. None of them was acted upon. A burst of more than
+    a minute is reported each minute: the device may be faster than its period says.
+    """
 
     frames: Whole
     """The number of valid frames in the burst."""

@@ -410,7 +410,9 @@ class DeviceServiced(Event, frozen=True, tag="device.serviced"):
 
 
 class DataLate(Event, frozen=True, tag="data.late"):
-    """Frames arrived in a burst after a silence. None of them was acted upon."""
+    """Frames arrived in a burst after a silence. None of them was acted upon. A burst of more than
+    a minute is told each minute: the device may be faster than its ``period`` says.
+    """
 
     device: str
     """The device's id in the configuration."""

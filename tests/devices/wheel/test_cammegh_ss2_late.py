@@ -41,6 +41,21 @@ def test_one_push_that_is_missing_makes_the_next_late_and_no_more() -> None:
     assert wheel.codec.counters.late == 1
 
 
+def test_a_wheel_that_is_faster_than_its_period_says_is_late_and_that_is_reported() -> None:
+    """After a silence nothing tells its lines from a burst. Each minute somebody hears of it."""
+    wheel = Hearing()
+    wheel.say(2)
+    wheel.say(2, after=10.0)
+    before = len(wheel.heard)
+    for _ in range(1500):
+        wheel.say(2, after=0.125)
+    assert wheel.codec.counters.late == 1501
+    bursts = [each for each in wheel.heard[before:] if isinstance(each, LinkLate)]
+    assert [(each.frames, each.silence) for each in bursts] == [(480, 10.0), (480, 0.0), (480, 0.0)]
+    (last,) = [each for each in wheel.say(2) if isinstance(each, LinkLate)]
+    assert last.frames == 61
+
+
 def test_another_silence_within_the_burst() -> None:
     wheel = Hearing()
     wheel.say(2)
