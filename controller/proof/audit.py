@@ -64,10 +64,14 @@ ANOTHER_FILE = ("aside", "restored")
 
 
 class _Room:
-    """One table of one run, as it is derived."""
+    """One table of one run, as it is derived. ``handed``: the run took the tables over from another
+    daemon.
+    """
 
-    def __init__(self, site: str, boot: str, setup: TableSetup, *, whole: bool) -> None:
-        self.site, self.boot, self.setup = site, boot, setup
+    def __init__(
+        self, site: str, boot: str, setup: TableSetup, *, whole: bool, handed: bool = False
+    ) -> None:
+        self.site, self.boot, self.setup, self.handed = site, boot, setup, handed
         self.table: Table | None = None
         self.why = NO_BEGINNING
         self.gaps = 0
@@ -101,6 +105,7 @@ class _Room:
                 devices={device.id: device.driver for device in setup.devices},
                 jackpot=setup.jackpot,
             ),
+            over=self.handed,
         )
 
     def known(self) -> list[object]:
@@ -388,8 +393,9 @@ class Auditor(Hearer):
         self.audit.unheard += sum(len(said) for said in room.said.values())
 
     def _place(self, entry: Entry, boot: Boot, setup: TableSetup, *, whole: bool) -> None:
+        handed = boot.standby is not None and boot.standby.before is not None
         try:
-            self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=whole)
+            self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=whole, handed=handed)
         except (KeyError, ValueError) as error:
             self._unset[setup.id] = entry.boot
             self.audit.notes.append(

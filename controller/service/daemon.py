@@ -424,6 +424,7 @@ class Daemon:
             saved=remembered(self._journal, table.id, self._cipher),
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
+            over=isinstance(self._journal.untold(table.id), HandOver),
         )
 
     def _place(self, table: TableSettings, why: Why = "boot") -> ServedTable:

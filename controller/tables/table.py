@@ -226,9 +226,10 @@ class Table:
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave
     before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
     If another game or release saved it otherwise, the table begins anew and says so; but it raises
-    :class:`UnrestorableStateError` rather than drop an open session. ``halted`` is set by the
-    daemon: why the table may not give results at present. ``unsigned``: the site accepts the risk
-    of commands that nobody signed.
+    :class:`UnrestorableStateError` rather than drop an open session, unless that is ``over``,
+    because another daemon had the table since. ``halted`` is set by the daemon: why the table may
+    not give results at present. ``unsigned``: the site accepts the risk of commands that nobody
+    signed.
     """
 
     def __init__(
@@ -243,6 +244,8 @@ class Table:
         saved: bytes | None = None,
         about: About = About(),  # noqa: B008 - frozen
         unsigned: bool = False,
+        *,
+        over: bool = False,
     ) -> None:
         self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = (
             site,
@@ -290,7 +293,7 @@ class Table:
         """By retained topic its latest body, and what that derives from."""
         if saved is not None:
             try:
-                self._restore(saved)
+                self._restore(saved, over=over)
             except ValueError as error:
                 hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
                 detail = NOT_OURS if hidden else str(error)
@@ -537,9 +540,9 @@ class Table:
             time_bound=msgspec.UNSET if self.time_bound == TIMES_HOLD else self.time_bound,
         )
 
-    def _restore(self, body: bytes) -> None:
+    def _restore(self, body: bytes, *, over: bool) -> None:
         """Restore the saved state. Raises ``ValueError`` with the reason if the table cannot
-        continue from there.
+        continue from there; ``over``: also where its session was open.
         """
         if is_locked(body):
             raise ValueError(
@@ -550,7 +553,7 @@ class Table:
         self.seq = head.seq if head.boot == self.boot else 0  # also where the game is another one
         if (head.game, head.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {head.game} under {head.decree}"
-            if head.open:
+            if head.open and not over:
                 raise UnrestorableStateError(
                     f"table {self.id}: {was}, and its session is open; set game and decree back "
                     "and close the session first"
@@ -563,7 +566,7 @@ class Table:
                 _without_frames(state) if self.face_down else state, self._game.state_type
             )
         except ValueError:
-            if head.open:
+            if head.open and not over:
                 raise UnrestorableStateError(
                     f"table {self.id}: its open session was saved by another release, and this one "
                     "cannot go on with it: start that release again, close the session, then start "

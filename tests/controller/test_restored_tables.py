@@ -18,7 +18,7 @@ from controller.contract.times import moment, utc
 from controller.games.games import make_game
 from controller.journal.setup import Restored
 from controller.tables.after_restore import JUMP, jump, told_first
-from controller.tables.table import READINGS, Table
+from controller.tables.table import READINGS, Table, UnrestorableStateError
 from devices.readings import JournalRestore, LinkUp
 from tests.controller.decrees import PAIRS
 
@@ -37,10 +37,16 @@ RESTORE = told_first(POINT, "t1", 0.0, moment("2026-11-20T10:00:00Z"))
 
 
 def make(
-    game: str, decree: str, saved: bytes | None = None, boot: str = "b1", **settings: str
+    game: str,
+    decree: str,
+    saved: bytes | None = None,
+    boot: str = "b1",
+    *,
+    over: bool = False,
+    **settings: str,
 ) -> Table:
     made = make_game(game, decree, settings)
-    return Table("casino", "t1", game, decree, made, boot, saved=saved)
+    return Table("casino", "t1", game, decree, made, boot, saved=saved, over=over)
 
 
 def take(table: Table, *inputs: Input) -> list[Any]:
@@ -92,6 +98,17 @@ def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> N
     [said, *_] = take(table, told_first(point, "t1", 0.0, moment(POINT.at)))
     assert said.next_session == 4001 + jump(moment(SINCE), moment(POINT.at))
     assert said.was_open is None
+
+
+def test_a_session_that_another_daemon_ended_keeps_no_other_game_from_the_table() -> None:
+    table = make("roulette-french", "ARA02")
+    take(table, SessionOpen(**HEAD))
+    with pytest.raises(UnrestorableStateError, match="its session is open"):
+        make("roulette-american", "ARA02", table.saved(), "b2")
+    made = make("roulette-american", "ARA02", table.saved(), "b2", over=True)
+    said = take(made, RESTORE, LinkUp(at=1.0, device="wheel"))
+    assert (said[0].was_open, said[0].next_session) == (None, RESTORE.jump + 1)
+    assert any("roulette-french" in str(getattr(each, "detail", "")) for each in said)
 
 
 def test_it_is_stored_as_it_is_taken() -> None:
