@@ -14,13 +14,17 @@ from controller.cli import CommandLineError, tell
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
 from controller.journal.file import served_by
-from controller.service.reload_answer import read_answer
+from controller.service.reload_answer import Answer, read_answer
 
 HELP = "have the running daemon take over its configuration; say what it did, table by table"
 
 PATIENCE = 50.0
 """Seconds that the daemon has for its answer: less than the service manager waits."""
 LOOK = 0.05
+WAITS = (
+    "this daemon waits: it serves by this file when it takes the tables over; reload the other "
+    "daemon too"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,18 +33,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if the daemon runs by the whole file now, else 1."""
+    """Return 0 if the daemon runs by the whole file now, or will when it has the tables, else 1."""
     from controller.cli.check import against_decrees, unusable
 
     configuration = configuration_at(arguments.config)
     if wrong := [*unusable(configuration), *against_decrees(configuration)]:
         raise CommandLineError("\n".join(f"{arguments.config}: {each}" for each in wrong))
-    told = _asked(Path(configuration.journal.path))
+    answer = _asked(Path(configuration.journal.path))
+    told = answer.reload
     if told.trouble is not None:
         tell(f"novamas: nothing was changed\n{told.trouble}")
         return 1
     for line in said(told):
         print(line)
+    if answer.waits:
+        print(WAITS)
     return int(bool(told.waiting or told.restart))
 
 
@@ -58,7 +65,7 @@ def said(told: ReloadHealth) -> Iterator[str]:
         yield "ok: the daemon runs by this file already"
 
 
-def _asked(journal: Path) -> ReloadHealth:
+def _asked(journal: Path) -> Answer:
     """The daemon's answer. Raises :class:`CommandLineError`."""
     daemon = _daemon(journal)
     try:
@@ -80,7 +87,7 @@ def _asked(journal: Path) -> ReloadHealth:
                     f"the daemon was told, and has not answered within {PATIENCE:.0f} s: its log "
                     "says what it does"
                 )
-        return answer.reload
+        return answer
     finally:
         os.close(daemon)
 

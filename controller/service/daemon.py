@@ -49,7 +49,7 @@ from controller.service.keys import card_cipher
 from controller.service.pair import Pair
 from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
-from controller.service.reload import Floor, Reload
+from controller.service.reload import Floor, ReloadTables
 from controller.service.reload_answer import Answer, write_answer
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
@@ -127,11 +127,11 @@ async def _serve_in_pair(
     stop: asyncio.Event,
 ) -> None:
     """Wait until the lease of the tables is ours, and serve them until ``stop``."""
-    pair = Pair(configuration)
+    pair = Pair(configuration, file)
     try:
-        if await pair.wait(stop):
+        if await pair.wait(stop, again):
             async with pair.renewing():
-                daemon = Daemon(configuration, deadline, file, again, pair)
+                daemon = Daemon(pair.configuration, deadline, file, again, pair)
                 await daemon.run(stop)
             await pair.release()
     finally:
@@ -205,6 +205,7 @@ class Daemon:
                 None if pair is None else pair.health(),
             )
             self._api.alerts = self._alerts
+            self._api.reload = None if pair is None else pair.reloaded
             self._say_people()
             self._say_restored(untold)
             self._say_taken_over(untold)
@@ -290,8 +291,8 @@ class Daemon:
                 *(self._places, runners, self._api, publisher, self._upkeep),
                 *(self._ready_for, self._try, self._place_anew, read, self._stop_reading),
             )
-            reload = Reload(
-                self._configuration, self._file, self._journal, floor, self._tell_reload
+            reload = ReloadTables(
+                self._configuration, self._file, self._tell_reload, self._journal, floor
             )
             reloading = essential("reload", reload.run(self._again))
             gc.collect()

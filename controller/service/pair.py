@@ -19,13 +19,15 @@ from msgspec.structs import replace
 
 from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, Standby
-from controller.contract.node import StandbyHealth
+from controller.contract.node import ReloadHealth, StandbyHealth
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.schema import new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
 from controller.service import logs
+from controller.service.reload import Reload
+from controller.service.reload_answer import Answer, write_answer
 from controller.service.systemd_notify import notify
 from controller.standby.fence import Fence
 from controller.standby.lease import Own
@@ -42,26 +44,38 @@ def instance(settings: Standby) -> str:
 
 class Pair:
     """One daemon of two. It opens its journal at once, and nothing else before it has the lease.
-    Raises ``JournalUnusableError``.
+    Until then it reads its configuration again from ``file``. Raises ``JournalUnusableError``.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, file: Path | None = None) -> None:
         settings = configuration.standby
         assert settings is not None
         self.boot = new_boot()
         self.journal = Journal(Path(configuration.journal.path))
-        self._configuration, self._settings = configuration, settings
+        self._settings = settings
+        self.reloaded: ReloadHealth | None = None
+        """How the configuration was last taken over while we waited."""
+        self._reload = Reload(configuration, file, self._tell_reload)
         self._store = Store(settings, configuration.site.node, patience(settings.lease))
         self._fence = Fence(logs.drain)
         self._own, self._before = _own(self.journal, instance(settings), self.boot)
         self._right: Right | None = None
         self._last: Progress | None = None
+        self._status = ""
         self._log = structlog.get_logger()
 
-    async def wait(self, stop: asyncio.Event) -> bool:
-        """Until the lease is ours: True; or until ``stop``."""
+    @property
+    def configuration(self) -> Configuration:
+        """By which the tables are to be served."""
+        return self._reload.now
+
+    async def wait(self, stop: asyncio.Event, again: asyncio.Event) -> bool:
+        """Until the lease is ours: True; or until ``stop``. Meanwhile, whenever ``again`` is set,
+        the configuration is read again.
+        """
+        self.journal.announce()
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
-        notify("READY=1", "STATUS=waits for the lease of its tables")
+        self._say("waits for the lease of its tables", "READY=1")
         candidate = Candidate(
             *(self._own, self._settings.lease, self._store, self._fence),
             told=self._tell,
@@ -71,11 +85,14 @@ class Pair:
             asyncio.create_task(candidate.wait()),
             asyncio.create_task(stop.wait()),
         )
-        tasks: list[asyncio.Task[Any]] = [taking, stopping]
-        if listen := self._configuration.metrics.listen:
+        reloading = asyncio.create_task(self._reload.run(again))
+        tasks: list[asyncio.Task[Any]] = [taking, stopping, reloading]
+        if listen := self.configuration.metrics.listen:
             tasks.append(asyncio.create_task(self._answer(listen)))
         try:
-            await asyncio.wait((taking, stopping), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((taking, stopping, reloading), return_when=asyncio.FIRST_COMPLETED)
+            if reloading.done():
+                reloading.result()  # a defect, which ends the daemon
             if not taking.done():
                 return False
             self._right = taking.result()
@@ -165,9 +182,9 @@ class Pair:
     def _tell(self, record: Record | None, trouble: str | None) -> None:
         if trouble is not None:
             self._log.warning("the store of the lease does not answer", reason=trouble)
-            notify(f"STATUS=waits; the store of the lease does not answer: {trouble[:200]}")
+            self._say(f"waits; the store of the lease does not answer: {trouble[:200]}")
         elif record is None:
-            notify("STATUS=waits; nobody has had the lease yet")
+            self._say("waits; nobody has had the lease yet")
         else:
             who = f"{record.instance} {'gave back' if record.released else 'has'} the tables"
             if self._seen != (who, record.term):
@@ -178,9 +195,23 @@ class Pair:
                     term=record.term,
                     released=record.released,
                 )
-            notify(f"STATUS=waits: {who}, term {record.term}")
+            self._say(f"waits: {who}, term {record.term}")
 
     _seen: tuple[str, int] = "", 0
+
+    def _say(self, status: str, *lines: str) -> None:
+        """Tell the service manager, also of a configuration that was not taken over."""
+        self._status = status
+        trouble = None if self.reloaded is None else self.reloaded.trouble
+        if trouble is not None:
+            status += f"; configuration not taken over: {' '.join(trouble.split())[:200]}"
+        notify(*lines, f"STATUS={status}")
+
+    def _tell_reload(self, told: ReloadHealth, begun: int) -> None:
+        """``begun``: when the file began to be read, by the monotonic clock in nanoseconds."""
+        self.reloaded = told
+        write_answer(self.journal.path, Answer(self.boot, begun, told, waits=True))
+        self._say(self._status, "READY=1")
 
     async def _answer(self, listen: str) -> None:
         """Answer Prometheus while we wait."""
@@ -188,7 +219,7 @@ class Pair:
         from controller.service.metrics import waiting_page
 
         await asyncio.to_thread(import_module, "prometheus_client")
-        site = self._configuration.site
+        site = self.configuration.site
         page = waiting_page(site.id, site.node, version("novamas"))
         await endpoint.serve(address(listen), {b"/metrics": page})
 

@@ -2,7 +2,8 @@
 changed and removed, and all other tables go on. A mistake changes nothing.
 
 A table that is changed ends as at a stop and is placed anew, in the same run: the numbers of its
-events go on. While its session is open it stays as it is.
+events go on. While its session is open it stays as it is. A daemon of a pair that waits has placed
+no table yet, and takes all of them over.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import msgspec
 
 from controller.confidential.key_file import KeyFileError
 from controller.configuration.changes import Changes, changes, taken_over
-from controller.configuration.checks import flaws
+from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
 from controller.configuration.settings import Table as TableSettings
@@ -32,6 +33,7 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.ending import error_fields
+from controller.service.keys import card_cipher
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner
 from controller.tables.table import UnrestorableStateError
@@ -74,34 +76,35 @@ class Floor(msgspec.Struct, frozen=True):
 
 
 class Reload:
-    """For one daemon, which runs by ``configuration``, read from ``file``. ``tell`` is called with
-    the outcome of each reload, and when the file began to be read.
+    """For a daemon that has placed no table yet. It runs by ``configuration``, read from ``file``.
+    ``tell`` is called with the outcome of each reload, and when the file began to be read.
     """
 
     def __init__(
         self,
         configuration: Configuration,
         file: Path | None,
-        journal: Journal,
-        floor: Floor,
         tell: Callable[[ReloadHealth, int], None],
     ) -> None:
-        self._now = configuration
+        self.now = configuration
+        """What the daemon runs by."""
         self._file = file
-        self._journal = journal
-        self._floor = floor
         self._tell = tell
         self._log = structlog.get_logger()
 
     async def run(self, again: asyncio.Event) -> None:
         """Read the file whenever ``again`` is set, until cancelled. What asks for it while it is
-        being read is answered by one more.
+        being read is answered by one more; what is cut short here, by whoever goes on with it.
         """
         while True:
             await again.wait()
             again.clear()
             if self._file is not None:
-                await self._reload(self._file)
+                try:
+                    await self._reload(self._file)
+                except asyncio.CancelledError:
+                    again.set()
+                    raise
 
     async def _reload(self, file: Path) -> None:
         begun = time.monotonic_ns()
@@ -120,32 +123,16 @@ class Reload:
         self._tell(told, begun)
 
     async def _take_over(self, after: Configuration) -> ReloadHealth:
-        """Raises :class:`NotTakenOverError`."""
-        found, floor = changes(self._now, after), self._floor
-        if self._journal.failed is not None:
-            raise NotTakenOverError(
-                f"the journal cannot be written: {self._journal.failed}. Reload when it can"
-            )
-        async with AsyncExitStack() as held:
-            for table in (*found.changed, *found.removed):
-                held.callback(floor.api.release, table)
-                await floor.api.hold(table)
-            self._ready(after, found)
-            waiting = self._waiting(after, found)
-            applied = taken_over(self._now, after, waiting)
-            await self._check(applied, waiting)
-            made = changes(self._now, applied)
-            await self._move(applied, made)
-        self._now = applied
-        return ReloadHealth(
-            time="",
-            added=made.added,
-            removed=made.removed,
-            changed=made.changed,
-            waiting=waiting,
-            restart=found.restart,
-            others=found.others,
-        )
+        """Run by it from now on. Raises :class:`NotTakenOverError`."""
+        found, applied = changes(self.now, after), taken_over(self.now, after)
+        await self._check(applied)
+        if any(map(deals_face_down, applied.table)):
+            try:
+                card_cipher(applied)  # made here, where there is none yet
+            except (KeyFileError, ValueError) as error:
+                raise NotTakenOverError(str(error)) from None
+        self.now = applied
+        return _told(found, found, {})
 
     async def _looked(self, look: Callable[[_Given], _Found], given: _Given) -> _Found:
         """What a look at a configuration finds, whose defects must not end the tables. Raises
@@ -166,13 +153,69 @@ class Reload:
             f"the daemon failed on it ({type(error).__name__}); its log says where"
         )
 
+    async def _check(
+        self, applied: Configuration, waiting: Mapping[str, str] = {}, *, serves: bool = False
+    ) -> None:
+        """Whether the daemon can run by what it would run by then: other tables, and all else as it
+        was. Raises :class:`NotTakenOverError`.
+        """
+        wrong = [f"{spell(at)}: {what}" for at, what in await self._looked(flaws, applied)]
+        if not applied.table:
+            wrong.append("no table would be left: stop the daemon instead")
+        elif serves and _simulated(applied) != _simulated(self.now):
+            wrong.append(
+                "the daemon's own topics are among the simulated ones only while all tables are"
+            )
+        if wrong:
+            also = "".join(f"; {table}: {why}" for table, why in waiting.items())
+            raise NotTakenOverError(
+                "the tables cannot be changed while all else stays as it was: "
+                f"{'; '.join(wrong)}{also}. Restart the daemon, or change less at once"
+            )
+
+
+class ReloadTables(Reload):
+    """For a daemon that serves the tables of ``floor``."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        file: Path | None,
+        tell: Callable[[ReloadHealth, int], None],
+        journal: Journal,
+        floor: Floor,
+    ) -> None:
+        super().__init__(configuration, file, tell)
+        self._journal = journal
+        self._floor = floor
+
+    async def _take_over(self, after: Configuration) -> ReloadHealth:
+        """Raises :class:`NotTakenOverError`."""
+        found, floor = changes(self.now, after), self._floor
+        if self._journal.failed is not None:
+            raise NotTakenOverError(
+                f"the journal cannot be written: {self._journal.failed}. Reload when it can"
+            )
+        async with AsyncExitStack() as held:
+            for table in (*found.changed, *found.removed):
+                held.callback(floor.api.release, table)
+                await floor.api.hold(table)
+            self._ready(after, found)
+            waiting = self._waiting(after, found)
+            applied = taken_over(self.now, after, waiting)
+            await self._check(applied, waiting, serves=True)
+            made = changes(self.now, applied)
+            await self._move(applied, made)
+        self.now = applied
+        return _told(found, made, waiting)
+
     def _ready(self, after: Configuration, found: Changes) -> None:
         """Make the key for face-down cards, where these are the first. Raises
         :class:`NotTakenOverError`.
         """
         if found.added or found.changed:
             try:
-                self._floor.ready_for(msgspec.structs.replace(self._now, table=after.table))
+                self._floor.ready_for(msgspec.structs.replace(self.now, table=after.table))
             except (KeyFileError, ValueError) as error:
                 raise NotTakenOverError(str(error)) from None
 
@@ -203,24 +246,6 @@ class Reload:
             except Exception as error:
                 raise self._failed(error) from None
         return waiting
-
-    async def _check(self, applied: Configuration, waiting: Mapping[str, str]) -> None:
-        """Whether the daemon can run by what it would run by then: other tables, and all else as it
-        was. Raises :class:`NotTakenOverError`.
-        """
-        wrong = [f"{spell(at)}: {what}" for at, what in await self._looked(flaws, applied)]
-        if not applied.table:
-            wrong.append("no table would be left: stop the daemon instead")
-        elif _simulated(applied) != _simulated(self._now):
-            wrong.append(
-                "the daemon's own topics are among the simulated ones only while all tables are"
-            )
-        if wrong:
-            also = "".join(f"; {table}: {why}" for table, why in waiting.items())
-            raise NotTakenOverError(
-                "the tables cannot be changed while all else stays as it was: "
-                f"{'; '.join(wrong)}{also}. Restart the daemon, or change less at once"
-            )
 
     async def _move(self, applied: Configuration, made: Changes) -> None:
         """End, place and place anew. What concerns other tables happens in one turn of the event
@@ -258,6 +283,19 @@ class Reload:
         for table in coming:
             floor.read(table)
         floor.publisher.reload(removed, coming, before)
+
+
+def _told(found: Changes, made: Changes, waiting: dict[str, str]) -> ReloadHealth:
+    """``found``: what differs in the file; ``made``: what of it was taken over."""
+    return ReloadHealth(
+        time="",
+        added=made.added,
+        removed=made.removed,
+        changed=made.changed,
+        waiting=waiting,
+        restart=found.restart,
+        others=found.others,
+    )
 
 
 def _simulated(configuration: Configuration) -> bool:

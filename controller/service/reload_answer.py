@@ -15,12 +15,14 @@ from devices.log import structlog
 
 class Answer(msgspec.Struct, frozen=True):
     """How a configuration was taken over. ``boot``: by which run of the daemon; ``begun``: when it
-    began to read the file, by the machine's monotonic clock in nanoseconds.
+    began to read the file, by the machine's monotonic clock in nanoseconds; ``waits``: it is one of
+    a pair, and the other one may have the tables.
     """
 
     boot: str
     begun: int
     reload: ReloadHealth
+    waits: bool = False
 
 
 def answer_file(journal: Path) -> Path:

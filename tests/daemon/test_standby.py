@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 
 from controller.cli import main
+from controller.cli.reload import WAITS
 from controller.configuration.file import load
 from controller.doctor.standby import look
 from controller.journal.reader import JournalReader
@@ -37,6 +39,34 @@ class Floor(NamedTuple):
     heard: Subscriber
     store: Nats
     metrics: int
+
+
+class Manager:
+    """A service manager, as far as it is told."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self._said = place, ""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(place))
+
+    def __enter__(self) -> Manager:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def until(self, *words: str) -> str:
+        """All that was said, once the last message but those of the watchdog has these words."""
+        until(f"{words} is said", lambda: self._has(words), lambda: self._said)
+        return self._said
+
+    def _has(self, words: tuple[str, ...]) -> bool:
+        with suppress(BlockingIOError):
+            while said := self._socket.recv(4096, socket.MSG_DONTWAIT).decode():
+                if said != "WATCHDOG=1":
+                    self._said += f"{said}\n\n"
+        last = self._said.rstrip("\n").rpartition("\n\n")[2]
+        return all(word in last for word in words)
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +247,65 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     assert {each["boot"] for each in heard.events()[told:]} == {south.boot()} != {boot}
     assert heard.latest(f"{TABLE}/state")["shown"]["session"] == session
     assert "serves no longer" in north.log()
+
+
+def test_one_that_waits_takes_its_configuration_over(
+    floor: Floor, ending: ExitStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last good file is served, also where a table is left with an open session of another
+    game.
+    """
+    north, south, _, heard = floor[:4]
+    second = NetworkWheel()
+    ending.callback(second.close)
+    assert opened(heard) == 1
+    north.kill()
+    first = taken_over(floor, south)
+    told = ending.enter_context(Manager(tmp_path / "notify"))
+    north.start(NOTIFY_SOCKET=str(told.place))
+    north.until_logged("another daemon has the lease")
+    waits = f"{WAITS}\n"
+
+    for each in (south, north):
+        text = each.file.read_text().replace("roulette-french", "roulette-american")
+        each.file.write_text(text + table("r2", second))
+        assert main(["reload", str(each.file)]) == 0
+    changed = "r2: added\nr1: changed (game)\n"
+    assert capsys.readouterr().out == changed + changed + waits
+    assert "RELOADING=1" in told.until("STATUS=waits: south has the tables, term 2")
+    assert main(["reload", str(north.file)]) == 0
+    assert capsys.readouterr().out == f"ok: the daemon runs by this file already\n{waits}"
+    good = north.file.read_text()
+    north.file.write_text(good.replace("keepalive = 2", "keepalive = 3"))
+    assert main(["reload", str(north.file)]) == 1
+    assert capsys.readouterr().out == f"restart the daemon for: broker.keepalive\n{waits}"
+    alone = good.partition("\n[[table]]")[0]
+    north.file.write_text(f'{alone}\n[archive]\npath = "archive.sqlite3"\n')
+    assert main(["reload", str(north.file)]) == 1
+    assert "no table would be left" in capsys.readouterr().err
+
+    north.file.write_text(good.replace("cammegh-ss2", "camegh-ss2"))
+    north.signal(signal.SIGHUP)
+    told.until("configuration not taken over: ", "did you mean `cammegh-ss2`?")
+    assert "did you mean" in north.until_logged("configuration not taken over", 2)["reason"]
+    assert setups(north)[1:] == []
+
+    assert south.stop() == 0
+    again = taken_over(floor, north, len(heard.events("journal.restored")))
+    assert again["next_session"] > first["next_session"]
+    until_up(heard, north, "novamas/v1/palma/r2")
+    assert heard.latest(f"{TABLE}/state")["game"] == "roulette-american"
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/table-anew"), north.log)
+    assert "before this it was a table of roulette-french" in alert["detail"]
+    health = until("health", lambda: heard.latest(f"{NODE}/health"), north.log)
+    assert "did you mean `cammegh-ss2`?" in health["reload"]["trouble"]
+    assert opened(heard) == again["next_session"]
+    north.file.write_text(good)
+    assert main(["reload", str(north.file)]) == 0
+    assert capsys.readouterr().out == "ok: the daemon runs by this file already\n"
+    assert north.stop() == 0
+    holds(north, capsys)
+    holds(south, capsys)
 
 
 def _page(port: int) -> bytes:
