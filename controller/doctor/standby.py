@@ -36,7 +36,8 @@ async def _asked(settings: Standby, node: str) -> list[Finding]:
         if any(each.level == "ok" for each in found):
             found += await _kept(settings, store, about)
     except StoreUnusableError as error:
-        found.append(Finding("fault", about, str(error), "correct [standby]"))
+        do = "run this as the unit does, or correct [standby]"
+        found.append(Finding("fault", about, str(error), do))
     except StoreUnreachableError as error:
         found.append(Finding("warning", about, f"no answer from {error}", "look at the cluster"))
     finally:

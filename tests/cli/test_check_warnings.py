@@ -17,12 +17,13 @@ from controller.configuration.settings import Configuration
 from controller.service.installed_units import passed
 from simulators.wheel.saturn import FIELDS
 from tests.controller.test_profiles import ROTA
+from tests.test_systemd import SYSTEMD
 
 MAIN = """\
 [site]
 id = "casino"
 [broker]
-url = "embedded://127.0.0.1:1883"
+url = "{broker}://127.0.0.1:1883"
 {more}
 [[table]]
 id = "ruleta-1"
@@ -42,10 +43,11 @@ def warned(
     more: str = "",
     driver: str = "cammegh-ss2",
     options: str = "",
+    broker: str = "embedded",
 ) -> list[str]:
     """The warnings about a configuration, which is sound."""
     file = folder / "novamas.toml"
-    file.write_text(MAIN.format(more=more, driver=driver, options=options))
+    file.write_text(MAIN.format(more=more, driver=driver, options=options, broker=broker))
     assert main(["check", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     return [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
@@ -159,6 +161,35 @@ def test_a_credential_that_no_unit_provides_is_told(
     assert told.startswith("web.password_credential: nobody provides the credential 'web'")
     (units / "novamas-web.service").write_text("[Service]\nImportCredential=w*\n")
     assert warned(tmp_path, capsys, more=more) == []
+
+
+def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    store = tmp_path / "store"
+    monkeypatch.setattr(check, "passed", partial(passed, units=(SYSTEMD,), stores=(store,)))
+
+    def of(name: str) -> list[str]:
+        server = '[standby]\nservers = ["nats://127.0.0.1:4222"]'
+        more = f'{server}\ncreds_credential = "{name}"\n[people]\nrequired = "accept-the-risk"\n'
+        return warned(tmp_path, capsys, more=more, broker="mqtt")
+
+    [told] = of("nats.creds")
+    assert told == (
+        "standby.creds_credential: nobody provides the credential 'nats.creds': novamas.service "
+        f"loads it from {store}/novamas.nats.creds, which is not there; put the secret there"
+    )
+    store.mkdir()
+    (store / "novamas.nats.creds").write_text("x")
+    assert of("nats.creds") == []
+    [told] = of("other.creds")
+    assert told.endswith(
+        "add LoadCredential=other.creds:FILE with `systemctl edit novamas.service`"
+    )
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(store))
+    [told] = of("nats.creds")
+    assert told.startswith("standby.creds_credential: the credential 'nats.creds' cannot be read")
 
 
 def test_it_is_known_which_unit_passes_each_credential() -> None:
