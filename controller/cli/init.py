@@ -35,7 +35,7 @@ SITE = """\
 
 [site]
 id = {site:<19} # this casino: a part of every topic
-node = "node-1"          # this machine
+node = "node-1"          # {node}
 decree = {decree:<15} # the rules that hold at every table
 
 """
@@ -64,6 +64,15 @@ required = "accept-the-risk"
 SURVEILLANCE = """\
 [surveillance]           # who alone may read face-down cards
 public_key = {key}
+
+"""
+STANDBY = """\
+[standby]                # a second daemon, with the same file, takes over: docs/standby.md
+servers = [{servers}]    # the NATS cluster that keeps their lease
+# replicas = 1           # where the cluster is one node alone, for trials
+# instance = "sala-1"    # this machine in the pair; without it, its host name
+# lease = 10.0           # seconds after which the other takes over
+# creds_credential = "nats.creds" # our user of NATS, if it asks for one: docs/systemd.md
 
 """
 TABLE = """\
@@ -147,6 +156,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the broker's address (default: {BROKER} if one answers there, else {OWN})",
     )
     parser.add_argument(
+        "--standby",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a node of the NATS cluster that keeps the lease of two daemons with these tables, "
+        "of which one takes over from the other; once for each node",
+    )
+    parser.add_argument(
         "--simulated",
         action="store_true",
         help="one simulated table, whatever is plugged in",
@@ -168,21 +185,34 @@ def run(given: argparse.Namespace) -> int:
         raise CommandLineError(
             f"--driver {given.driver}: write its table by hand: docs/profiles.md", 2
         )
+    if given.standby:
+        reached_by_both(given.broker)
     plan = Plan(
         site=given.site,
         decree=given.decree,
         game=given.game or (known.games or (GAMES[known.kind],))[0],
         broker=given.broker or (BROKER if answers(BROKER) else OWN),
         surveillance=given.surveillance,
+        standby=tuple(given.standby),
     )
     found, readers = ports(), hid_devices()
     places = [] if given.simulated else plugged_in(known, found, readers)
+    if given.standby and (places or known.scheme == "usb"):
+        where = ", ".join(place.link for place in places) or f"a {known.name}"
+        raise CommandLineError(
+            f"--standby: {where} is plugged into one machine, and the other one of the pair cannot "
+            "read it. Connect devices to a device server, and write their tables by hand into the "
+            "file that --simulated writes, with another --driver if need be: docs/standby.md",
+            2,
+        )
     text = page(plan, known, places, found, readers)
     sound(text, given.file)
     with given.file.open("x", encoding="utf-8") as file:
         file.write(text)
     print(f"{given.file}: written, {told(known, places)}")
     print("\n".join(after(given.file, known, places)))
+    if plan.standby:
+        print("and the same file on the other machine: docs/standby.md")
     return 0
 
 
@@ -194,6 +224,19 @@ class Plan(NamedTuple):
     game: str
     broker: str
     surveillance: str | None
+    standby: tuple[str, ...] = ()
+
+
+def reached_by_both(broker: str | None) -> None:
+    """Raises :class:`CommandLineError` if the daemons of a pair cannot share that broker."""
+    if broker is None:
+        raise CommandLineError("--standby: give --broker too, one that both machines reach", 2)
+    if broker.startswith("embedded:"):
+        raise CommandLineError(
+            f"--broker {broker}: it is part of one daemon, and the other one of the pair cannot "
+            "reach it; give the address of one that runs by itself",
+            2,
+        )
 
 
 class Place(NamedTuple):
@@ -288,8 +331,13 @@ def page(
     ]
     return "".join(
         (
-            SITE.format(site=_quoted(plan.site), decree=_quoted(plan.decree)),
+            SITE.format(
+                site=_quoted(plan.site),
+                decree=_quoted(plan.decree),
+                node="both machines of the pair" if plan.standby else "this machine",
+            ),
             *_broker(plan, simulated=not places),
+            *_standby(plan.standby),
             *(tables or [_simulated(plan, known)]),
             MORE,
             *(f"# {_printable(line)}\n" for line in _also(known, found, readers)),
@@ -305,6 +353,12 @@ def _broker(plan: Plan, *, simulated: bool) -> Iterator[str]:
         yield ANYBODY_SIMULATED if simulated else ANYBODY
     if plan.surveillance is not None:
         yield SURVEILLANCE.format(key=_quoted(plan.surveillance))
+
+
+def _standby(servers: Sequence[str]) -> Iterator[str]:
+    """The pair, if it is to be one of two daemons."""
+    if servers:
+        yield STANDBY.format(servers=", ".join(map(_quoted, servers)))
 
 
 def _simulated(plan: Plan, known: Driver) -> str:

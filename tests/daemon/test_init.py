@@ -34,6 +34,7 @@ CARD = Port(
 )
 READER = HidDevice(links=("usb://0c2e:0b61/S7",), usb="0c2e:0b61", location="1-1", product="Xenon")
 FAST = ("--speed", "20")
+NATS = "nats://nats-1:4222"
 NO_READER = ("barcode-hid",)
 
 
@@ -157,6 +158,22 @@ def test_what_it_writes_is_sound_for_every_driver(
         (["--game", "boule"], 2, "the driver cammegh-ss2 is for"),
         (["--driver", "profile"], 2, "write its table by hand: docs/profiles.md"),
         (["--driver", "barcode-hid"], 1, "no USB reader for barcode-hid is plugged in"),
+        (["--standby", NATS], 2, "--standby: give --broker too, one that both machines reach"),
+        (
+            ["--standby", NATS, "--broker", "embedded://127.0.0.1:1883"],
+            2,
+            "the other one of the pair cannot reach it; give the address of one that runs by ",
+        ),
+        (
+            ["--standby", NATS, "--broker", "mqtt://broker:1883", "--driver", "barcode-hid"],
+            2,
+            "--standby: a barcode-hid is plugged into one machine",
+        ),
+        (
+            ["--standby", "http://nats-1", "--broker", "mqtt://broker:1883"],
+            2,
+            "not written: standby.servers[0]: expected nats://host:port or tls://host:port",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_told(
@@ -171,6 +188,33 @@ def test_what_cannot_be_written_is_told(
     assert main(["init", str(tmp_path / "novamas.toml"), *words]) == status
     assert told in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pair_is_written_for_what_both_machines_reach(
+    tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    words = ["init", str(file), "--broker", "mqtt://broker:1883"]
+    words += ["--standby", NATS, "--standby", "tls://nats-2:4222"]
+    plugged([ADAPTER], [])
+    assert main(words) == 2
+    assert (
+        f"--standby: serial://{ADAPTER.name}?baud=9600 is plugged into one machine, and the other "
+        "one of the pair cannot read it. Connect devices to a device server"
+    ) in capsys.readouterr().err
+    assert not file.exists()
+    assert main([*words, "--simulated"]) == 0
+    assert "the same file on the other machine" in capsys.readouterr().out
+    assert main(["check", str(file)]) == 0
+    standby = load(file).standby
+    assert standby is not None
+    assert standby.servers == (NATS, "tls://nats-2:4222")
+    text = file.read_text()
+    begun = text.index("[standby]")
+    remarks = [line for line in text[begun:].split("\n\n")[0].splitlines() if line[0] == "#"]
+    for line in remarks:  # each is sound as it stands there
+        file.write_text(text.replace(line, line.removeprefix("# ")))
+        assert main(["check", str(file)]) == 0, line
 
 
 def test_a_shoe_with_face_down_cards_needs_the_key_of_surveillance(
