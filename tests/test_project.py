@@ -24,17 +24,22 @@ ORDINARY = ("/", "/tmp", "/opt", "/srv")
 """Folders that a checkout may lie in and that every machine has."""
 
 
-def tracked() -> list[Path]:
-    """The files of the project that are text."""
+def files() -> list[Path]:
+    """The files of the project."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
     ).stdout
     paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
-    return [
-        path
-        for path in paths
-        if path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]
-    ]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+def binary(path: Path) -> bool:
+    return b"\0" in path.read_bytes()[:8192]
+
+
+def tracked() -> list[Path]:
+    """The files of the project that are text."""
+    return [path for path in files() if not binary(path)]
 
 
 def requirement(text: str) -> str:
@@ -141,6 +146,19 @@ def test_no_file_tells_of_a_machine_or_a_registry() -> None:
         if mark in line
     ]
     assert found == []
+
+
+def test_only_the_pictures_of_documents_are_binary() -> None:
+    found = {path.relative_to(ROOT).as_posix() for path in files() if binary(path)}
+    documents = [path.read_text() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    shown = {name for name in found if any(Path(name).name in text for text in documents)}
+    assert [name for name in found if not name.endswith(".png") or name not in shown] == []
+
+
+def test_no_file_is_what_a_program_leaves_behind() -> None:
+    """Dumps of a crash, logs and what an editor or a merge keeps of before."""
+    left = re.compile(r"MnesiaCore\.|core(\.\d+)?$|.*(\.dump|\.log|\.pid|\.orig|\.rej|~)$")
+    assert [str(path.relative_to(ROOT)) for path in files() if left.match(path.name)] == []
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -93,7 +93,9 @@ class RabbitCluster:
         command = [str(FOLDER / "rabbitmqctl"), "--quiet", *words]
         environment = self._environment(self.nodes[number])
         asked = ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            asked, cwd=self._folder, capture_output=True, text=True, check=True
+        ).stdout
 
     def kill(self, number: int) -> None:
         node = self.nodes[number]

@@ -55,7 +55,9 @@ class Host(msgspec.Struct, frozen=True):
 
 
 class Program:
-    """A program on a host, or beside us, with whatever it starts: signals go to all of them."""
+    """A program on a host, or beside us, with whatever it starts: signals go to all of them. It
+    runs in its folder, so that what it leaves behind when it crashes is not in the checkout.
+    """
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Program:
         self._said = folder / "said.log"
         with self._said.open("ab") as said:
             self.process = subprocess.Popen(
-                command, stdout=said, stderr=said, start_new_session=True
+                command, cwd=folder, stdout=said, stderr=said, start_new_session=True
             )
         until("the program runs", lambda: pid.exists() or self.process.poll() is not None, self.log)
         assert pid.exists(), self.log()
