@@ -31,6 +31,10 @@ the keep-alive tells.
 
 REFUSED = 5.0
 """Seconds after which topics that the broker refused are asked for again."""
+RENEWED = 10.0
+"""Seconds after which what stands is said again, as daemons do, where a subscription with a
+wildcard gets nothing of what is retained.
+"""
 
 Hear = Callable[[str, bytes, bool], None]
 """Takes a message: its topic, its body, and whether it was retained."""
@@ -99,6 +103,9 @@ class Connection:
         self._session = session
         self._hear, self._linked = hear, linked
         self._retained: dict[str, bytes] = {}
+        """What waits to be published and retained."""
+        self._standing: dict[str, bytes] = {}
+        """What was, and is said again."""
         self._once: list[tuple[str, bytes]] = []
         self._more: list[str] = []
         self._told: set[str] = set()
@@ -118,9 +125,17 @@ class Connection:
         if self._client is not None:
             self._client.acknowledge(count)
 
-    def retain(self, topic: str, body: bytes) -> None:
-        """Publish what stands on a topic from now on; a later body replaces one that waits."""
+    def retain(self, topic: str, body: bytes, *, renewed: bool = True) -> None:
+        """Publish what stands on a topic from now on; a later body replaces one that waits.
+
+        Where the broker keeps retained messages from wildcards it is said again and again, unless
+        it is not to be ``renewed``: then the caller says it anew itself.
+        """
         self._retained[topic] = body
+        if renewed and body:
+            self._standing[topic] = body
+        else:
+            self._standing.pop(topic, None)
         self._work.set()
 
     def send(self, topic: str, body: bytes) -> None:
@@ -139,6 +154,7 @@ class Connection:
     async def flush(self, last: Mapping[str, bytes]) -> None:
         """Publish this last, and wait until the broker has it."""
         client = self._client
+        self._standing = {}
         if client is not None:
             for topic, body in {**self._retained, **last}.items():
                 await client.publish(topic, body, qos=1, retain=True)
@@ -177,6 +193,7 @@ class Connection:
                         group.create_task(self._subscribe(client))
                         group.create_task(self._publish(client))
                         group.create_task(self._wait(client))
+                        group.create_task(self._renew())
                         group.create_task(self._watch(client))
             except* (aiomqtt.MqttError, BrokerUnusableError) as errors:
                 reason = told(errors.exceptions[0], self._login)
@@ -219,6 +236,13 @@ class Connection:
     async def _wait(self, client: BrokerClient) -> None:
         async for _ in client.messages:  # none comes: it ends when the connection does
             pass
+
+    async def _renew(self) -> None:
+        """Say again what stands, for those who have subscribed with a wildcard since."""
+        while not self._login.wildcards_retained:
+            await asyncio.sleep(RENEWED)
+            self._retained = {**self._standing, **self._retained}
+            self._work.set()
 
     async def _watch(self, client: _Client) -> None:
         await client.failed

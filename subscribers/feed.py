@@ -31,7 +31,9 @@ neither way. When it is asked again, the subscription is there.
 
 
 class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
-    """How to connect: as ``[broker]`` of the daemon's configuration, with the files as paths."""
+    """How to connect: as ``[broker]`` of the daemon's configuration, with the files as paths.
+    ``wildcards_retained``: whether a subscription with a wildcard gets what the broker retains.
+    """
 
     url: str
     username: str | None = None
@@ -40,6 +42,7 @@ class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
     cert_file: str | None = None
     key_file: str | None = None
     password_credential: None = None
+    wildcards_retained: bool = True
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -185,4 +185,5 @@ def broker_login(broker: Broker, own: Web | Carrousel | Archive, section: str) -
         "ca_file": broker.ca_file,
         "cert_file": broker.cert_file,
         "key_file": broker.key_file,
+        "wildcards_retained": broker.wildcards_retained,
     }

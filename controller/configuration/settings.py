@@ -294,6 +294,7 @@ class ArchiveSite(_Section, frozen=True):
     ca_file: Name | None = None
     cert_file: Name | None = None
     key_file: Name | None = None
+    wildcards_retained: bool = True
     keys: dict[Slug, CheckpointKey] = {}
     standby_keys: dict[Slug, CheckpointKey] = {}
 

@@ -923,7 +923,8 @@ class Carrousel:
                 statement = self._statement(jackpot)
                 jackpot.said.publish(statement)
                 jackpot.last = statement
-                connection.retain(self._state_topic(jackpot), statement)
+                # a statement is said anew by the keep-alive, and has come back but once
+                connection.retain(self._state_topic(jackpot), statement, renewed=False)
             changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
             for name in changed:
                 topic = jackpot.topics.jackpot(jackpot.id, f"alert/{name}")

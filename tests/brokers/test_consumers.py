@@ -7,15 +7,20 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from controller.contract.topics import Topics
 from subscribers.feed import BrokerLogin, Linked, table_feed
 from subscribers.known import Known, daemon_of, fold
 from tests.brokers.engines import FOR_OUR_OWN, Engine
 from tests.chaos.floor import Floor
-from tests.daemon.mosquitto import PATIENCE, until
+from tests.daemon.mosquitto import PATIENCE, Subscriber, until
+from tests.subscribers.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
 from tests.subscribers.surveillance.recorder import Recorder
 from tests.subscribers.surveillance.room import until_kept
 from tests.web.server import WebServer
@@ -99,6 +104,60 @@ def test_the_recorder_keeps_everything(floor: Floor) -> None:
         until("the wheels are gone", lambda: all(map(lost, states(floor))), floor.daemon.log)
         until_kept(floor.daemon, recorder)
         assert recorder.findings() == []
+
+
+def test_what_they_retain_reaches_who_comes_later(
+    engine: Engine, listen: Callable[..., Subscriber], tmp_path: Path
+) -> None:
+    """The recorder and the controller of jackpots: their alerts and whether they are there, by
+    wildcards; where the broker keeps retained messages from those, when they are said again.
+    """
+    wanted = [f"{TOPICS.root}/node/+/status", f"{TOPICS.root}/+/+/alert/+"]
+    heard = listen(*wanted, f"{TOPICS.root}/jackpot/+/state")
+    login = {"url": engine.url, "wildcards_retained": engine.wildcards_retained}
+    with ExitStack() as stack:
+        controller = Controller(tmp_path / "carrousel", engine.port, terms("poker-1"), broker=login)
+        stack.callback(controller.kill)
+        controller.start()
+        file = tmp_path / "novamas.toml"
+        site = f'[site]\nid = "{SITE}"\n[broker]\nurl = "{engine.url}"\n{engine.settings}\n'
+        file.write_text(f'{site}[archive]\npath = "{tmp_path / "archive.sqlite3"}"\n')
+        recorder = Recorder(file)
+        stack.callback(recorder.kill)
+        recorder.start()
+        until("both are there", lambda: _online(heard), heard.told)
+        until(
+            "the ledger is open",
+            lambda: (heard.latest("linked/state") or {}).get("in_play"),
+            heard.told,
+        )
+        dealer = Dealer(engine.port)
+        stack.callback(dealer.close)
+        dealer.serve("poker-1")
+        until("the table is in play", lambda: _tables(heard)["poker-1"]["in_play"], heard.told)
+        said = msgspec.json.decode(dealer.coin("poker-1"))
+        until("the event is kept", recorder.events, recorder.log)
+        dealer.tell("poker-1", msgspec.json.encode({**said, "amount": said["amount"] + 1}))
+        until("alerts of both", lambda: _alerts(heard) >= {"node", "jackpot"}, heard.told)
+        late = listen(*wanted)
+        until("they are online", lambda: _online(late), late.told)
+        until("their alerts", lambda: _alerts(late) >= {"node", "jackpot"}, late.told)
+
+
+def _online(heard: Subscriber) -> bool:
+    names = [TOPICS.node(node, "status") for node in ("carrousel", "surveillance")]
+    return all((heard.latest(each) or {}).get("status") == "online" for each in names)
+
+
+def _tables(heard: Subscriber) -> dict[str, Any]:
+    found: dict[str, Any] = heard.latest("linked/state")["tables"]
+    return found
+
+
+def _alerts(heard: Subscriber) -> set[str]:
+    """Of what there are alerts."""
+    topics = [each.topic for each in heard.on("") if "/alert/" in each.topic and each.payload]
+    return {topic.removeprefix(f"{TOPICS.root}/").partition("/")[0] for topic in topics}
 
 
 def states(floor: Floor) -> list[str | None]:

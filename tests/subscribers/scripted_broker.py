@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -17,7 +18,7 @@ Said = tuple[bytes, bool]
 class Broker:
     """It answers the first subscription with these messages of QoS 1, all in one piece; before,
     it refuses as many as ``refuses`` says, and tells nothing to as many as ``misses`` says.
-    ``has_all``: each message was acknowledged.
+    ``has_all``: each message was acknowledged. ``heard``: what the client published, by topic.
     """
 
     def __init__(self, said: Sequence[Said], refuses: int = 0, misses: int = 0) -> None:
@@ -25,6 +26,14 @@ class Broker:
         self._count = len(said)
         self.acknowledged: set[int] = set()
         self.has_all = asyncio.Event()
+        self.heard: dict[str, list[bytes]] = defaultdict(list)
+        self._more = asyncio.Event()
+
+    async def until_heard(self, topic: str, count: int) -> None:
+        """Wait until the client has published so many messages on a topic."""
+        while len(self.heard[topic]) < count:
+            self._more.clear()
+            await self._more.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
@@ -48,6 +57,12 @@ class Broker:
                         answer += _publish(number, payload, retained)
                     self._said = ()
                     writer.write(answer)
+                elif kind == PUBLISH:
+                    topic = body[2 : 2 + int.from_bytes(body[:2], "big")]
+                    mid = body[2 + len(topic) :][:2]
+                    self.heard[topic.decode()].append(body[4 + len(topic) :])
+                    self._more.set()
+                    writer.write(bytes((PUBACK, 2)) + mid)
                 elif kind == PUBACK:
                     self.acknowledged.add(int.from_bytes(body, "big"))
                     if len(self.acknowledged) == self._count:
@@ -73,7 +88,7 @@ def _publish(number: int, payload: bytes, retained: bool) -> bytes:
 
 @asynccontextmanager
 async def broker(
-    said: Sequence[Said], refuses: int = 0, misses: int = 0
+    said: Sequence[Said] = (), refuses: int = 0, misses: int = 0
 ) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
     made = Broker(said, refuses, misses)
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
