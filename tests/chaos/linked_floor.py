@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,6 +26,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.contract.topics import level
 from controller.people.signed_command import Claims, sign
+from tests.brokers.engines import Engine
+from tests.chaos.floor import Broker
 from tests.chaos.linked_daemon import STAKE, Play
 from tests.daemon.mosquitto import Mosquitto, until
 from tests.subscribers.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
@@ -48,9 +52,11 @@ KEY = bytes(PrivateKey.generate().public_key).hex()
 
 
 class Pit:
-    """A daemon: ``tests.chaos.linked_daemon``. ``tables``: by id, the decree."""
+    """A daemon: ``tests.chaos.linked_daemon``. ``broker``: the lines of that section; ``tables``:
+    by id, the decree.
+    """
 
-    def __init__(self, folder: Path, name: str, port: int, tables: dict[str, str]) -> None:
+    def __init__(self, folder: Path, name: str, broker: str, tables: dict[str, str]) -> None:
         folder.mkdir(parents=True)
         self.name, self.tables = name, tables
         self.journal, self.play = folder / "journal.sqlite3", folder / "play.json"
@@ -58,7 +64,7 @@ class Pit:
         (folder / "novamas.toml").write_text(
             f'[site]\nid = "{SITE}"\nnode = "{name}"\n'
             f'[journal]\npath = "{self.journal}"\n[recordings]\nenabled = false\n'
-            f'[broker]\nurl = "mqtt://127.0.0.1:{port}"\nkeepalive = 10\n'
+            f"[broker]\n{broker}keepalive = 10\n"
             '[log]\nlevel = "error"\n'
             '[people]\nrequired = "accept-the-risk"\n'
             f'[surveillance]\npublic_key = "{KEY}"\n'
@@ -104,18 +110,52 @@ class Pit:
         return self._log.read_text()[-3000:] if self._log.exists() else ""
 
 
-class Client:
-    """A client at the broker that comes back by itself."""
+Nodes = Sequence[tuple[str, int]]
+"""Host and port of each node of a broker."""
 
-    def __init__(self, port: int, *topics: str) -> None:
+
+class Carrousel(Controller):
+    """``novamas carrousel``. ``broker``: the lines of that section; ``jackpots``: those that follow
+    the sections.
+    """
+
+    def __init__(self, folder: Path, broker: str, tables: Sequence[str], jackpots: str) -> None:
+        super().__init__(folder, 0)
+        self._file = folder / "novamas.toml"
+        self._file.write_text(
+            f'[site]\nid = "{SITE}"\n[broker]\n{broker}'
+            f'[people]\nfile = "people"\nkey = "{self.given["people_key"]}"\n'
+            'required = "accept-the-risk"\n'
+            f'[carrousel]\npath = "{self.ledger}"\nkeepalive = 3.0\nclock_bound = {BOUND}\n'
+            f"elsewhere = {json.dumps([*tables])}\n{jackpots}"
+        )
+
+    @property
+    def words(self) -> list[str]:
+        """What starts it."""
+        return [sys.executable, "-m", "controller.cli", "carrousel", str(self._file)]
+
+
+class Client:
+    """A client at the broker that comes back by itself, to the next node."""
+
+    def __init__(self, nodes: Nodes, *topics: str) -> None:
         self._topics = topics
+        self._nodes = cycle(nodes)
+        self._ended = False
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.max_queued_messages_set(1000)
         self.client.on_connect = self._connected
         self.client.on_message = lambda _c, _d, m: self.hear(m.topic, bytes(m.payload))
         self.client.reconnect_delay_set(1, 1)
-        self.client.connect("127.0.0.1", port)
+        self.client.on_disconnect = self._next
+        self.client.on_connect_fail = self._next
+        self.client.connect(*next(self._nodes))
         self.client.loop_start()
+
+    def _next(self, *_: Any) -> None:
+        if not self._ended:
+            self.client.connect_async(*next(self._nodes))
 
     def _connected(self, *_: Any) -> None:
         self.client.subscribe([(topic, 1) for topic in self._topics])
@@ -124,6 +164,7 @@ class Client:
         """What to do with a message."""
 
     def close(self) -> None:
+        self._ended = True
         self.client.disconnect()
         self.client.loop_stop()
 
@@ -131,13 +172,13 @@ class Client:
 class Parrot(Client):
     """Says some of what it hears once more, at once or many seconds later, in disorder."""
 
-    def __init__(self, port: int, seed: int, tables: list[str]) -> None:
+    def __init__(self, nodes: Nodes, seed: int, tables: list[str]) -> None:
         self._chance = Random(seed)
         self._timers: set[threading.Timer] = set()
         self.said: Counter[str] = Counter()
         self.on = True
         heard = [f"{TOPICS.root}/{table}/event" for table in tables]
-        super().__init__(port, *heard, f"{TOPICS.root}/jackpot/+/command/+")
+        super().__init__(nodes, *heard, f"{TOPICS.root}/jackpot/+/command/+")
 
     def hear(self, topic: str, body: bytes) -> None:
         event = topic.endswith("/event")
@@ -164,7 +205,7 @@ class Persons(Client):
 
     FIRST, SECOND = "a-riera", "t-vidal"
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, nodes: Nodes) -> None:
         self.states: dict[str, dict[str, Any]] = {}
         self.replies: dict[str, dict[str, Any]] = {}
         self.awards: dict[tuple[str, int], dict[str, Any]] = {}
@@ -173,7 +214,7 @@ class Persons(Client):
         self.refused: Counter[str] = Counter()
         self._ending = threading.Event()
         super().__init__(
-            port, f"{TOPICS.root}/jackpot/+/state", f"{TOPICS.root}/jackpot/+/reply/persons"
+            nodes, f"{TOPICS.root}/jackpot/+/state", f"{TOPICS.root}/jackpot/+/reply/persons"
         )
         self._thread = threading.Thread(target=self._work)
         self._thread.start()
@@ -280,67 +321,78 @@ def microseconds(time: str) -> int:
 
 
 class LinkedFloor:
-    """All of it. ``spread``: how many tables of each decree a daemon has."""
+    """All of it. ``spread``: how many tables of each decree a daemon has; ``pits``: how many of
+    those there are; ``engine``: a broker that another has.
+    """
 
-    def __init__(self, folder: Path, seed: int, spread: dict[str, int], play: Play) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        spread: dict[str, int],
+        play: Play,
+        *,
+        pits: int = 4,
+        engine: Engine | None = None,
+    ) -> None:
         self.folder, self.play = folder, play
-        self.broker = Mosquitto(
+        self.broker: Broker = engine or Mosquitto(
             folder / "mosquitto", "allow_anonymous true", "max_queued_messages 20000"
         )
-        self.pits: list[Pit] = []
-        for number in range(1, 5):
-            tables = {
-                f"{decree.lower()}-{number}-{n}": decree
-                for decree, count in spread.items()
-                for n in range(1, count + 1)
-            }
-            self.pits.append(
-                Pit(folder / f"pit-{number}", f"pit-{number}", self.broker.port, tables)
-            )
+        self._borrowed = engine is not None
+        self.nodes: Nodes = [("127.0.0.1", self.broker.port)]
+        lines = f'url = "mqtt://127.0.0.1:{self.broker.port}"\n'
+        if engine is not None:
+            self.nodes, lines = engine.nodes[::-1], f'url = "{engine.url}"\n{engine.settings}\n'
+        self.pits = self._pits(spread, pits, lines)
         self.decrees = {
-            decree: [table for pit in self.pits for table, of in pit.tables.items() if of == decree]
+            decree: sorted(
+                {table for pit in self.pits for table, of in pit.tables.items() if of == decree}
+            )
             for decree in spread
         }
-        self.controller = Controller(
-            folder / "carrousel",
-            self.broker.port,
-            *(self._terms(decree, tables) for decree, tables in self.decrees.items()),
-            keepalive=3.0,
-            clock_bound=BOUND,
-        )
+        every = [table for tables in self.decrees.values() for table in tables]
+        terms = "".join(self._terms(decree, tables) for decree, tables in self.decrees.items())
+        self.controller = Carrousel(folder / "carrousel", lines, every, terms)
         self.persons: Persons | None = None
         self.parrot: Parrot | None = None
         self._seed = seed
 
-    def _terms(self, decree: str, tables: list[str]) -> dict[str, Any]:
+    def _pits(self, spread: dict[str, int], count: int, broker: str) -> list[Pit]:
+        """The daemons, not started. ``broker``: the lines of that section."""
+        made = []
+        for number in range(1, count + 1):
+            tables = {
+                f"{decree.lower()}-{number}-{n}": decree
+                for decree, each in spread.items()
+                for n in range(1, each + 1)
+            }
+            name = f"pit-{number}"
+            made.append(Pit(self.folder / name, name, broker, tables))
+        return made
+
+    @staticmethod
+    def _terms(decree: str, tables: list[str]) -> str:
         game, percentage, _ = GAMES[decree]
-        return {
-            "jackpot": decree.lower(),
-            "decree": decree,
-            "games": [game],
-            "currency": "EUR",
-            "stake": STAKE if decree == "EUS96" else None,
-            "seed": SEEDS[decree] * len(tables),
-            "authorisation": {
-                "number": "7/2026",
-                "date": "2026-01-15",
-                "authority": "Juego",
-                "percentage": list(percentage),
-                "tables": tables,
-            },
-        }
+        return (
+            f'[[jackpot]]\nid = "{decree.lower()}"\ndecree = "{decree}"\ngames = ["{game}"]\n'
+            f'currency = "EUR"\nseed = {SEEDS[decree] * len(tables)}\n'
+            + (f"stake = {STAKE}\n" if decree == "EUS96" else "")
+            + '[jackpot.authorisation]\nnumber = "7/2026"\ndate = "2026-01-15"\n'
+            f'authority = "Juego"\npercentage = {[*percentage]}\ntables = {json.dumps(tables)}\n'
+        )
 
     def start(self) -> None:
         """Everything is in play before the first bet."""
-        self.broker.start()
+        if not self._borrowed:
+            self.broker.start()
         self.plays(msgspec.structs.replace(self.play, on=False))
         self.controller.start()
         for pit in self.pits:
             pit.start()
-        self.persons = Persons(self.broker.port)
-        self.parrot = Parrot(
-            self.broker.port, self._seed, [next(iter(pit.tables)) for pit in self.pits]
-        )
+        self.persons = Persons(self.nodes)
+        heard = [next(iter(pit.tables)) for pit in self.pits]
+        self.parrot = Parrot(self.nodes, self._seed, heard)
         self.until_in_play()
         self.plays(self.play)
 
@@ -394,4 +446,5 @@ class LinkedFloor:
         self.controller.kill()
         for pit in self.pits:
             pit.kill()
-        self.broker.kill()
+        if not self._borrowed:
+            self.broker.kill()

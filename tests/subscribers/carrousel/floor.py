@@ -238,15 +238,15 @@ class Controller:
         }
         self.process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def words(self) -> list[str]:
+        """What starts it."""
+        module = (sys.executable, "-m", "subscribers.carrousel")
+        return [*module, "--settings", json.dumps(self.given)]
+
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "subscribers.carrousel"),
-                    *("--settings", json.dumps(self.given)),
-                ],
-                stderr=log,
-            )
+            self.process = subprocess.Popen(self.words, stderr=log)
 
     def log(self) -> str:
         return self._log.read_text()
