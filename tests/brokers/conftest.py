@@ -15,7 +15,7 @@ from tests.chaos.floor import Floor
 from tests.conftest import LONG
 from tests.daemon.mosquitto import Subscriber
 
-ALSO_SHORT = ("test_contract", "test_faults")
+ALSO_SHORT = ("test_contract", "test_faults", "test_jackpot")
 """The modules of which ``make test`` has a short form."""
 
 

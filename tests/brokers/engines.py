@@ -48,6 +48,14 @@ class Engine:
     def kill(self) -> None:
         raise NotImplementedError
 
+    def lose(self) -> None:
+        """Kill the first node, which daemons have; where there is one alone, that."""
+        self.kill()
+
+    def regain(self) -> None:
+        """Start it again."""
+        self.start()
+
     def signal(self, number: signal.Signals) -> None:
         """To every node."""
         raise NotImplementedError
@@ -121,6 +129,12 @@ class OfNats(Engine):
     def kill(self) -> None:
         self.cluster.close()
 
+    def lose(self) -> None:
+        self.cluster.kill(0)
+
+    def regain(self) -> None:
+        self.cluster.start(0)
+
     def signal(self, number: signal.Signals) -> None:
         send: Mapping[signal.Signals, Callable[[int], None]] = {
             signal.SIGSTOP: self.cluster.freeze,
@@ -152,6 +166,12 @@ class OfRabbit(Engine):
 
     def kill(self) -> None:
         self.cluster.close()
+
+    def lose(self) -> None:
+        self.cluster.kill(0)
+
+    def regain(self) -> None:
+        self.cluster.start(0)
 
     def signal(self, number: signal.Signals) -> None:
         for node in range(len(self.nodes)):

@@ -57,14 +57,14 @@ def rest(floor: LinkedFloor) -> None:
 
 
 def _rounds_open(floor: LinkedFloor) -> bool:
-    return any(table.open for pit in floor.pits for table in _tables(pit.journal).values())
+    return any(table.open for pit in floor.pits for table in tables_of(pit.journal).values())
 
 
 def staked(floor: LinkedFloor) -> dict[str, int]:
     """What the tables wrote down that was staked, less what was void, by decree."""
     found: Counter[str] = Counter()
     for pit in floor.pits:
-        for name, table in _tables(pit.journal).items():
+        for name, table in tables_of(pit.journal).items():
             found[pit.tables[name]] += sum(
                 sum(each.amounts.values()) for each in table.rounds.values() if each.void is None
             )
@@ -125,7 +125,7 @@ KINDS = (
 ENDS = ("round.result", "round.void", "round.unresolved")
 
 
-def _tables(journal: Path) -> dict[str, TableOfJournal]:
+def tables_of(journal: Path) -> dict[str, TableOfJournal]:
     """What happened at the tables of a daemon. What a table says later happened later, whatever its
     clock said.
     """
@@ -175,7 +175,7 @@ def prove(floor: LinkedFloor, play: Play, kills: Counter[str]) -> None:
     assert floor.parrot is not None
     tables: dict[str, TableOfJournal] = {}
     for pit in floor.pits:
-        tables |= _tables(pit.journal)
+        tables |= tables_of(pit.journal)
     with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
         cents = hits = coins = 0
         for decree, names in floor.decrees.items():
