@@ -133,17 +133,26 @@ def tls(login: Login) -> ssl.SSLContext | None:
     """
     if urlsplit(login.url).scheme != "mqtts":
         return None
+    return tls_context("broker", login.ca_file, login.cert_file, login.key_file)
+
+
+def tls_context(
+    section: str, ca_file: str | None, cert_file: str | None, key_file: str | None
+) -> ssl.SSLContext:
+    """With these files of a section of the configuration. Raises :class:`BrokerUnusableError` if
+    one cannot be read.
+    """
     try:
-        context = ssl.create_default_context(cafile=login.ca_file)
+        context = ssl.create_default_context(cafile=ca_file)
     except (OSError, ValueError) as error:
-        raise BrokerUnusableError(f"broker.ca_file {login.ca_file}: {_reason(error)}") from None
-    if login.cert_file is not None:
+        raise BrokerUnusableError(f"{section}.ca_file {ca_file}: {_reason(error)}") from None
+    if cert_file is not None:
         try:
             # without a passphrase: the library would ask for one on the terminal, and wait
-            context.load_cert_chain(login.cert_file, login.key_file, password=lambda: b"")
+            context.load_cert_chain(cert_file, key_file, password=lambda: b"")
         except (OSError, ValueError) as error:
             raise BrokerUnusableError(
-                f"broker.cert_file {login.cert_file}, key_file {login.key_file}: {_reason(error)}"
+                f"{section}.cert_file {cert_file}, key_file {key_file}: {_reason(error)}"
             ) from None
     return context
 
@@ -189,32 +198,45 @@ def _of_tls(error: Exception, login: Login) -> str | None:
     if urlsplit(login.url).scheme != "mqtts":
         return None
     if isinstance(error, EndedEarlyError):
-        alert = getattr(error.cause, "reason", None) or ""
-        means = [words for name, words in _ALERTS.items() if name in alert]
-        why = means[0] if means else f"does it accept our certificate? {alert or ''}".rstrip()
-        return f"the broker ended the connection: {why}"
+        return ended(error.cause, "the broker")
     # the library raises its own error in place of this one
     cause = error.__context__ if isinstance(error, Disconnected) else error
     host = urlsplit(addresses(login.url)[0]).hostname
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        code = cause.verify_code
-        if code == _EXPIRED:
-            return f"the certificate of {host}, or of its CA, has expired: renew it at the broker"
-        if code == _NOT_YET:
-            return (
-                f"the certificate of {host} is not valid yet: is the clock of this machine right?"
-            )
-        if code in _UNTRUSTED:
-            trusted = (
-                f"ca_file {login.ca_file}" if login.ca_file else "this system's CAs; set ca_file"
-            )
-            return f"the certificate of {host} is not signed by a CA that we trust: {trusted}"
-        if code in _OTHER_NAME:
-            return (
-                f"the certificate is of another host than {host}: correct url, or the certificate"
-            )
+    if words := of_certificate(cause, host, login.ca_file, "the broker", "url"):
+        return words
     if isinstance(cause, ssl.SSLError | ConnectionResetError):
         return f"no TLS connection to {host}: {cause}: does this port speak TLS?"
+    return None
+
+
+def ended(cause: BaseException | None, peer: str) -> str:
+    """That the other side of a TLS connection ended it, and why: it may not take our
+    certificate.
+    """
+    alert = getattr(cause, "reason", None) or ""
+    means = [words for name, words in _ALERTS.items() if name in alert]
+    why = means[0] if means else f"does it accept our certificate? {alert or ''}".rstrip()
+    return f"{peer} ended the connection: {why}"
+
+
+def of_certificate(
+    cause: BaseException | None, host: str | None, ca_file: str | None, peer: str, key: str
+) -> str | None:
+    """What is wrong with the certificate of ``host``; None: nothing that we know. ``key``: has its
+    address in the configuration.
+    """
+    if not isinstance(cause, ssl.SSLCertVerificationError):
+        return None
+    code = cause.verify_code
+    if code == _EXPIRED:
+        return f"the certificate of {host}, or of its CA, has expired: renew it at {peer}"
+    if code == _NOT_YET:
+        return f"the certificate of {host} is not valid yet: is the clock of this machine right?"
+    if code in _UNTRUSTED:
+        trusted = f"ca_file {ca_file}" if ca_file else "this system's CAs; set ca_file"
+        return f"the certificate of {host} is not signed by a CA that we trust: {trusted}"
+    if code in _OTHER_NAME:
+        return f"the certificate is of another host than {host}: correct {key}, or the certificate"
     return None
 
 

@@ -24,6 +24,8 @@ from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
 from controller.service.installed_units import passed
 from controller.service.privacy import exposed, readable_by_all
+from controller.standby.credentials import login
+from controller.standby.errors import StoreUnusableError
 from devices.places import spell
 
 ANSWER = 1.0
@@ -99,8 +101,16 @@ def unusable(configuration: Configuration) -> list[str]:
             password(broker)
     except BrokerUnusableError as error:
         found.append(str(error))
-    if broker.cert_file is not None and (dated := out_of_date(broker.cert_file, time.time())):
-        found.append(f"broker.cert_file: {dated}")
+    standby = configuration.standby
+    try:
+        if standby is not None and standby.creds_credential is None:
+            login(standby)
+    except StoreUnusableError as error:
+        found.append(str(error))
+    for section, named in (("broker", broker), ("standby", standby)):
+        certificate = None if named is None else named.cert_file
+        if certificate is not None and (dated := out_of_date(certificate, time.time())):
+            found.append(f"{section}.cert_file: {dated}")
     return found
 
 

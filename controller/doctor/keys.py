@@ -34,8 +34,9 @@ def look(configuration: Configuration) -> Iterator[Finding]:
             "warning", f"file {path}", "other users of this machine can read it",
             f"chmod go= {path}",
         )  # fmt: skip
-    if configuration.broker.cert_file is not None:
-        yield certificate(configuration.broker.cert_file, time.time())
+    for section in (configuration.broker, configuration.standby):
+        if section is not None and section.cert_file is not None:
+            yield certificate(section.cert_file, time.time())
 
 
 def _signing(configuration: Configuration) -> Iterator[Finding]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from controller.configuration.settings import Configuration, Standby
 from controller.doctor.finding import Finding
-from controller.standby.store import Entry, Store, StoreUnreachableError, StoreUnusableError
+from controller.standby.errors import StoreUnreachableError, StoreUnusableError
+from controller.standby.store import Entry, Store
 
 PATIENCE = 5.0
 """Seconds for each answer."""
@@ -28,7 +29,7 @@ async def _asked(settings: Standby, node: str) -> list[Finding]:
             try:
                 entry = await store.read()
             except StoreUnreachableError as error:
-                do = "start the node, or correct standby.servers"
+                do = "start the node, or correct [standby]"
                 found.append(Finding("warning", about, f"no answer from {error}", do))
             else:
                 found += judged(about, store.server or "", entry)

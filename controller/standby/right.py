@@ -15,6 +15,11 @@ from msgspec.structs import replace
 from controller.contract.node import Checkpoint
 from controller.contract.times import utc
 from controller.journal.setup import Tenure
+from controller.standby.errors import (
+    OvertakenError,
+    StoreUnreachableError,
+    StoreUnusableError,
+)
 from controller.standby.fence import Fence, boottime
 from controller.standby.lease import (
     RENEWALS,
@@ -30,12 +35,7 @@ from controller.standby.lease import (
     taken,
 )
 from controller.standby.record import Record
-from controller.standby.store import (
-    OvertakenError,
-    Store,
-    StoreUnreachableError,
-    StoreUnusableError,
-)
+from controller.standby.store import Store
 from devices.log import structlog
 
 LOOKS = 20

@@ -5,33 +5,24 @@ by whoever knows its revision.
 from __future__ import annotations
 
 import asyncio
-import os
-import ssl
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from controller.configuration.settings import Standby
+from controller.standby.errors import (
+    OvertakenError,
+    StoreUnreachableError,
+    StoreUnusableError,
+)
 from controller.standby.record import Record, read_record
 from devices.errors import NovamasError
 
 if TYPE_CHECKING:
-    from nats.aio.client import Client
     from nats.js.kv import KeyValue
 
-
-class StoreUnreachableError(NovamasError):
-    """Nobody answered, or not in time: what was asked for may be done all the same."""
-
-
-class StoreUnusableError(NovamasError):
-    """The store answers, and cannot be used so. The message says what to do."""
-
-
-class OvertakenError(NovamasError):
-    """Another has replaced the record meanwhile, and nothing was written."""
+    from controller.standby.connection import Connection
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -48,7 +39,7 @@ class Store:
 
     def __init__(self, settings: Standby, key: str, patience: float) -> None:
         self._settings, self._key, self._patience = settings, key, patience
-        self._client: Client | None = None
+        self._client: Connection | None = None
         self._values: KeyValue | None = None
         self._next = 0
         self.server: str | None = None
@@ -119,32 +110,21 @@ class Store:
         if client is not None:
             with suppress(Exception):
                 async with asyncio.timeout(self._patience):
-                    await client.close()
+                    await client.end()
 
     async def _reached(self) -> KeyValue:
         if self._values is not None and self._client is not None and self._client.is_connected:
             return self._values
         await self.close()
-        import nats
         from nats.js.kv import KeyValue
+
+        from controller.standby.connection import Connection
 
         servers = self._settings.servers
         self.server = servers[self._next % len(servers)]
         self._next += 1  # also if the attempt is cancelled: the next one asks another
-
-        async def told(_: Exception) -> None:  # whoever asks hears of it
-            return
-
-        self._client = await nats.connect(
-            servers=[self.server],
-            name=f"novamas-standby {self._settings.instance or ''}".strip(),
-            allow_reconnect=False,  # what was not sent in time is not sent at all
-            connect_timeout=max(1, int(self._patience)),
-            ping_interval=max(1, int(self._patience)),
-            max_outstanding_pings=2,
-            error_cb=told,
-            **_login(self._settings),
-        )
+        self._client = Connection(self.server, self._settings)
+        await self._client.open(max(1, int(self._patience)))
         script = self._client.jetstream(timeout=self._patience)
         bucket = self._settings.bucket
         self._values = KeyValue(
@@ -188,32 +168,12 @@ class Store:
         server.
         """
         if isinstance(error, NovamasError):
+            await self.close()
             return error
+        why = str(error) if self._client is None else self._client.why(error)
         await self.close()
-        why = f"{type(error).__name__}: {error}".rstrip(": ")
         return StoreUnreachableError(f"{self.server}: {why}")
 
 
 MAKING = 5.0
 """Seconds to make the bucket."""
-
-
-def _login(settings: Standby) -> dict[str, Any]:
-    """How to get in. Raises :class:`StoreUnusableError`."""
-    login: dict[str, Any] = {}
-    if settings.creds_credential is not None:
-        folder = os.environ.get("CREDENTIALS_DIRECTORY")
-        if folder is None:
-            raise StoreUnusableError(
-                f"standby.creds_credential {settings.creds_credential!r}: systemd passes no "
-                f"credentials; add LoadCredential={settings.creds_credential}:FILE to the unit"
-            )
-        login["user_credentials"] = str(Path(folder, settings.creds_credential))
-    elif settings.creds_file is not None:
-        login["user_credentials"] = settings.creds_file
-    if settings.ca_file is not None or settings.cert_file is not None:
-        context = ssl.create_default_context(cafile=settings.ca_file)
-        if settings.cert_file is not None:
-            context.load_cert_chain(settings.cert_file, settings.key_file)
-        login["tls"] = context
-    return login

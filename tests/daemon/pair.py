@@ -75,19 +75,52 @@ class NetworkWheel(Wheel):
                     self._clients.append(client)
 
 
-class Nats:
-    """One server of NATS with JetStream, for the lease alone."""
+class Manager:
+    """A service manager, as far as it is told."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, place: Path) -> None:
+        self.place, self._said = place, ""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(place))
+
+    def __enter__(self) -> Manager:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def until(self, *words: str) -> str:
+        """All that was said, once the last message but those of the watchdog has these words."""
+        until(f"{words} is said", lambda: self._has(words), lambda: self._said)
+        return self._said
+
+    def _has(self, words: tuple[str, ...]) -> bool:
+        with suppress(BlockingIOError):
+            while said := self._socket.recv(4096, socket.MSG_DONTWAIT).decode():
+                if said != "WATCHDOG=1":
+                    self._said += f"{said}\n\n"
+        last = self._said.rstrip("\n").rpartition("\n\n")[2]
+        return all(word in last for word in words)
+
+
+class Nats:
+    """One server of NATS with JetStream, for the lease alone. ``settings``: more lines of its
+    configuration.
+    """
+
+    def __init__(self, folder: Path, *settings: str, scheme: str = "nats") -> None:
         self.folder, self.port = folder, free_port()
-        self.url = f"nats://127.0.0.1:{self.port}"
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self.settings = settings
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         self.folder.mkdir(exist_ok=True)
-        words = ["-js", "-a", "127.0.0.1", "-p", str(self.port), "-sd", str(self.folder / "js")]
+        file = self.folder / "nats.conf"
+        listens, keeps = f'listen: "127.0.0.1:{self.port}"', f'store_dir: "{self.folder / "js"}"'
+        file.write_text("\n".join((listens, f"jetstream {{ {keeps} }}", *self.settings)) + "\n")
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen([NATS, *words], stderr=log, stdout=log)
+            self.process = subprocess.Popen([NATS, "-c", file], stderr=log, stdout=log)
         until("NATS listens", self._listens)
 
     def kill(self) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from controller.journal.setup import Boot
 from controller.standby.fence import FENCED
 from tests.daemon.conftest import Tell
 from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, once, until
-from tests.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
+from tests.daemon.pair import NAMES, Manager, Nats, NetworkWheel, daemons, in_pair
 from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.daemon.process import Daemon, table
 
@@ -39,34 +38,6 @@ class Floor(NamedTuple):
     heard: Subscriber
     store: Nats
     metrics: int
-
-
-class Manager:
-    """A service manager, as far as it is told."""
-
-    def __init__(self, place: Path) -> None:
-        self.place, self._said = place, ""
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(place))
-
-    def __enter__(self) -> Manager:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def until(self, *words: str) -> str:
-        """All that was said, once the last message but those of the watchdog has these words."""
-        until(f"{words} is said", lambda: self._has(words), lambda: self._said)
-        return self._said
-
-    def _has(self, words: tuple[str, ...]) -> bool:
-        with suppress(BlockingIOError):
-            while said := self._socket.recv(4096, socket.MSG_DONTWAIT).decode():
-                if said != "WATCHDOG=1":
-                    self._said += f"{said}\n\n"
-        last = self._said.rstrip("\n").rpartition("\n\n")[2]
-        return all(word in last for word in words)
 
 
 @pytest.fixture(scope="module")
