@@ -47,6 +47,7 @@ class Place:
         self.folder, self._ending = folder, ending
         self.told = ending.enter_context(Manager(folder / "notify"))
         self.daemon: Daemon | None = None
+        self.lease = LEASE
 
     def server(self, *settings: str, scheme: str = "nats") -> Nats:
         made = Nats(self.folder / "nats", *settings, scheme=scheme)
@@ -58,7 +59,7 @@ class Place:
         """Not yet started. ``files``: by key of ``[standby]``."""
         named = {key: f'"{value}"' for key, value in files.items()}
         broker = f"mqtt://127.0.0.1:{free_port()}"
-        text = in_pair([server], "north", broker, ROULETTE, lease=LEASE, replicas=1, **named)
+        text = in_pair([server], "north", broker, ROULETTE, lease=self.lease, replicas=1, **named)
         self.daemon = Daemon(self.folder, text)
         self._ending.callback(self.daemon.kill)
         return self.daemon
@@ -239,6 +240,19 @@ def test_a_credential_of_systemd_lets_us_in(place: Place, monkeypatch: pytest.Mo
     made.start(NOTIFY_SOCKET=str(place.told.place), CREDENTIALS_DIRECTORY=str(place.folder))
     place.told.until(IN)
     assert made.stop() == 0
+
+
+def test_the_lease_is_taken_with_certificates_and_a_user(place: Place) -> None:
+    guarded, operator = Guarded(place), Operator()
+    creds = operator.user(place.folder / "nats.creds")
+    server = place.server(*guarded.tls, *operator.settings, scheme="tls")
+    place.lease = 2.0
+    made = place.configured(server.url, creds_file=creds, **guarded.files)
+    made.start()
+    assert made.until_logged("lease taken")["term"] == 1
+    made.until_logged("daemon up")
+    assert made.stop() == 0
+    assert made.logged("lease given back")
 
 
 def test_one_without_a_user_is_told_so(place: Place) -> None:
