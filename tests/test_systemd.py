@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from controller.standby.record import LONGEST
+from controller.standby.right import LONGEST_LOOK, patience
+
 SYSTEMD = Path(__file__).parents[1] / "systemd"
 UNIT = SYSTEMD / "novamas.service"
 WEB = SYSTEMD / "novamas-web.service"
@@ -79,6 +82,16 @@ def test_the_timer_starts_the_verification() -> None:
 )
 def test_the_unit_keeps_what_the_daemon_relies_on(line: str) -> None:
     assert line in UNIT.read_text().splitlines()
+
+
+def test_a_daemon_that_waits_for_its_lease_answers_the_watchdog_in_time() -> None:
+    [watchdog] = [
+        float(line.partition("=")[2])
+        for line in UNIT.read_text().splitlines()
+        if line.startswith("WatchdogSec=")
+    ]
+    between = 2 * patience(LONGEST) + LONGEST_LOOK  # an answer, the connection's end, and a pause
+    assert between < watchdog / 2
 
 
 def test_every_udev_rule_has_a_match_and_an_action() -> None:

@@ -45,11 +45,15 @@ LONGEST_LOOK = 0.5
 UNASKED = "not asked yet"
 PATIENCE = 6
 """The part of a lease for which an answer is waited for: a sixth."""
+LONGEST_PATIENCE = 6.0
+"""The most seconds for it: the watchdog hears of us between two answers, and after one that did not
+come the connection may take as long to end.
+"""
 
 
 def patience(lease: float) -> float:
     """Seconds for an answer of the store."""
-    return lease / PATIENCE
+    return min(lease / PATIENCE, LONGEST_PATIENCE)
 
 
 def machine() -> str:
