@@ -19,9 +19,10 @@ from tests.chaos.report import tell
 from tests.daemon.mosquitto import until
 
 LEASE = 2.0
-SHORT = ("kill", "freeze long", "cut off")
+SHORT = ("reload", "kill", "freeze long", "cut off")
 ALWAYS_REACHED = ("kill", "freeze long", "cut off", "stop")
 """What befalls one daemon alone, and the other can reach the store all the while."""
+RELOADED = "configuration taken over"
 ENDING = ("kill", "freeze long", "stop")
 """After which the same run of the daemon never serves again."""
 
@@ -64,12 +65,30 @@ def _freeze_node(floor: PairFloor, one: Machine) -> None:
     floor.cluster.thaw(number)
 
 
+def _reload(floor: PairFloor, _: Machine) -> None:
+    """Both take another file over. The one that serves leaves the table, whose session is open."""
+    for each in floor.machines:
+        reloads = len(each.logged(RELOADED))
+        text = each.file.read_text()
+        other = text.replace("stale_after = 60.0", "stale_after = 50.0")
+        each.file.write_text(
+            other if other != text else text.replace("stale_after = 50.0", "stale_after = 60.0")
+        )
+        each.send(signal.SIGHUP)
+        until("another reload", partial(_reloaded, each, reloads))
+
+
+def _reloaded(one: Machine, reloads: int) -> bool:
+    return len(one.logged(RELOADED)) > reloads
+
+
 FAULTS: Mapping[str, Callable[[PairFloor, Machine], None]] = {
     "kill": _kill,
     "stop": lambda _, one: one.send(signal.SIGTERM),
     "freeze short": lambda floor, one: _freeze(floor, one, floor.random.uniform(0.05, 0.7)),
     "freeze long": lambda floor, one: _freeze(floor, one, floor.random.uniform(1.3, 2.5)),
     "cut off": _cut_off,
+    "reload": _reload,
     "cut node": _cut_node,
     "freeze node": _freeze_node,
 }
