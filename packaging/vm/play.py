@@ -97,3 +97,12 @@ def link_state(heard: Subscriber, table: str, device: str) -> str | None:
     state = heard.latest(f"{table}/state")
     told: str | None = ((state or {}).get("devices") or {}).get(device, {}).get("state")
     return told
+
+
+def until_link(heard: Subscriber, table: str, device: str, *states: str) -> None:
+    until(
+        f"{device} of {table} is {' or '.join(states)}",
+        lambda: link_state(heard, table, device) in states,
+        heard.told,
+        PATIENCE,
+    )

@@ -18,14 +18,14 @@ from play import (
     Simulator,
     command,
     events,
-    link_state,
     open_session,
     results,
+    until_link,
     until_more,
 )
 
 from simulators.shoe.barcode import code
-from tests.daemon.mosquitto import Subscriber, until
+from tests.daemon.mosquitto import Subscriber
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 NAME = "/dev/novamas/ruleta-1-wheel"
@@ -90,12 +90,13 @@ class Line:
 
 
 @pytest.fixture
-def line(guest: Guest) -> Iterator[Line]:
+def line(guest: Guest, heard: Subscriber) -> Iterator[Line]:
     made = Line()
     yield made
     if guest.is_plugged("wheel"):
         guest.unplug("wheel")
     made.close()
+    until_link(heard, WHEEL, "wheel", "lost")  # who connects next does not take it for his own
 
 
 @pytest.fixture
@@ -105,15 +106,6 @@ def scanner(guest: Guest) -> Iterator[Guest]:
     yield guest
     if guest.is_plugged("scanner"):
         guest.unplug("scanner")
-
-
-def until_link(heard: Subscriber, table: str, device: str, *states: str) -> None:
-    until(
-        f"{device} of {table} is {' or '.join(states)}",
-        lambda: link_state(heard, table, device) in states,
-        heard.told,
-        PATIENCE,
-    )
 
 
 def spin(line: Line, heard: Subscriber, number: str, count: int) -> None:
@@ -126,7 +118,7 @@ def spin(line: Line, heard: Subscriber, number: str, count: int) -> None:
 
 
 def test_the_rules_name_the_adapter_and_let_the_daemon_in(guest: Guest) -> None:
-    with_wheel = Simulator("--speed", "1")
+    with_wheel = Simulator()
     try:
         guest.plug_serial("wheel", "WHEEL1", with_wheel.port)
         guest.until("the name", f"test -e {NAME}")

@@ -154,7 +154,7 @@ def test_a_reload_adds_a_table_while_the_other_plays(
     main = shown(guest, "MainPID")
     guest.run(
         "systemd-run --quiet --unit=second-wheel "
-        "novamas simulate wheel --tcp 127.0.0.1:4002 --speed 4 --games-per-hour 120"
+        "novamas simulate wheel --tcp 127.0.0.1:4002 --games-per-hour 120"
     )
     guest.run("cat /srv/site/ruleta-2.toml >>/etc/novamas/novamas.toml")
     try:

@@ -36,7 +36,7 @@ def test_an_upgrade_restarts_what_runs_and_starts_nothing_else(
 ) -> None:
     guest.run(f"{INSTALL}/novamas-older.deb")
     guest.run("sh -e /srv/site/settle")
-    wheel = Simulator("--speed", "4", "--games-per-hour", "120")
+    wheel = Simulator("--games-per-hour", "120")
     try:
         guest.plug_serial("wheel", "WHEEL1", wheel.port)
         open_session(heard, WHEEL)
