@@ -4,7 +4,9 @@ gaps. It asks no clock and does no I/O.
 A live event is taken only if it is the next one. Whatever else comes shows that something may be
 missing: then the table is asked (``recall``) for what follows the last event taken, until nothing
 more comes. Only an answer leads from one run of the daemon to the next, and only after the table
-has shown that it still knows the last event taken: a journal that was replaced does not.
+has shown that it still knows the last event taken: a journal that was replaced does not. Nor does
+it lead to a run that goes on from a backup, or from the other daemon of a pair: what that one told
+in between is not in this journal.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -41,6 +44,8 @@ BOOTS = 64
 MOST = 1_000_000_000_000
 """Minor units of one amount: as in commands."""
 
+RESTORED = "journal.restored"
+"""The first event of a run that does not know what the table told directly before it."""
 _HISTORICAL = b',"historical":true'
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 Amount = Annotated[int, Meta(ge=0, le=MOST)]
@@ -178,6 +183,12 @@ class _Session(msgspec.Struct, frozen=True):
     currency: str | None = None
 
 
+class _Restored(msgspec.Struct, frozen=True):
+    source: str = "backup"
+    since: Word = "?"
+    restored: Word = "?"
+
+
 class _Bare(msgspec.Struct, frozen=True):
     """What a bet or award is of, however wrong the rest is."""
 
@@ -195,12 +206,28 @@ _award = msgspec.json.Decoder(_Award)
 _sum = msgspec.json.Decoder(_Sum)
 _void = msgspec.json.Decoder(_Event)
 _session = msgspec.json.Decoder(_Session)
+_restored = msgspec.json.Decoder(_Restored)
 _bare = msgspec.json.Decoder(_Bare)
 
 
 def digest(body: bytes) -> str:
     """What an event says, without whether it is told late."""
     return blake2b(body.replace(_HISTORICAL, b""), digest_size=16).hexdigest()
+
+
+def _told_between(at: Position, body: bytes) -> str:
+    """What is missing before a run that goes on from a backup or from another daemon."""
+    head, told = _head.decode(body), _Restored()
+    with suppress(ValueError, RecursionError):
+        told = _restored.decode(body)
+    before = f"after {at.boot} {at.seq} its journal goes on with {head.boot}"
+    if told.source == "other_daemon":
+        return (
+            f"{before}, which took the table over from the other daemon of its pair at "
+            f"{told.restored}: what that one told is not in it"
+        )
+    since = f"what the table told since {told.since} is not in it"
+    return f"{before}, which goes on from a backup: {since}"
 
 
 class Intake:
@@ -345,6 +372,8 @@ class Intake:
                 return NOTHING
             memory.since = None
         if head.boot != at.boot and head.seq == 1:
+            if head.type == RESTORED:
+                return Got(notices=(self._gap(_told_between(at, body)),))
             self._pass(at.boot)
         elif (head.boot, head.seq) != (at.boot, at.seq + 1):
             what = f"after {at.boot} {at.seq} its answer goes on with {head.boot} {head.seq}"
@@ -508,8 +537,8 @@ class Intake:
         if (head.boot, head.seq) != (asked.boot, asked.seq):
             return self._gap(
                 f"its answer begins with {head.boot} {head.seq}, and not with the last event "
-                f"taken, {asked.boot} {asked.seq}: its journal was replaced or restored, or does "
-                "not reach back so far"
+                f"taken, {asked.boot} {asked.seq}: its journal was replaced or restored, does not "
+                "reach back so far, or is that of the other daemon of a pair"
             )
         if asked.digest and digest(body) != asked.digest:
             return self._gap(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from controller.contract.notation import historical
 from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
 from subscribers.carrousel.intake import Ask, Got, Intake, Memory, Notice, Rules
 from tests.subscribers.carrousel.told import (
@@ -220,6 +221,54 @@ def test_a_restored_journal_is_a_gap_until_persons_settle_it(restored: int) -> N
     new = changed(stake, boot="boot-r", seq=len(again) + 1, round=9, time=LATER)
     taker.told(new)
     assert [type(fact) for fact in taker.facts[len(facts) :]] == [Staked]
+
+
+def restored(boot: str, **fields: Any) -> bytes:
+    """The first event of a run that goes on from a backup, or from another daemon."""
+    told = {"since": "2026-03-20T02:11:00.000000Z", "restored": LATER, "source": "other_daemon"}
+    return changed(
+        played()[0], type="journal.restored", boot=boot, seq=1, time=LATER, **{**told, **fields}
+    )
+
+
+@pytest.mark.parametrize("heard", [40, 58])
+def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(heard: int) -> None:
+    """The table goes on at the daemon that it was heard from last, whose journal has all of that,
+    also what it had not told.
+    """
+    journal = played()
+    taker = Taker(journal[:heard])
+    taker.ask_on()
+    taker.journal = [*journal, restored("boot-r")]
+    taker.told(taker.journal[-1])
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    at = taker.intake.memory.at
+    assert at is not None
+    assert (at.boot, at.seq) == ("boot-0", len(journal)), "what it knows is taken first"
+    assert f"from the other daemon of its pair at {LATER}" in taker.notices[0].detail
+    facts = list(taker.facts)
+    assert facts == orderly(journal)
+
+    stake = next(body for body in journal if b'"bet":"jackpot"' in body)
+    taker.journal.append(changed(stake, boot="boot-r", seq=2, session=9, time=LATER))
+    taker.intake.restart("boot-r", 2, LATER)
+    taker.ask_on()
+    for late in journal:
+        assert not taker.told(historical(late))
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    assert [type(fact) for fact in taker.facts[len(facts) :]] == [Staked]
+
+
+@pytest.mark.parametrize("fields", [{"source": "backup"}, {"since": 7}, {"source": None}])
+def test_a_run_that_goes_on_from_a_backup_is_a_gap(fields: dict[str, Any]) -> None:
+    """However little it says of that."""
+    journal = played()
+    taker = Taker([*journal, restored("boot-r", **fields)])
+    taker.ask_on()
+    assert [notice.alert for notice in taker.notices] == ["gap"]
+    assert "goes on from a backup" in taker.notices[0].detail
+    assert taker.facts == orderly(journal)
 
 
 def test_a_table_that_does_not_know_its_own_run_is_a_gap_again() -> None:
