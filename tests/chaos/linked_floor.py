@@ -53,11 +53,14 @@ KEY = bytes(PrivateKey.generate().public_key).hex()
 
 class Pit:
     """A daemon: ``tests.chaos.linked_daemon``. ``broker``: the lines of that section; ``tables``:
-    by id, the decree.
+    by id, the decree; ``standby``: the lines of that section, where it is one of a pair.
     """
 
-    def __init__(self, folder: Path, name: str, broker: str, tables: dict[str, str]) -> None:
+    def __init__(
+        self, folder: Path, name: str, broker: str, tables: dict[str, str], standby: str = ""
+    ) -> None:
         folder.mkdir(parents=True)
+        nobody = "tcp://127.0.0.1:{}" if standby else f"serial://{folder}/none-{{}}?baud=115200"
         self.name, self.tables = name, tables
         self.journal, self.play = folder / "journal.sqlite3", folder / "play.json"
         self._folder, self._log = folder, folder / "log"
@@ -67,13 +70,13 @@ class Pit:
             f"[broker]\n{broker}keepalive = 10\n"
             '[log]\nlevel = "error"\n'
             '[people]\nrequired = "accept-the-risk"\n'
-            f'[surveillance]\npublic_key = "{KEY}"\n'
+            f'[surveillance]\npublic_key = "{KEY}"\n{standby}'
             + "".join(
                 f'[[table]]\nid = "{table}"\ngame = "{GAMES[decree][0]}"\ndecree = "{decree}"\n'
                 f'jackpot = "{decree.lower()}"\n{GAMES[decree][2]}'
                 '[[table.device]]\nid = "slots"\ndriver = "slot-board"\n'
-                f'link = "serial://{folder}/none-{table}?baud=115200"\n'
-                for table, decree in tables.items()
+                f'link = "{nobody.format(number)}"\n'
+                for number, (table, decree) in enumerate(tables.items(), 1)
             )
         )
         self.process: subprocess.Popen[bytes] | None = None
@@ -247,7 +250,7 @@ class Persons(Client):
     def _work(self) -> None:
         while not self._ending.wait(0.1):
             for jackpot, state in list(self.states.items()):
-                self._give(jackpot, [*self._due(state)][:6])
+                self.give(jackpot, [*self._due(state)][:6])
 
     def _due(self, state: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         """What the statement asks of them."""
@@ -272,7 +275,7 @@ class Persons(Client):
                     )
         return due
 
-    def _give(self, jackpot: str, orders: list[tuple[str, dict[str, Any]]]) -> None:
+    def give(self, jackpot: str, orders: list[tuple[str, dict[str, Any]]]) -> None:
         """The first person gives them all, then the second; then they wait for the answers."""
         awaited = [
             self._sign(jackpot, who, command, fields)
@@ -358,10 +361,10 @@ class LinkedFloor:
         self.parrot: Parrot | None = None
         self._seed = seed
 
-    def _pits(self, spread: dict[str, int], count: int, broker: str) -> list[Pit]:
+    def _pits(self, spread: dict[str, int], many: int, broker: str) -> list[Pit]:
         """The daemons, not started. ``broker``: the lines of that section."""
         made = []
-        for number in range(1, count + 1):
+        for number in range(1, many + 1):
             tables = {
                 f"{decree.lower()}-{number}-{n}": decree
                 for decree, each in spread.items()

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -65,10 +66,14 @@ def staked(floor: LinkedFloor) -> dict[str, int]:
     found: Counter[str] = Counter()
     for pit in floor.pits:
         for name, table in tables_of(pit.journal).items():
-            found[pit.tables[name]] += sum(
-                sum(each.amounts.values()) for each in table.rounds.values() if each.void is None
-            )
+            found[pit.tables[name]] += staked_at(table)
     return dict(found)
+
+
+def staked_at(table: TableOfJournal) -> int:
+    """What was staked at a table, less what was void."""
+    standing = (each for each in table.rounds.values() if each.void is None)
+    return sum(sum(each.amounts.values()) for each in standing)
 
 
 def told_staked(floor: LinkedFloor) -> dict[str, int]:
@@ -129,11 +134,16 @@ def tables_of(journal: Path) -> dict[str, TableOfJournal]:
     """What happened at the tables of a daemon. What a table says later happened later, whatever its
     clock said.
     """
-    tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
     with closing(JournalReader(journal)) as reader:
-        for entry in reader.entries():
-            if entry.kind == "event" and any(kind in entry.body[:40] for kind in KINDS):
-                _note(tables, _event.decode(entry.body))
+        return happened(entry.body for entry in reader.entries() if entry.kind == "event")
+
+
+def happened(events: Iterable[bytes]) -> dict[str, TableOfJournal]:
+    """The same of these events."""
+    tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
+    for body in events:
+        if any(kind in body[:40] for kind in KINDS):
+            _note(tables, _event.decode(body))
     return tables
 
 
@@ -144,19 +154,19 @@ def _note(tables: dict[str, TableOfJournal], event: _Event) -> None:
         table.open = True
     elif event.type in ENDS:
         table.open = False
-    happened = table.rounds.setdefault((event.session, event.round), Happened())
+    round_ = table.rounds.setdefault((event.session, event.round), Happened())
     if event.type == "bet.placed" and event.bet == "jackpot":
-        added = event.amount - happened.amounts.get(event.who, 0)
-        happened.coins.append(Coin(at, event.who, added))
-        happened.amounts[event.who] = event.amount
+        added = event.amount - round_.amounts.get(event.who, 0)
+        round_.coins.append(Coin(at, event.who, added))
+        round_.amounts[event.who] = event.amount
     elif event.type == "award.qualified":
-        happened.won = happened.won or at
+        round_.won = round_.won or at
     elif event.type == "jackpot.staked":
-        happened.ended = at
+        round_.ended = at
     elif event.type == "round.void":
-        happened.void = at
+        round_.void = at
     elif event.type == "result.corrected":
-        happened.corrected = at
+        round_.corrected = at
 
 
 def _law(decree: str, tables: int) -> Law:

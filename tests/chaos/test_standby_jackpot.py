@@ -1,0 +1,291 @@
+"""Linked tables of a pair of daemons are taken over while coins fall: the meter has every coin that
+was told, persons settle those that were not, and nothing is counted twice when they come after all.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.journal.reader import JournalReader
+from tests.chaos.linked_daemon import STAKE, Play
+from tests.chaos.linked_floor import SEEDS, LinkedFloor, Pit
+from tests.chaos.linked_proof import happened, staked, staked_at, tables_of, told_staked
+from tests.chaos.poker_script import script
+from tests.chaos.report import tell
+from tests.daemon.mosquitto import Subscriber, once, until
+from tests.daemon.pair import NAMES, Nats
+from tests.subscribers.carrousel.floor import TOPICS
+
+DECREE, TABLES = "BAL05", ("bal05-1", "bal05-2")
+RISE = (9, 10)
+"""What the meter takes of each coin."""
+COINS = 40
+"""Of a box in a round, at most."""
+SOME = 20 * STAKE
+"""What is staked at each table before something happens."""
+LONGEST = 180.0
+"""Seconds that a takeover may take on a busy machine."""
+
+
+class PairOfPits(LinkedFloor):
+    """Two daemons with the same tables, of which one serves them. ``store``: of their lease."""
+
+    def __init__(self, folder: Path, seed: int, play: Play, store: Nats) -> None:
+        self._store = store
+        super().__init__(folder, seed, {DECREE: len(TABLES)}, play, pits=len(NAMES))
+        self.heard: Subscriber | None = None
+
+    def _pits(self, spread: dict[str, int], many: int, broker: str) -> list[Pit]:
+        tables = dict.fromkeys(TABLES[: spread[DECREE]], DECREE)
+        pair = f'servers = ["{self._store.url}"]\nlease = 3.0\nreplicas = 1\n'
+        return [
+            Pit(
+                self.folder / name,
+                "pit-1",
+                broker,
+                tables,
+                f'[standby]\ninstance = "{name}"\n{pair}',
+            )
+            for name in NAMES[:many]
+        ]
+
+    def start(self) -> None:
+        super().start()
+        node = f"{TOPICS.root}/node/pit-1"
+        alerts = f"{TOPICS.root}/jackpot/+/alert/+"
+        events = f"{TOPICS.root}/+/event"
+        self.heard = Subscriber(
+            self.broker.port, events, alerts, f"{node}/status", f"{node}/health"
+        )
+
+    def close(self) -> None:
+        if self.heard is not None:
+            self.heard.close()
+        super().close()
+
+    def serving(self, before: str | None = None) -> tuple[Pit, str]:
+        """Wait until a daemon serves in another run than before. Gives both."""
+        assert self.heard is not None
+        heard = self.heard
+
+        def there() -> tuple[Pit, str] | None:
+            status, health = heard.latest("/status"), heard.latest("/health")
+            if not status or not health or status["status"] != "online":
+                return None
+            boot: str = status["boot"]
+            if boot == before or health["boot"] != boot:
+                return None
+            return self.pits[NAMES.index(health["standby"]["instance"])], boot
+
+        found: tuple[Pit, str] = until("a daemon serves", there, self.told, LONGEST)
+        return found
+
+    def until_staked(self, pit: Pit, more: int = SOME) -> None:
+        """Wait until so much more was staked at each table of a daemon."""
+        for table in TABLES:
+            wanted = staked_at(tables_of(pit.journal)[table]) + more
+            until(f"coins at {table}", partial(_reached, pit, table, wanted), self.told, LONGEST)
+
+    def until_gaps(self) -> dict[str, tuple[str, int]]:
+        """Wait until each table is out of play for what is missing. Gives the last event that was
+        taken of each, as its alert says it.
+        """
+        assert self.heard is not None
+
+        for table in TABLES:
+            gap = partial(lambda table: self._why(table) == "gap", table)
+            until(f"{table} has a gap", gap, self.told, LONGEST)
+        assert "gap.settle" in self.state(DECREE)["asks"]
+        found = {}
+        for table in TABLES:
+            alert = until(
+                "its alert", partial(self.heard.latest, f"alert/{table}-gap"), self.told, LONGEST
+            )
+            said = re.search(r"(?:last event taken,|after) (\w+) (\d+)", alert["detail"])
+            assert said is not None, alert
+            found[table] = said[1], int(said[2])
+        return found
+
+    def settle(self, table: str, amount: int) -> None:
+        """Two persons say what was staked and not told."""
+
+        def settled() -> bool:
+            assert self.persons is not None
+            if self._why(table) == "gap":  # in the second of a start nothing is followed
+                order = ("gap.settle", {"table": table, "amount": amount})
+                self.persons.give(DECREE.lower(), [order])
+            return self._why(table) != "gap"
+
+        until(f"{table} has no gap", settled, self.told)
+
+    def _why(self, table: str) -> str | None:
+        """Why it is out of play."""
+        why: str | None = self.state(DECREE).get("tables", {}).get(table, {}).get("why")
+        return why
+
+    def events(self, boot: str) -> list[bytes]:
+        """What was heard of a run, each event once."""
+        assert self.heard is not None
+        every = once(each.body for each in self.heard.on("/event"))
+        return [msgspec.json.encode(each) for each in every if each["boot"] == boot]
+
+    def in_ledger(self, table: str) -> int:
+        """What the ledger has of a table that was staked."""
+        with closing(sqlite3.connect(f"file:{self.controller.ledger}?mode=ro", uri=True)) as file:
+            words = "SELECT -sum(amount) FROM posting WHERE account = 'stakes' AND part = ?"
+            (amount,) = file.execute(words, (table,)).fetchone()
+        return int(amount or 0)
+
+
+def _reached(pit: Pit, table: str, wanted: int) -> bool:
+    return staked_at(tables_of(pit.journal)[table]) >= wanted
+
+
+def stored(pit: Pit, boot: str) -> list[tuple[str, int, bytes]]:
+    """The events that a daemon has of a run, each with its table and number."""
+    with closing(JournalReader(pit.journal)) as reader:
+        return [
+            (entry.table, entry.seq, entry.body)
+            for entry in reader.entries()
+            if (entry.kind, entry.boot) == ("event", boot)
+        ]
+
+
+def untold(pit: Pit, table: str, last: tuple[str, int]) -> int:
+    """What a daemon has of a table that was staked after an event of a run, to the run's end."""
+    every = [(seq, body) for of, seq, body in stored(pit, last[0]) if of == table]
+    told = happened(body for seq, body in every if seq <= last[1])
+    return staked_at(happened(body for _, body in every)[table]) - staked_at(told[table])
+
+
+def without_void(seed: int) -> int:
+    """The first seed from this one on by which no early round is void: of coins that were told
+    nobody can say that they were not staked after all.
+    """
+
+    def void(seed: int, table: str, number: int) -> bool:
+        return script(seed, table, DECREE, 1, number, hits=0.0, coins=COINS).void
+
+    return next(
+        each
+        for each in count(seed)
+        if not any(void(each, table, number) for table in TABLES for number in range(1, 21))
+    )
+
+
+@pytest.fixture
+def floor(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> Iterator[PairOfPits]:
+    with ExitStack() as stack:
+        store = Nats(tmp_path / "nats")
+        stack.callback(store.kill)
+        store.start()
+        play = Play(seed=without_void(seed), hits=0.0, coins={DECREE: COINS}, pause=0.1)
+        made = PairOfPits(tmp_path / "pair", seed, play, store)
+        stack.callback(made.close)
+        stack.callback(lambda: request.node.add_report_section("teardown", "pair", made.told()))
+        yield made
+
+
+def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
+    floor.start()
+    first, run = floor.serving()
+    [second] = [pit for pit in floor.pits if pit is not first]
+    floor.until_staked(first)
+
+    # killed, with coins that were told to nobody
+    floor.broker.signal(signal.SIGSTOP)
+    floor.until_staked(first, 2 * SOME)
+    first.kill()
+    floor.broker.signal(signal.SIGCONT)
+    _, other = floor.serving(run)
+    settled = 0
+    for table, last in floor.until_gaps().items():
+        assert last[0] == run
+        told = staked_at(happened(floor.events(run))[table])
+        assert floor.in_ledger(table) == told > 0
+        missing = untold(first, table, last)
+        floor.settle(table, missing)
+        settled += missing
+    assert settled > 0
+    floor.until_in_play(LONGEST)
+    floor.until_staked(second)
+
+    # given back, with what the first one had not told
+    first.start()
+    assert second.stop() == 0
+    _, again = floor.serving(other)
+    late = partial(_all_heard, floor, first, run)
+    until("what was not told comes after all", late, floor.told, LONGEST)
+    for table, last in floor.until_gaps().items():
+        assert last[0] == other
+        floor.settle(table, untold(second, table, last))
+    floor.until_in_play(LONGEST)
+    floor.until_staked(first)
+
+    # there and back while the controller was away
+    floor.controller.kill()
+    second.start()
+    assert first.stop() == 0
+    _, away = floor.serving(again)
+    first.start()
+    assert second.stop() == 0
+    floor.serving(away)
+    floor.controller.start()
+    for table, last in floor.until_gaps().items():
+        assert last[0] == again, "what the second one told is not missed"
+        floor.settle(table, untold(second, table, (away, 0)))
+    floor.until_in_play(LONGEST)
+    floor.until_staked(first)
+
+    at_rest(floor, first)
+    judged(floor, settled)
+
+
+def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
+    """Whether the last that a run stored of each table was heard by now."""
+    last = {table: seq for table, seq, _ in stored(pit, run)}
+    heard = [msgspec.json.decode(body) for body in floor.events(run)]
+    return {*last.items()} <= {(each["table"], each["seq"]) for each in heard}
+
+
+def at_rest(floor: PairOfPits, serving: Pit) -> None:
+    """No more rounds; everything is told."""
+    floor.plays(msgspec.structs.replace(floor.play, on=False))
+    until("all rounds are ended", lambda: not _plays(serving), floor.told, LONGEST)
+    until("all coins are told", lambda: staked(floor) == told_staked(floor), floor.told, LONGEST)
+    assert floor.controller.stop() == 0
+    assert serving.stop() == 0
+    assert "Traceback" not in floor.controller.log()
+
+
+def _plays(pit: Pit) -> bool:
+    return any(table.open for table in tables_of(pit.journal).values())
+
+
+def judged(floor: PairOfPits, settled: int) -> None:
+    """The meter has its part of every coin that is in a journal, once; the rest is the house's."""
+    coins = staked(floor)[DECREE]
+    with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as file:
+        words = "SELECT account, sum(amount) FROM posting GROUP BY account"
+        sums = dict(file.execute(words).fetchall())
+    risen = coins * RISE[0] // RISE[1]
+    tell(f"{coins // STAKE} coins, {settled // STAKE} of them settled; {sums}")
+    assert sums["meter"] == SEEDS[DECREE] * len(TABLES) + risen
+    assert sums["house"] == coins - risen
+    program = [sys.executable, "-m", "controller.cli", "carrousel", "verify"]
+    verified = subprocess.run(
+        [*program, str(floor.controller.ledger)], check=False, capture_output=True, text=True
+    )
+    assert verified.returncode == 0, verified.stdout + verified.stderr
