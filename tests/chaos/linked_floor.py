@@ -119,18 +119,20 @@ Nodes = Sequence[tuple[str, int]]
 
 class Carrousel(Controller):
     """``novamas carrousel``. ``broker``: the lines of that section; ``jackpots``: those that follow
-    the sections.
+    the sections; ``keepalive``: seconds between two statements.
     """
 
-    def __init__(self, folder: Path, broker: str, tables: Sequence[str], jackpots: str) -> None:
+    def __init__(
+        self, folder: Path, broker: str, tables: Sequence[str], jackpots: str, keepalive: float
+    ) -> None:
         super().__init__(folder, 0)
         self._file = folder / "novamas.toml"
         self._file.write_text(
             f'[site]\nid = "{SITE}"\n[broker]\n{broker}'
             f'[people]\nfile = "people"\nkey = "{self.given["people_key"]}"\n'
             'required = "accept-the-risk"\n'
-            f'[carrousel]\npath = "{self.ledger}"\nkeepalive = 3.0\nclock_bound = {BOUND}\n'
-            f"elsewhere = {json.dumps([*tables])}\n{jackpots}"
+            f'[carrousel]\npath = "{self.ledger}"\nclock_bound = {BOUND}\n'
+            f"keepalive = {keepalive}\nelsewhere = {json.dumps([*tables])}\n{jackpots}"
         )
 
     @property
@@ -149,6 +151,7 @@ class Client:
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.max_queued_messages_set(1000)
         self.client.on_connect = self._connected
+        self.client.on_subscribe = self._granted
         self.client.on_message = lambda _c, _d, m: self.hear(m.topic, bytes(m.payload))
         self.client.reconnect_delay_set(1, 1)
         self.client.on_disconnect = self._next
@@ -161,7 +164,16 @@ class Client:
             self.client.connect_async(*next(self._nodes))
 
     def _connected(self, *_: Any) -> None:
-        self.client.subscribe([(topic, 1) for topic in self._topics])
+        """A session that ends with its connection has nothing of QoS 1, and NATS refuses that while
+        it elects.
+        """
+        self.client.subscribe([(topic, 0) for topic in self._topics])
+
+    def _granted(self, _client: Any, _data: Any, _mid: int, codes: Any, _: Any) -> None:
+        if any(code.is_failure for code in codes):
+            later = threading.Timer(1.0, self._connected)
+            later.daemon = True
+            later.start()
 
     def hear(self, topic: str, body: bytes) -> None:
         """What to do with a message."""
@@ -325,7 +337,7 @@ def microseconds(time: str) -> int:
 
 class LinkedFloor:
     """All of it. ``spread``: how many tables of each decree a daemon has; ``pits``: how many of
-    those there are; ``engine``: a broker that another has.
+    those there are; ``engine``: a broker that another has; ``keepalive``: of the controller.
     """
 
     def __init__(
@@ -337,6 +349,7 @@ class LinkedFloor:
         *,
         pits: int = 4,
         engine: Engine | None = None,
+        keepalive: float = 3.0,
     ) -> None:
         self.folder, self.play = folder, play
         self.broker: Broker = engine or Mosquitto(
@@ -356,7 +369,7 @@ class LinkedFloor:
         }
         every = [table for tables in self.decrees.values() for table in tables]
         terms = "".join(self._terms(decree, tables) for decree, tables in self.decrees.items())
-        self.controller = Carrousel(folder / "carrousel", lines, every, terms)
+        self.controller = Carrousel(folder / "carrousel", lines, every, terms, keepalive)
         self.persons: Persons | None = None
         self.parrot: Parrot | None = None
         self._seed = seed

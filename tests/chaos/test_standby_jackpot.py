@@ -35,6 +35,9 @@ COINS = 40
 """Of a box in a round, at most."""
 SOME = 20 * STAKE
 """What is staked at each table before something happens."""
+KEEPALIVE = 20.0
+"""Seconds. A statement holds for three of them: so long coins fall while the broker stands still.
+"""
 LONGEST = 180.0
 """Seconds that a takeover may take on a busy machine."""
 
@@ -44,7 +47,8 @@ class PairOfPits(LinkedFloor):
 
     def __init__(self, folder: Path, seed: int, play: Play, store: Nats) -> None:
         self._store = store
-        super().__init__(folder, seed, {DECREE: len(TABLES)}, play, pits=len(NAMES))
+        tables = {DECREE: len(TABLES)}
+        super().__init__(folder, seed, tables, play, pits=len(NAMES), keepalive=KEEPALIVE)
         self.heard: Subscriber | None = None
 
     def _pits(self, spread: dict[str, int], many: int, broker: str) -> list[Pit]:
