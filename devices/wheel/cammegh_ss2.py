@@ -300,8 +300,9 @@ class CammeghSS2:
             or status.state == frames.BALL_NOT_IN_TRACK
         )
         self._calm = not late and not wrong
-        if wrong and not late and not self._beat.lay_unread(now):
-            self._warn(status, line, confirmed.since, now, out)
+        if wrong:
+            live = not late and not self._beat.lay_unread(now)
+            self._warn(status, line, confirmed.since, now, out, live=live)
 
     def _follow(
         self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]
@@ -428,12 +429,20 @@ class CammeghSS2:
             )
 
     def _warn(
-        self, status: Status, line: bytes, since: float, now: float, out: list[AnyReading]
+        self,
+        status: Status,
+        line: bytes,
+        since: float,
+        now: float,
+        out: list[AnyReading],
+        *,
+        live: bool,
     ) -> None:
-        """Turn warning bits into faults after the device's own ignore times. Only live lines count,
-        because the times are times of arrival.
+        """Turn warning bits into faults after the device's own ignore times. Only ``live`` lines
+        raise a fault, because the times are times of arrival; any line ends one that it does not
+        show, so that no fault passes to the next spin.
         """
-        for bit in (1, 2, 4, 8):
+        for bit in (1, 2, 4, 8) if live else ():
             if not status.warnings & bit:
                 self._warned.pop(bit, None)
             else:
@@ -441,10 +450,16 @@ class CammeghSS2:
         due: set[WheelFaultName] = set()
         for warning in frames.WARNINGS:
             if status.warnings & warning.bit and status.state == warning.state:
-                began = self._state_began if warning.since == "state" else self._warned[warning.bit]
-                if warning.fault in self._faults or now - began >= warning.after:
+                if warning.fault in self._faults:
                     due.add(warning.fault)
-        if status.state == frames.BALL_NOT_IN_TRACK:
+                elif live:
+                    state_began = warning.since == "state"
+                    began = self._state_began if state_began else self._warned[warning.bit]
+                    if now - began >= warning.after:
+                        due.add(warning.fault)
+        if status.state == frames.BALL_NOT_IN_TRACK and (
+            live or "ball_not_in_track" in self._faults
+        ):
             due.add("ball_not_in_track")
         for fault in (
             *dict.fromkeys(warning.fault for warning in frames.WARNINGS),

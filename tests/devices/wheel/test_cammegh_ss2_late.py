@@ -235,3 +235,21 @@ def test_late_warnings_wait_for_a_live_line() -> None:
     assert faults(wheel.say(4, 3, "14", warnings=5)) == [("sensor", True)]
     told = [faults(wheel.say(4, 3, "14", warnings=5)) for _ in range(10)]
     assert told == [[]] * 9 + [[("ball_removed", True)]]
+
+
+def test_a_fault_does_not_pass_to_the_next_spin_where_its_end_comes_late() -> None:
+    """No late line raises one, and each ends one that it does not show."""
+    for silence in (40.0, None):
+        wheel = Hearing()
+        wheel.say(2)
+        assert faults(wheel.say(3, warnings=2)) == [("ball_with_rotor", True)]
+        if silence is None:  # it lay unread, since we were not scheduled
+            since, wheel.now = wheel.now, wheel.now + PERIOD
+            wheel.codec.delayed(since, wheel.now)
+            assert faults(wheel.say(3, warnings=2, after=0.0)) == []
+            assert faults(wheel.say(2, 2, after=0.0)) == [("ball_with_rotor", False)]
+        else:
+            assert faults(wheel.say(3, warnings=2, after=silence)) == []
+            assert faults(wheel.say(2, 2, after=BURST)) == [("ball_with_rotor", False)]
+        assert faults(wheel.say(3, 2, warnings=2, after=BURST if silence else 0.0)) == []
+        assert faults(wheel.say(3, 2)) == []
