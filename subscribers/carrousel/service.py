@@ -903,7 +903,11 @@ class Carrousel:
     # What is told
 
     def _until_due(self) -> float:
-        """Seconds until something must be told though nothing comes."""
+        """Seconds until something must be told though nothing comes. Without a broker, nothing
+        must.
+        """
+        if self._connection is None or not self._connection.up:
+            return TICK * 4
         now = time.monotonic()
         due = [
             each.told + (PACE if each.changed else self.settings.keepalive)

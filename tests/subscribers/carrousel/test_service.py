@@ -11,6 +11,10 @@ from pathlib import Path
 
 from controller.people.private_key import make_private_key
 from controller.people.register import spelled
+from subscribers.carrousel import service
+from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
+from subscribers.carrousel.terms import Terms
+from subscribers.feed import BrokerLogin
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.mosquitto import PATIENCE, until
 from tests.subscribers.carrousel.conftest import Make
@@ -26,6 +30,21 @@ from tests.subscribers.carrousel.floor import (
 )
 
 RISE = STAKE * 9 // 10
+
+
+def test_without_a_broker_nothing_is_due() -> None:
+    """What could not be told for long does not keep the processor busy."""
+    terms = Terms(jackpot="a", decree="ARA02", games=(), currency="EUR")
+    settings = CarrouselSettings(
+        site="palma",
+        broker=BrokerLogin(url="mqtt://127.0.0.1:1"),
+        node="carrousel",
+        ledger="none",
+        jackpots=(JackpotSettings(terms=terms),),
+    )
+    carrousel = service.Carrousel(settings)
+    assert [each.told for each in carrousel.jackpots.values()] == [0.0]
+    assert carrousel._until_due() == 4 * service.TICK
 
 
 def test_a_coin_raises_the_meter(floor: Floor) -> None:
