@@ -10,17 +10,11 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.figures import milliseconds, row
-from benchmarks.processes import (
-    configure,
-    daemon,
-    free_port,
-    mosquitto,
-    pseudo_terminals,
-    serial,
-)
+from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
 from benchmarks.scale import LONGEST, Times, latencies, table_of
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.wheel_lines import PERIOD, spin
+from tests.daemon.mosquitto import free_port
 
 WAITS = 12
 """Status lines in which a wheel waits for bets before each burst: six seconds."""

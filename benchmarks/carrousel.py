@@ -24,10 +24,11 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from benchmarks.figures import milliseconds, row
-from benchmarks.processes import free_port, mosquitto, running
+from benchmarks.processes import mosquitto, running
 from benchmarks.subscriber import Subscriber
 from benchmarks.usage import cpu
 from controller.contract.times import utc
+from tests.daemon.mosquitto import free_port
 
 ROOT = "novamas/v1/bench"
 TABLES = [f"poker-{number}" for number in range(1, 21)]

@@ -16,16 +16,10 @@ from pathlib import Path
 
 from benchmarks.figures import milliseconds, row
 from benchmarks.filled_journal import fill
-from benchmarks.processes import (
-    configure,
-    daemon,
-    free_port,
-    mosquitto,
-    program,
-    running,
-)
+from benchmarks.processes import configure, daemon, mosquitto, program, running
 from benchmarks.scale import GAME, Times, latencies, playing, table_of
 from benchmarks.subscriber import EVENTS, RESULTS, Subscriber
+from tests.daemon.mosquitto import free_port
 
 AWAY = GAME + 15.0
 """Seconds for which the tables play before the broker comes."""

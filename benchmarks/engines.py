@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from benchmarks.processes import free_port, mosquitto_command
+from benchmarks.processes import mosquitto_command
 from benchmarks.site_programs import Programs
 from tests.cluster.nats import Cluster
+from tests.daemon.mosquitto import free_port
 
 
 class Engine(Protocol):
@@ -23,6 +24,9 @@ class Engine(Protocol):
 
     def start(self) -> None:
         """Start it, and wait for nothing."""
+
+    def check(self) -> None:
+        """Raises ``TimeoutError`` if one of its programs has ended by itself."""
 
     def cut(self) -> None:
         """Kill all of it at once."""
@@ -48,6 +52,10 @@ class Mosquitto:
         """As of every engine."""
         self._programs.start(self._commands)
 
+    def check(self) -> None:
+        """As of every engine."""
+        self._programs.check()
+
     def cut(self) -> None:
         """As of every engine."""
         self._programs.cut()
@@ -71,6 +79,12 @@ class Nats:
         """As of every engine."""
         for number in range(len(self._cluster.nodes)):
             self._cluster.launch(number)
+
+    def check(self) -> None:
+        """As of every engine."""
+        for node in self._cluster.nodes:
+            if node.program is not None and not node.program.runs():
+                raise TimeoutError(f"{node.name} has ended")
 
     def cut(self) -> None:
         """As of every engine."""

@@ -23,7 +23,6 @@ from benchmarks.processes import (
     PATIENCE,
     configure,
     daemon,
-    free_port,
     mosquitto,
     program,
     pseudo_terminals,
@@ -32,6 +31,7 @@ from benchmarks.processes import (
 )
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.wheel_lines import PERIOD, spin
+from tests.daemon.mosquitto import free_port
 
 NOVAMAS = "novamas"
 OTHERS = ("floor", "loop", "node", "storing")

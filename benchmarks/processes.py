@@ -78,13 +78,6 @@ def running(
             print(f"{command[0]} did not end within {STOP:.0f} s", file=sys.stderr)
 
 
-def free_port() -> int:
-    """A loopback port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def many_files() -> None:
     """Raise the limit of open files as far as this user may; programs that we start inherit it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from benchmarks.figures import row
 from benchmarks.filled_journal import A_YEAR, fill
-from benchmarks.processes import configure, daemon, free_port, mosquitto, pseudo_terminals, serial
+from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
 from benchmarks.subscriber import STATUS, Subscriber
+from tests.daemon.mosquitto import free_port
 
 
 def start(configuration: Path, broker: int) -> float:

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from benchmarks.figures import milliseconds, row
-from benchmarks.processes import Process, configure, daemon, free_port, mosquitto, running
+from benchmarks.processes import Process, configure, daemon, mosquitto, running
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import Usage, cpu, usage
+from tests.daemon.mosquitto import free_port
 
 GAMES_PER_HOUR = 80
 GAME = 3600 / GAMES_PER_HOUR

@@ -60,7 +60,7 @@ _MONO = re.compile(rb'"mono_ns":(\d+)')
 class Listening:
     """When results were heard, and how late each event was. It connects as soon as it can."""
 
-    def __init__(self, broker: int) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.results: Times = defaultdict(list)
         self.heard: list[float] = []
         """When each event came, ascending."""
@@ -69,8 +69,9 @@ class Listening:
         end = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(OSError):
-                self.told = Subscriber(broker, TOPICS, self._note, qos=0)
+                self.told = Subscriber(engine.ports[-1], TOPICS, self._note, qos=0)
                 return
+            engine.check()
             if time.monotonic() > end:
                 raise TimeoutError("the broker does not listen")
             time.sleep(LOOK)
@@ -217,7 +218,7 @@ def start(engine: Engine, programs: Programs, site: Site, database: Postgres | N
 
 def listen(engine: Engine, stack: ExitStack) -> Listening:
     """At one door of the broker."""
-    made = Listening(engine.ports[-1])
+    made = Listening(engine)
     stack.enter_context(made.told)
     return made
 

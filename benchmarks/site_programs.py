@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.processes import STOP, Process, free_port, head, roulettes
+from benchmarks.processes import STOP, Process, head, roulettes
+from tests.daemon.mosquitto import free_port
 
 DAEMONS = 4
 LINKED = 50

@@ -16,17 +16,11 @@ import time
 from pathlib import Path
 
 from benchmarks.figures import row
-from benchmarks.processes import (
-    configure,
-    daemon,
-    free_port,
-    mosquitto,
-    pseudo_terminals,
-    serial,
-)
+from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import cpu
 from benchmarks.wheel_lines import PERIOD, spin, uneventful
+from tests.daemon.mosquitto import free_port
 
 REST = 3.0
 """Seconds that the daemon is left alone before a measurement."""

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import milliseconds, row
-from benchmarks.processes import PATIENCE, free_port, mosquitto, running
+from benchmarks.processes import PATIENCE, mosquitto, running
 from benchmarks.subscriber import ROOT, STATUS, Subscriber
 from benchmarks.usage import cpu
+from tests.daemon.mosquitto import free_port
 
 TABLE = "table-1"
 PACE = 0.1
