@@ -209,8 +209,8 @@ def event_id(floor: Floor, change: int) -> str:
 
 
 def change_of(floor: Floor, last: str | None) -> int:
-    """The change that a browser has reached, by the id of the last event that it got; 0 if that was
-    of another run of the server.
+    """The change that a browser has reached, by the id of the last event that it got; -1, which is
+    before any, if it has none or one of another run of the server.
     """
     run, _, number = (last or "").partition("-")
-    return int(number) if run == floor.run and number.isdecimal() and len(number) < 16 else 0
+    return int(number) if run == floor.run and number.isdecimal() and len(number) < 16 else -1

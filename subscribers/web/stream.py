@@ -1,8 +1,8 @@
 """Server-Sent Events: the pictures of some tables and jackpots, each time that one changes.
 
-Every event has an id. A browser that reconnects names the last one (``Last-Event-ID``) and gets
-only what changed since. A beat every two seconds tells it that the server is there; without one
-for six it draws nothing as current any more.
+What changed goes together, and its last event has an id. A browser that reconnects names the last
+one that it got (``Last-Event-ID``) and gets only what changed since. A beat every two seconds tells
+it that the server is there; without one for six it draws nothing as current any more.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class PictureStream:
         clock, beaten = asyncio.get_running_loop().time, 0.0
         while self._alive():
             reached = self._floor.change
-            for table in self._floor.since(self._after, self._tables):
-                number = event_id(self._floor, self._floor.changed[table]).encode()
+            tables = self._floor.since(self._after, self._tables)
+            for left, table in enumerate(tables, 1 - len(tables)):
                 line = self._picture(table)
                 kind = b"jackpot" if table in self._floor.meters else b"picture"
-                told = b"event: %s\nid: %s\ndata: %s\n\n" % (kind, number, line)
-                await self._body(send, told)
+                number = b"" if left else b"id: %s\n" % event_id(self._floor, reached).encode()
+                await self._body(send, b"event: %s\n%sdata: %s\n\n" % (kind, number, line))
                 self._counts.pictures += 1
             self._after = reached
             if clock() >= beaten + BEAT:

@@ -31,14 +31,16 @@ def ask(
     return int(answer.split(b" ", 2)[1]), answer
 
 
-def stream(server: WebServer, query: str = "", buffer: int | None = None) -> socket.socket:
+def stream(
+    server: WebServer, query: str = "", buffer: int | None = None, more: str = ""
+) -> socket.socket:
     """A stream of pictures that was asked for. ``buffer``: bytes that the kernel takes for it."""
     made = socket.socket()
     if buffer is not None:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     made.settimeout(PATIENCE)
     made.connect(("127.0.0.1", server.port))
-    made.sendall(f"GET /stream{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    made.sendall(f"GET /stream{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n{more}\r\n".encode())
     return made
 
 

@@ -262,3 +262,31 @@ def test_two_hundred_browsers_all_get_the_last_picture(
     own.signal(signal.SIGTERM)
     assert read_all(streams, lambda told: told.endswith(b"0\r\n\r\n")) == 0
     assert own.stop() == 0
+
+
+def test_who_was_cut_off_gets_every_table_that_he_has_not(serve: Serve, teller: Teller) -> None:
+    """The stream ended after its first picture, and the browser comes back."""
+    names = {"a", "b", "c"}
+    server = serve([(name, False) for name in sorted(names)])
+    for name in sorted(names, reverse=True):  # the first table changes last
+        tell(teller, name, 17)
+    until("they are heard", lambda: server.metric("tables_deaf") == 0)
+    with stream(server) as made:
+        told = b""
+        while b'data: {"' not in told or not told.endswith(b"\n\n"):
+            told += made.recv(1)
+    first, number = re.search(rb'"table":"(\w)"', told), re.search(rb"id: (\S+)\n", told)
+    assert first is not None
+    rest = {f'"table":"{name}"'.encode() for name in names - {first[1].decode()}}
+    more = f"Last-Event-ID: {number[1].decode()}\r\n" if number else ""
+    with stream(server, more=more) as made:
+        assert read_all([made], lambda told: all(name in told for name in rest)) == 0
+
+
+def test_a_table_is_shown_though_the_broker_was_never_there(
+    serve: Serve, broker: Mosquitto
+) -> None:
+    broker.kill()
+    server = serve([("ruleta-1", False)])
+    with stream(server, "?lang=es") as made:
+        assert read_all([made], has(text("trouble.no_broker", "es").encode())) == 0
