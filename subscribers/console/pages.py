@@ -9,28 +9,30 @@ from typing import Any
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text
 from subscribers.console.forms import Worded, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
+from subscribers.display.start import start
 
 _PAGE = Template("""\
 <!doctype html>
 <html lang="$language">
 <head>
 <meta charset="utf-8">
+$start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
 <link rel="icon" href="/static/icon.svg">
 <link rel="stylesheet" href="/static/theme.css">
 <link rel="stylesheet" href="$style">
 <link rel="stylesheet" href="/theme.css">
-<script type="module" src="$script"></script>
-<script type="application/json" id="page">$page</script>
 </head>
 <body>
 <main id="main"></main>
 <noscript><p>JavaScript</p></noscript>
+<script type="application/json" id="page">$page</script>
+<script type="module" src="$script"></script>
 </body>
 </html>
 """)
@@ -109,6 +111,11 @@ def frame(title: str, language: str, style: str, script: str, told: Any) -> Resp
     # "<" could end the element
     encoded = msgspec.json.encode(told).decode().replace("<", "\\u003c")
     page = _PAGE.substitute(
-        title=html.escape(title), language=language, style=style, script=script, page=encoded
+        start=start(text("trouble.no_server", language)),
+        title=html.escape(title),
+        language=language,
+        style=style,
+        script=script,
+        page=encoded,
     )
     return HTMLResponse(page, headers={"cache-control": "no-store"})

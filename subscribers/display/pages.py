@@ -2,7 +2,7 @@
 page but the table's id and what `kiosk` and `rotate` may be.
 
 Where no language is asked for, each table is drawn in that of its decree; so a page has the texts
-of all languages.
+of all languages. Its script comes last: of a page of which only a part came, none runs.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
+from subscribers.display.start import start
 
 _PAGE = Template("""\
 <!doctype html>
 <html lang="$language">
 <head>
 <meta charset="utf-8">
+$start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="theme-color" content="#0b1a13">
 <title>$title</title>
 <link rel="icon" href="/static/icon.svg">
 $styles
-<script type="module" src="/static/$script"></script>
-<script type="application/json" id="page">$page</script>
 </head>
 <body class="page-$kind">
 <main id="main"></main>
 <footer id="foot"></footer>
 <p id="said" class="unseen" aria-live="polite"></p>
 <noscript><p>$noscript</p></noscript>
+<script type="application/json" id="page">$page</script>
+<script type="module" src="/static/$script"></script>
 </body>
 </html>
 """)
@@ -139,6 +141,7 @@ def _page(
     return HTMLResponse(
         _PAGE.substitute(
             language=page.own,
+            start=start(text("trouble.no_server", page.own)),
             title=html.escape(title),
             styles="\n".join(f'<link rel="stylesheet" href="{style}">' for style in STYLES),
             script=SCRIPTS[kind],

@@ -1,5 +1,5 @@
 """The pages of permanencies: the days of a table, and one day to read or print. They need no
-script.
+script of their own.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from string import Template
 
 from controller.contract.messages.messages import text
 from subscribers.display.permanency import Entry, Permanency, head
+from subscribers.display.start import start
 
 _PAGE = Template("""\
 <!doctype html>
 <html lang="$language">
 <head>
 <meta charset="utf-8">
+$start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
 <link rel="icon" href="/static/icon.svg">
@@ -103,7 +105,7 @@ def clock(time: str | None) -> str:
 
 
 def _page(title: str, body: str, language: str) -> str:
-    return _PAGE.substitute(language=language, title=_e(title), body=body)
+    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body)
 
 
 def _t(name: str, language: str) -> str:

@@ -1,4 +1,4 @@
-"""The pages of wheels and shoes. They need no script."""
+"""The pages of wheels and shoes. They need no script of their own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from string import Template
 from urllib.parse import quote
 
 from controller.contract.messages.messages import word
+from subscribers.display.start import start
 from subscribers.statistics.drawing import pockets
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import Bias, GroupReport, WheelReport
@@ -18,6 +19,7 @@ _PAGE = Template("""\
 <html lang="$language">
 <head>
 <meta charset="utf-8">
+$start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
 <link rel="icon" href="/static/icon.svg">
@@ -260,7 +262,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], language: str) ->
 
 
 def _page(title: str, body: str, language: str) -> str:
-    return _PAGE.substitute(language=language, title=_e(title), body=body)
+    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body)
 
 
 def _t(key: str, language: str, **fields: object) -> str:

@@ -11,6 +11,7 @@ from controller.contract.messages.messages import catalogue
 from subscribers.console.pages import NAMES, WORDS, frame
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words
+from subscribers.display.start import start
 from subscribers.surveillance.asked import TYPES
 from subscribers.surveillance.items import GROUPS, MARKS
 from subscribers.surveillance.sealed import may_see
@@ -86,6 +87,7 @@ _PLAIN = """\
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
+{start}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <link rel="icon" href="/static/icon.svg">
@@ -103,6 +105,7 @@ _PLAIN = """\
 def plain(key: str, language: str, status: int, **fields: object) -> Response:
     """A page that only says one thing."""
     page = _PLAIN.format(
+        start=start(),
         language=language,
         title=html.escape(own("page.title", language)),
         said=html.escape(own(key, language, **fields)),

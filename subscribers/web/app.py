@@ -34,6 +34,7 @@ from subscribers.display.permanency import (
 )
 from subscribers.display.permanency_page import day_page, days_page
 from subscribers.display.picture import called
+from subscribers.display.start import ALLOWED
 from subscribers.web.files import AGAIN, Files
 from subscribers.web.floor import JACKPOT, Floor, change_of
 from subscribers.web.keypads import Keypads
@@ -50,7 +51,7 @@ from subscribers.web.wheels import Wheels
 POLICY = "; ".join(
     (
         "default-src 'none'",
-        "script-src 'self'",
+        f"script-src 'self' {ALLOWED}",
         "style-src 'self'",
         "img-src 'self' data:",
         "connect-src 'self'",
@@ -61,7 +62,9 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Nothing from elsewhere, nothing written into the page, and no page around ours."""
+"""Nothing from elsewhere, nothing written into the page but the script that begins it, and no page
+around ours.
+"""
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),

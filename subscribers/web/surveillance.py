@@ -53,6 +53,8 @@ WORD = 128
 """Characters of a word that is looked for."""
 LOOK = 1.0
 """Seconds between two looks for what is new."""
+BEAT = "event: beat\ndata:\n\n"
+"""Says that the server is there."""
 FRESH = {"cache-control": "no-store"}
 T = TypeVar("T")
 
@@ -230,20 +232,26 @@ class Surveillance:
         newest = Query(sites=(self._settings.site,), tables=tables, order="number", limit=PAGE)
         last: int | None = None
         while self._alive() and self._pit.door.goes_on(session):
+            find: Callable[[Archive], int | list[Row]] = (
+                partial(_last, newest) if last is None else _finding(newest, last)
+            )
+            asking = asyncio.create_task(self._ask(session, find))
             try:
-                if last is None:
-                    last = await self._ask(session, partial(_last, newest))
-                    yield "event: beat\ndata:\n\n"
-                else:
-                    news = await self._ask(session, _finding(newest, last))
-                    if news:
-                        last = news[-1].number
-                        told = {"count": len(news), "tables": _tables_of(news)}
-                        yield f"event: new\ndata: {json.dumps(told)}\n\n"
-                    else:
-                        yield "event: beat\ndata:\n\n"
+                while not asking.done():  # an archive may think for long; the server is there
+                    yield BEAT
+                    await asyncio.wait({asking}, timeout=LOOK)
+                found = await asking
             except HTTPException:
                 yield "event: trouble\ndata:\n\n"
+            else:
+                if isinstance(found, int):
+                    last = found
+                elif found:
+                    last = found[-1].number
+                    told = {"count": len(found), "tables": _tables_of(found)}
+                    yield f"event: new\ndata: {json.dumps(told)}\n\n"
+            finally:
+                asking.cancel()
             await asyncio.sleep(LOOK)
 
     async def _cards(self, request: Request) -> Response:

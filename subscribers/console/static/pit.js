@@ -1,16 +1,15 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
+import { connect } from "/static/connection.js";
 import { h } from "/static/drawing.js";
 import { ask, asking, gone } from "./dialog.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
 
-const SILENCE = 6000;
 const places = new Map();
 const made = new Map();
 let chosen = location.hash.slice(1) || null;
-let heard = Date.now();
-let lost = false;
+let lost = null; // since when the server is not heard
 let ends = Date.now() + page.left * 1000;
 let told = 0;
 
@@ -36,8 +35,8 @@ function put(parent, children) {
 }
 
 function draw() {
-  document.body.classList.toggle("lost", lost);
-  status.textContent = lost ? `${words("trouble.no_server")} · ${clock(heard)}` : "";
+  document.body.classList.toggle("lost", lost !== null);
+  status.textContent = lost ? `${words("trouble.no_server")} · ${clock(lost)}` : "";
   const all = [...places.values()];
   for (const each of all.flatMap((place) => place.done)) if (!["sent", "unknown"].includes(each.how)) settled(each.number);
   const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
@@ -147,29 +146,9 @@ function old() {
     });
 }
 
-function listen() {
-  const source = new EventSource("/pit/stream");
-  for (const kind of ["picture", "jackpot"])
-    source.addEventListener(kind, (event) => {
-      const place = JSON.parse(event.data);
-      places.set(place.table, place);
-      alive();
-      draw();
-    });
-  source.addEventListener("beat", alive);
-  source.addEventListener("error", () => {
-    if (source.readyState !== EventSource.CLOSED) return;
-    // signed out, or the server is gone: the page of the sign-in tells which
-    setTimeout(() => fetch("/pit").then(() => location.reload(), listen), 1000);
-  });
-}
-
-function alive() {
-  heard = Date.now();
-  if (lost) {
-    lost = false;
-    draw();
-  }
+function take(place) {
+  places.set(place.table, place);
+  draw();
 }
 
 async function here() {
@@ -181,10 +160,6 @@ async function here() {
 }
 
 setInterval(() => {
-  if (!lost && Date.now() - heard > SILENCE) {
-    lost = true;
-    draw();
-  }
   for (const each of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Math.round(Number(each.dataset.until) - Date.now() / 1000));
     each.textContent = words("pit.left", { seconds: left });
@@ -193,7 +168,7 @@ setInterval(() => {
   const left = Math.round((ends - Date.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
-  if (left < 0 && !asking()) location.reload();
+  if (left < 0 && !asking()) loadAgain();
 }, 1000);
 
 const language = h("select", { "aria-label": words("pit.language"), change: async () => {
@@ -220,5 +195,13 @@ document.getElementById("main").replaceChildren(
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
 for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => setTimeout(draw));
 draw();
-listen();
+connect(
+  "/pit/stream",
+  { picture: take, jackpot: take },
+  (since) => {
+    lost = since;
+    draw();
+  },
+  loadAgain, // signed out, or the server was away: the page of the sign-in tells which
+);
 window.addEventListener("novamas-touched", draw);

@@ -2,7 +2,7 @@
 // one scrolls, and the jackpots stand above. With `rotate` the tiles take turns.
 
 import { h } from "./drawing.js";
-import { frame } from "./frame.js";
+import { frame, unheard } from "./frame.js";
 import { Changes, bar, meter } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
 import { listen } from "./stream.js";
@@ -31,7 +31,7 @@ function tile(path) {
 
 function draw(name) {
   const picture = pictures.get(name);
-  if (!picture) return;
+  if (!picture) return (bars.get(name) ?? tiles.get(name)).replaceChildren(...unheard(lost));
   if (bars.has(name)) {
     const told = bar(picture, lost, changes.of(picture));
     bars.get(name).replaceChildren(kiosk ? told : h("a", { href: address(`/${name}`) }, told));

@@ -5,7 +5,7 @@
 // one of many tables on the screen, and shows only what counts most.
 
 import { h } from "./drawing.js";
-import { clock, money, speak, words } from "./page.js";
+import { clock, money, page, speak, words } from "./page.js";
 import * as baccarat from "./games/baccarat.js";
 import * as boule from "./games/boule.js";
 import * as boxes from "./games/boxes.js";
@@ -55,6 +55,13 @@ export function frame(picture, lost, compact = false) {
 /** Why nothing of a picture is current, or null. */
 export function troubleOf(picture, lost) {
   return lost ? { text: words("trouble.no_server"), since: lost } : picture.trouble;
+}
+
+/** What stands where no picture came yet. `lost`: since when the server is not heard; null: it is, and nothing stands there. */
+export function unheard(lost) {
+  if (!lost) return [];
+  speak(page.own);
+  return [broken(troubleOf(null, lost))];
 }
 
 /** The state of a table in one sentence, for who hears the page: its trouble, or its last result. */

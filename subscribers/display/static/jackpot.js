@@ -1,6 +1,7 @@
 // The page of one jackpot. With `rotate` all jackpots take turns on it.
 
 import { h } from "./drawing.js";
+import { unheard } from "./frame.js";
 import { Changes, meter, say } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
@@ -16,7 +17,7 @@ let paused = false;
 
 function draw() {
   const picture = pictures.get(page.jackpots[part]);
-  if (!picture) return;
+  if (!picture) return main.replaceChildren(...unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = picture.title;
   main.replaceChildren(meter(picture, lost, changes.of(picture)));

@@ -1,7 +1,7 @@
 // The page of one table.
 
 import { h } from "./drawing.js";
-import { frame, legend, say } from "./frame.js";
+import { frame, legend, say, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
@@ -16,7 +16,7 @@ let lost = null;
 let explained = "";
 
 function draw() {
-  if (!picture) return;
+  if (!picture) return main.replaceChildren(...unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = `${picture.title.text} · ${picture.table}`;
   main.replaceChildren(frame(picture, lost));

@@ -1,6 +1,7 @@
 // The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says so
 // until the person has seen it; nothing is sent again by itself.
 
+import { connect } from "/static/connection.js";
 import { h } from "/static/drawing.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
@@ -15,14 +16,12 @@ const LAYOUT = [
 const SIGNS = { divide: "÷", times: "×", minus: "−", plus: "+", clear: "⌫", enter: "⏎", point: "." };
 const KEYBOARD = { "/": "divide", "*": "times", "-": "minus", "+": "plus", Backspace: "clear", Enter: "enter", ".": "point", ",": "point", NumLock: "lock" };
 const TONES = { done: [880, 0.12], refused: [220, 0.35], unknown: [330, 0.6] };
-const SILENCE = 6000;
 const PATIENCE = 5000;
 
 let told = null; // what the server said last
 let mine = null; // {id, key} of the key that has not been seen at the server yet
 let lost = null; // the words for it, once it is known that it did not arrive
 let deaf = false; // the server is not heard
-let beaten = Date.now();
 let heard = null;
 let sound = null;
 
@@ -81,7 +80,7 @@ function missed() {
 }
 
 function draw() {
-  if (!told) return;
+  if (!told) return main.replaceChildren(...(deaf ? [h("output", { class: "told unknown", role: "status" }, words("trouble.no_server"))] : []));
   const waits = mine !== null || told.sound === "unknown" || told.unknown;
   const said = deaf ? words("trouble.no_server") : (lost ?? told.told);
   const state = deaf || lost || told.sound === "unknown" ? "unknown" : told.sound;
@@ -131,35 +130,19 @@ document.addEventListener("keydown", (event) => {
   press(key);
 });
 
-function connect() {
-  const source = new EventSource(`/keypad/${page.table}/stream`);
-  source.addEventListener("picture", (event) => {
-    told = JSON.parse(event.data);
-    alive();
-    if (mine && told.last === mine.id) mine = null;
-    if (heard !== null && told.heard !== heard) beep(told.sound);
-    heard = told.heard;
-    draw();
-  });
-  source.addEventListener("beat", alive);
-  source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 2000);
-  });
-}
-
-function alive() {
-  beaten = Date.now();
-  if (!deaf) return;
-  deaf = false;
-  if (mine) missed();
+function take(picture) {
+  told = picture;
+  if (mine && told.last === mine.id) mine = null;
+  if (heard !== null && told.heard !== heard) beep(told.sound);
+  heard = told.heard;
   draw();
 }
 
-setInterval(() => {
-  if (deaf || Date.now() - beaten < SILENCE) return;
-  deaf = true;
-  beep("unknown");
+function lose(since) {
+  deaf = since !== null;
+  if (deaf) beep("unknown");
+  else if (mine) missed();
   draw();
-}, 500);
+}
 
-connect();
+connect(`/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);

@@ -1,5 +1,6 @@
 // Surveillance: a timeline, a list, and a round in detail.
 
+import { connect } from "/static/connection.js";
 import { h } from "/static/drawing.js";
 import { get, moment, page, post, SIGNS, words } from "./asking.js";
 import { event, named, round } from "./round.js";
@@ -7,6 +8,7 @@ import { draw, same } from "./timeline.js";
 
 const HOUR = 3_600_000;
 const LEAST = 60_000;
+const AGAIN = 2000;
 let ends = Date.now() + page.left * 1000;
 let touched = Date.now();
 let asked = 0;
@@ -70,8 +72,9 @@ async function search() {
   news = 0;
   fresh.hidden = true;
   remember();
-  const [drawn] = await Promise.all([get("/surveillance/timeline", query()), list(false)]);
+  const [drawn, listed] = await Promise.all([get("/surveillance/timeline", query()), list(false)]);
   if (number !== asked) return;
+  if (passes(drawn) || passes(listed)) setTimeout(() => number === asked && search(), AGAIN);
   if (!drawn.body) return trouble(drawn);
   line.replaceChildren(...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open));
 }
@@ -81,9 +84,13 @@ async function list(further_) {
   const asking = query();
   const last = items.at(-1);
   if (further_ && last) asking.set("beyond", `${last.time},${last.number}`);
-  const { body, ...failed } = await get("/surveillance/records", asking);
-  if (number !== asked) return;
-  if (!body) return trouble(failed);
+  const answer = await get("/surveillance/records", asking);
+  const { body } = answer;
+  if (number !== asked) return answer;
+  if (!body) {
+    trouble(answer);
+    return answer;
+  }
   status.textContent = "";
   items = further_ ? [...items, ...body.items] : body.items;
   further.hidden = !body.more;
@@ -91,6 +98,12 @@ async function list(further_) {
   const made = body.items.map(row);
   if (further_) rows.append(...made);
   else rows.replaceChildren(...made);
+  return answer;
+}
+
+/** Whether no answer came, or one that may be another soon. */
+function passes({ status: code }) {
+  return code === 0 || code >= 500;
 }
 
 function trouble({ status: code, text }) {
@@ -122,7 +135,10 @@ async function open(of) {
   remember();
   const { body, ...failed } = await get("/surveillance/round", new URLSearchParams(mine));
   if (mine !== chosen) return;
-  if (!body) return trouble(failed);
+  if (!body) {
+    if (passes(failed)) setTimeout(() => mine === chosen && open(of), AGAIN);
+    return trouble(failed);
+  }
   show(named(mine), round(mine, body));
 }
 
@@ -164,20 +180,16 @@ function latest() {
   search();
 }
 
-function listen() {
-  const source = new EventSource("/surveillance/stream");
-  source.addEventListener("new", (message) => {
-    const told = JSON.parse(message.data);
-    if (table.value && !told.tables.includes(table.value)) return;
-    news += told.count;
-    fresh.textContent = words("page.new", { count: news });
-    fresh.hidden = false;
-  });
-  source.addEventListener("error", () => {
-    if (source.readyState !== EventSource.CLOSED) return;
-    // signed out, or the server is gone
-    setTimeout(() => fetch("/surveillance/records").then((answer) => (answer.status === 401 ? location.reload() : listen()), listen), 2000);
-  });
+function add(told) {
+  if (table.value && !told.tables.includes(table.value)) return;
+  news += told.count;
+  fresh.textContent = words("page.new", { count: news });
+  fresh.hidden = false;
+}
+
+function lose(since) {
+  if (since) status.textContent = words("page.no_server");
+  else if (status.textContent === words("page.no_server")) status.textContent = "";
 }
 
 async function here() {
@@ -191,7 +203,7 @@ setInterval(() => {
   const left = Math.round((ends - Date.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
-  if (left < 0) location.reload();
+  if (left < 0) loadAgain();
 }, 1000);
 
 const language = h("select", { "aria-label": words("pit.language"), change: async () => {
@@ -239,4 +251,5 @@ for (const input of [table, what]) input.addEventListener("change", search);
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
 if (given.has("of_round")) open({ table: given.get("of_table"), session: Number(given.get("of_session")), round: Number(given.get("of_round")) });
 search();
-listen();
+// where it is refused, the person may have signed out: the answer to a question tells
+connect("/surveillance/stream", { new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));

@@ -1,0 +1,104 @@
+"""A proxy between a browser and a web server, at which single answers fail."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal
+from urllib.parse import urlsplit
+
+from tests.daemon.mosquitto import PATIENCE
+from tests.web.server import WebServer
+
+How = Literal["cut", "part", "refused", "silent", "away"]
+"""``cut``: the connection ends without an answer. ``part``: it ends within the answer; a stream,
+after its first picture. ``refused``: status 502, as of a proxy whose server is away. ``silent``:
+nothing comes, and the connection stays. ``away``: from now on every connection ends without an
+answer.
+"""
+
+
+class Proxy:
+    """``address``: where browsers come. ``asked``: the paths that they asked for."""
+
+    def __init__(self, server: WebServer, ending: ExitStack) -> None:
+        self._server = urlsplit(server.address).netloc
+        self._fails: dict[str, How] = {}
+        self._over = threading.Event()
+        self._away = False
+        self.asked: list[str] = []
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            """One connection, one request: so a browser cannot ask again on its own account, as it
+            does where a connection that it had used before is closed.
+            """
+
+            def do_GET(self) -> None:
+                with suppress(OSError, HTTPException):  # one of the two has left
+                    proxy._answer(self)
+
+            do_POST = do_GET  # noqa: N815 - as the base class wants it
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        made.daemon_threads = True
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        ending.callback(made.server_close)
+        ending.callback(made.shutdown)
+        ending.callback(self._over.set)
+        self.address = f"http://127.0.0.1:{made.server_port}"
+
+    def fail(self, how: How, *paths: str) -> None:
+        """The next request for each of these fails, that one alone; ``away``: and all after it."""
+        self._fails = dict.fromkeys(paths, how)
+
+    def back(self) -> None:
+        """The server is there again."""
+        self._away = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether all of them have."""
+        return not self._fails
+
+    def _answer(self, asked: BaseHTTPRequestHandler) -> None:
+        path = urlsplit(asked.path).path
+        self.asked.append(path)
+        how = self._fails.pop(path, None)
+        if how == "refused":
+            asked.send_error(502)
+        elif how == "silent":
+            self._over.wait()
+        self._away = self._away or how == "away"
+        if self._away or how in ("cut", "refused", "silent"):
+            return
+        body = asked.rfile.read(int(asked.headers.get("content-length", 0)))
+        with closing(HTTPConnection(self._server, timeout=PATIENCE)) as line:
+            line.request(asked.command, asked.path, body or None, dict(asked.headers))
+            with line.getresponse() as answer:
+                asked.send_response_only(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("connection", "transfer-encoding"):
+                        asked.send_header(name, value)
+                asked.end_headers()
+                if how == "part":
+                    _part(asked, answer)
+                    return
+                while data := answer.read1(1 << 16):
+                    asked.wfile.write(data)
+
+
+def _part(asked: BaseHTTPRequestHandler, answer: HTTPResponse) -> None:
+    if answer.length is not None:
+        asked.wfile.write(answer.read(answer.length * 3 // 4))
+        return
+    for line in answer:
+        asked.wfile.write(line)
+        if line.startswith(b"data: {"):
+            asked.wfile.write(b"\n")
+            return

@@ -1,0 +1,159 @@
+"""Every page comes to life by itself, whichever of its requests fails, and says so meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import cycle, product
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.conftest import cases
+from tests.daemon.mosquitto import until
+from tests.web.pit import BADGES, PINS, touch_pin
+from tests.web.proxy import How, Proxy
+from tests.web.raw import ask
+from tests.web.surveillance import Room
+
+SHOWN = {
+    "/floor": ("article .phase", 2),
+    "/table/r1": ("article .number", 1),
+    "/pit": (".tile .soft", 2),
+    "/keypad/r1": (".keys", 1),
+    "/surveillance": (".timeline:not(:empty) ~ .columns tbody tr:first-child button", 1),
+    "/wheels": ("main h1", 1),
+}
+"""Page -> what is there once it lives, and how many of it."""
+SCRIPTS = {
+    "/floor": "/static/floor.js",
+    "/table/r1": "/static/table.js",
+    "/pit": "/pit/static/pit.js",
+    "/keypad/r1": "/keypad/static/keypad.js",
+    "/surveillance": "/surveillance/static/surveillance.js",
+}
+"""Page -> its script; /wheels has none."""
+STREAMS = {
+    "/floor": "/stream",
+    "/table/r1": "/stream",
+    "/pit": "/pit/stream",
+    "/keypad/r1": "/keypad/r1/stream",
+    "/surveillance": "/surveillance/stream",
+}
+HOWS: Sequence[How] = ("cut", "part", "refused")
+LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
+  try { return each.sheet.cssRules.length >= 0 } catch { return false }
+})"""
+"""Whether all style sheets are there: one that failed cannot be read."""
+UNHEARD = re.compile("no display server|The server does not answer")
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """A server of all pages, with two tables."""
+    with ExitStack() as ending:
+        room = Room(tmp_path_factory.mktemp("room"), ending)
+        room.say("m-lasa", "r1", "session.open", minimum=500, currency="EUR")
+        room.spin(1, "17")
+        room.keep()
+        server = room.serve()
+        until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+        yield Proxy(server, ending)
+
+
+@pytest.fixture
+def person(browser: Browser, proxy: Proxy) -> Iterator[Page]:
+    """The browser of somebody who has signed in, which keeps no file of a page before."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    page.goto(f"{proxy.address}/pit?lang=en")
+    page.locator("#who").fill(BADGES["m-lasa"])
+    touch_pin(page, PINS["m-lasa"])
+    page.locator("button.main").click()
+    lives(page, "/pit")
+    yield page
+    context.close()
+    proxy.back()
+
+
+def lives(page: Page, path: str) -> None:
+    """Wait until a page shows what it is there for, in its own look."""
+    what, count = SHOWN[path]
+    expect(page.locator(what)).to_have_count(count)
+    expect(page.locator(what).first).to_be_visible()
+    until("its look", lambda: page.evaluate(LOOKS))
+    expect(page.get_by_text(UNHEARD).filter(visible=True)).to_have_count(0)
+
+
+def requests(proxy: Proxy, page: Page, path: str) -> list[str]:
+    """What a page asks for, in order, after itself."""
+    proxy.asked.clear()
+    page.goto(f"{proxy.address}{path}?lang=en")
+    lives(page, path)
+    return [each for each in dict.fromkeys(proxy.asked) if each != path]
+
+
+def kind(asked: str) -> str:
+    """Style sheets, scripts and modules are each of a kind; what else is asked for is its own."""
+    if asked in SCRIPTS.values():
+        return "script"
+    return asked.rpartition(".")[2] if asked.endswith((".css", ".js")) else asked
+
+
+@pytest.mark.parametrize("path", SHOWN)
+def test_any_request_may_fail_once(proxy: Proxy, person: Page, path: str) -> None:
+    asked = requests(proxy, person, path)
+    few = zip({kind(each): each for each in asked}.values(), cycle(HOWS), strict=False)
+    for each, how in [*few] if cases(1, 0) else product(asked, HOWS):
+        proxy.fail(how, each)
+        person.goto(f"{proxy.address}{path}?lang=en")
+        until(f"{each} has failed", lambda: proxy.failed)
+        lives(person, path)
+
+
+@pytest.mark.parametrize("path", SHOWN)
+def test_each_request_may_fail_once(proxy: Proxy, person: Page, path: str) -> None:
+    """As where an address of the machine comes or goes: the browser ends all its connections."""
+    asked = requests(proxy, person, path)
+    proxy.fail("cut", *asked)
+    person.goto(f"{proxy.address}{path}?lang=en")
+    until("they have failed", lambda: proxy.failed)
+    lives(person, path)
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+@pytest.mark.parametrize("of", ["script", "stream"])
+def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str, of: str) -> None:
+    """The page stays: in its place the browser would show one of its own, for ever."""
+    proxy.asked.clear()
+    proxy.fail("away", (SCRIPTS if of == "script" else STREAMS)[path])
+    person.goto(f"{proxy.address}{path}?lang=en")
+    expect(person.get_by_text(UNHEARD).filter(visible=True).first).to_be_visible()
+    again = path if of == "script" else STREAMS[path]
+    until("it asks again", lambda: proxy.asked.count(again) > 2)
+    expect(person.get_by_text(UNHEARD).filter(visible=True).first).to_be_visible()
+    proxy.back()
+    lives(person, path)
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+def test_a_stream_without_an_answer(proxy: Proxy, person: Page, path: str) -> None:
+    proxy.fail("silent", STREAMS[path])
+    person.goto(f"{proxy.address}{path}?lang=en")
+    lives(person, path)
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+@pytest.mark.parametrize("how", ["silent", "part"])
+def test_a_script_that_never_comes_and_a_page_of_which_a_part_comes(
+    proxy: Proxy, person: Page, path: str, how: How
+) -> None:
+    person.clock.install()
+    proxy.fail(how, SCRIPTS[path] if how == "silent" else path)
+    person.goto(f"{proxy.address}{path}?lang=en", wait_until="commit")
+    until("it has failed", lambda: proxy.failed)
+    person.clock.fast_forward(6_000)
+    expect(person.locator("#not-running")).to_have_text("no display server")
+    person.clock.fast_forward(30_000)
+    lives(person, path)
